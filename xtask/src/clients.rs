@@ -6,17 +6,17 @@ use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::install::{Foreign, OLD_PYTHON_SDKS};
+use crate::install::{ForeignClients, OLD_PYTHON_SDKS};
 use crate::server::{TestServer, free_port};
-use crate::{paths, run, say};
+use crate::{paths, print_line, run};
 
 /// Versions of the TypeScript SDK 1.x, by the name that `package.json` gives them, each with the newest revision of the
 /// protocol that it knows.
 const TYPESCRIPT_1_SDKS: [(&str, &str); 3] =
     [("sdk-1.10.2", "2024-11-05"), ("sdk-1.17.5", "2025-06-18"), ("@modelcontextprotocol/sdk", "2025-11-25")];
 
-pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
-    let skald = paths::built("release", "skald");
+pub(crate) fn test_clients(foreign: &ForeignClients) -> anyhow::Result<()> {
+    let skald = paths::built_binary("release", "skald");
     let grpc = format!("127.0.0.1:{}", free_port()?);
     let server = TestServer::start(|port| {
         let mut command = Command::new(&skald);
@@ -26,7 +26,7 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     let url = format!("{}/mcp", server.url());
     let targets: [(&str, &OsStr); 2] = [("stdio", skald.as_os_str()), ("http", OsStr::new(&url))];
     let node = |script: &str| {
-        let mut command = foreign.node("node");
+        let mut command = foreign.node_command("node");
         command.arg(foreign.script(script));
         command
     };
@@ -40,34 +40,34 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
         for (package, revision) in TYPESCRIPT_1_SDKS {
             let mut command = node("typescript1.mjs");
             command.args([package, revision, transport]).arg(target);
-            checked(&format!("TypeScript {package} ({revision})"), transport, &mut command)?;
+            run_script(&format!("TypeScript {package} ({revision})"), transport, &mut command)?;
         }
-        checked("TypeScript SDK 2.x", transport, node("typescript2.mjs").arg(transport).arg(target))?;
+        run_script("TypeScript SDK 2.x", transport, node("typescript2.mjs").arg(transport).arg(target))?;
         for (version, revision) in OLD_PYTHON_SDKS {
             let mut command = python(foreign.old_python_program(version), "python1_client.py");
             command.args([revision, transport]).arg(target);
-            checked(&format!("Python SDK {version} ({revision})"), transport, &mut command)?;
+            run_script(&format!("Python SDK {version} ({revision})"), transport, &mut command)?;
         }
-        checked("Python SDK 2.x", transport, newest_python("python_client.py").arg(transport).arg(target))?;
-        inspect(foreign, transport, &skald, &url)?;
+        run_script("Python SDK 2.x", transport, newest_python("python_client.py").arg(transport).arg(target))?;
+        run_inspector(foreign, transport, &skald, &url)?;
     }
-    checked("AI SDK", "http", node("ai_sdk.mjs").args(["http", &url]))?;
-    checked("Python SDK 2.x", "a bridge", newest_python("python_client.py").arg("bridge").arg(&skald).arg(&grpc))?;
-    checked("grpcio", "gRPC", newest_python("grpc_client.py").arg(&grpc).arg(&skald))?;
-    checked("curl", "http", Command::new("bash").arg(foreign.script("walk.sh")).arg(server.url()))
+    run_script("AI SDK", "http", node("ai_sdk.mjs").args(["http", &url]))?;
+    run_script("Python SDK 2.x", "a bridge", newest_python("python_client.py").arg("bridge").arg(&skald).arg(&grpc))?;
+    run_script("grpcio", "gRPC", newest_python("grpc_client.py").arg(&grpc).arg(&skald))?;
+    run_script("curl", "http", Command::new("bash").arg(foreign.script("walk.sh")).arg(server.url()))
 }
 
 /// Runs a script that counts its own checks, and fails unless all of them passed.
-fn checked(name: &str, transport: &str, command: &mut Command) -> anyhow::Result<()> {
-    let output = run::captured(command).with_context(|| format!("{name} over {transport}"))?;
+fn run_script(name: &str, transport: &str, command: &mut Command) -> anyhow::Result<()> {
+    let output = run::run_captured(command).with_context(|| format!("{name} over {transport}"))?;
     let count = output.lines().last().unwrap_or_default();
     ensure!(count.ends_with(", 0 failed") && !count.starts_with('0'), "{name} over {transport}: {output}");
-    say(&format!("{name} over {transport}: {count}"));
+    print_line(&format!("{name} over {transport}: {count}"));
     Ok(())
 }
 
 /// Runs the Inspector's command line. A row has a description, the arguments, the exit code and a word of the output.
-fn inspect(foreign: &Foreign, transport: &str, skald: &Path, url: &str) -> anyhow::Result<()> {
+fn run_inspector(foreign: &ForeignClients, transport: &str, skald: &Path, url: &str) -> anyhow::Result<()> {
     const REFUSED: i32 = 5;
     let dice = ["--method", "tools/call", "--tool-name", "duality_outcome", "--tool-arg", "fear=5"];
     let rows: [(&str, Vec<&str>, i32, &str); 6] = [
@@ -84,7 +84,7 @@ fn inspect(foreign: &Foreign, transport: &str, skald: &Path, url: &str) -> anyho
         ),
     ];
     for (what, arguments, code, word) in &rows {
-        let mut command = foreign.node("mcp-inspector");
+        let mut command = foreign.node_command("mcp-inspector");
         command.arg("--cli");
         match transport {
             "stdio" => command.args(["-e", "SKALD_STORE=memory"]).arg(skald).arg("mcp"),
@@ -97,6 +97,6 @@ fn inspect(foreign: &Foreign, transport: &str, skald: &Path, url: &str) -> anyho
             bail!("the Inspector {what} over {transport}: {}\n{text}{errors}", output.status);
         }
     }
-    say(&format!("Inspector over {transport}: {} passed, 0 failed", rows.len()));
+    print_line(&format!("Inspector over {transport}: {} passed, 0 failed", rows.len()));
     Ok(())
 }

@@ -36,7 +36,7 @@ fn source_files() -> Vec<PathBuf> {
         let is_test = path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
         path.components().any(|part| part.as_os_str() == "src") && !is_test
     };
-    let mut files: Vec<PathBuf> = paths::files(".rs")
+    let mut files: Vec<PathBuf> = paths::repository_files(".rs")
         .iter()
         .filter_map(|path| path.strip_prefix(paths::root()).ok())
         .filter(|path| is_source(path))

@@ -7,41 +7,41 @@ use std::process::Command;
 
 use anyhow::bail;
 
-use crate::{code_map, paths, run, say};
+use crate::{code_map, paths, print_line, run};
 
 /// Runs the binary with Cargo, which builds it if needed.
-const RUN: &[&str] = &["run", "--quiet", "--package", "skald", "--"];
+const CARGO_RUN: &[&str] = &["run", "--quiet", "--package", "skald", "--"];
 /// Folders that hold generated files and nothing else.
 const FOLDERS: [&str; 2] = ["docs/reference", "examples"];
 
-pub(crate) fn write() -> anyhow::Result<()> {
+pub(crate) fn write_generated() -> anyhow::Result<()> {
     for folder in FOLDERS {
         let folder = paths::root().join(folder);
         if folder.exists() {
             fs::remove_dir_all(folder)?;
         }
     }
-    render(run::cargo(RUN), &paths::root())?;
-    say("generated docs/reference and examples");
+    render(run::cargo_command(CARGO_RUN), &paths::root())?;
+    print_line("generated docs/reference and examples");
     Ok(())
 }
 
-pub(crate) fn check() -> anyhow::Result<()> {
-    compare(run::cargo(RUN))
+pub(crate) fn check_generated() -> anyhow::Result<()> {
+    compare_with_committed(run::cargo_command(CARGO_RUN))
 }
 
 /// The same with the binary that the tests have built, to save another build.
 pub(crate) fn check_with_tested_binary() -> anyhow::Result<()> {
-    compare(Command::new(paths::built("debug", "skald")))
+    compare_with_committed(Command::new(paths::built_binary("debug", "skald")))
 }
 
-fn compare(skald: Command) -> anyhow::Result<()> {
+fn compare_with_committed(skald: Command) -> anyhow::Result<()> {
     let fresh = paths::target().join("generated");
     if fresh.exists() {
         fs::remove_dir_all(&fresh)?;
     }
     render(skald, &fresh)?;
-    let (committed, rendered) = (files(&paths::root())?, files(&fresh)?);
+    let (committed, rendered) = (read_generated_files(&paths::root())?, read_generated_files(&fresh)?);
     let differs = |path: &&PathBuf| committed.get(*path) != rendered.get(*path);
     let mut names: Vec<&PathBuf> = committed.keys().chain(rendered.keys()).collect();
     names.sort();
@@ -50,17 +50,17 @@ fn compare(skald: Command) -> anyhow::Result<()> {
     if !different.is_empty() {
         bail!("these are not what the code renders; run `cargo xtask generate`: {}", different.join(", "));
     }
-    say(&format!("{} generated files are what the code renders", rendered.len()));
+    print_line(&format!("{} generated files are what the code renders", rendered.len()));
     Ok(())
 }
 
 fn render(mut skald: Command, root: &Path) -> anyhow::Result<()> {
-    run::captured(skald.arg("reference").arg(root)).map(drop)?;
+    run::run_captured(skald.arg("reference").arg(root)).map(drop)?;
     fs::write(root.join(code_map::PAGE), code_map::render())?;
     Ok(())
 }
 
-fn files(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
+fn read_generated_files(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut folders: Vec<PathBuf> =
         FOLDERS.iter().map(|folder| root.join(folder)).filter(|folder| folder.exists()).collect();

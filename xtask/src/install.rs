@@ -7,25 +7,25 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
 
-use crate::{paths, run, say};
+use crate::{paths, print_line, run};
 
 /// Old versions of the Python SDK, each with the newest revision of the protocol that it knows.
 pub(crate) const OLD_PYTHON_SDKS: [(&str, &str); 2] = [("1.8.1", "2024-11-05"), ("1.12.4", "2025-06-18")];
 
 /// Foreign clients and the programs that run them.
 #[derive(Debug, Clone)]
-pub(crate) struct Foreign {
+pub(crate) struct ForeignClients {
     folder: PathBuf,
 }
 
-impl Foreign {
+impl ForeignClients {
     /// Installs what is missing. It is fast if nothing is.
     pub(crate) fn install() -> anyhow::Result<Self> {
         let foreign = Self { folder: paths::target().join("foreign") };
-        debian(&[("npm", "npm"), ("node", "nodejs"), ("python3", "python3"), ("curl", "curl")])?;
+        install_programs(&[("npm", "npm"), ("node", "nodejs"), ("python3", "python3"), ("curl", "curl")])?;
         foreign.copy_scripts()?;
-        foreign.npm().context("the npm packages could not be installed")?;
-        foreign.python().context("the Python packages could not be installed")?;
+        foreign.install_npm_packages().context("the npm packages could not be installed")?;
+        foreign.install_python_packages().context("the Python packages could not be installed")?;
         Ok(foreign)
     }
 
@@ -34,7 +34,7 @@ impl Foreign {
     }
 
     /// A program of the npm packages, run by the Node that npm installed.
-    pub(crate) fn node(&self, program: &str) -> Command {
+    pub(crate) fn node_command(&self, program: &str) -> Command {
         let bin = self.folder.join("node_modules/.bin");
         let mut command = Command::new(bin.join(program));
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -56,7 +56,7 @@ impl Foreign {
 
     /// The Python that has this version of the old SDK.
     pub(crate) fn old_python_program(&self, version: &str) -> PathBuf {
-        self.environment_program(&old_environment(version))
+        self.environment_program(&old_environment_name(version))
     }
 
     fn environment_program(&self, name: &str) -> PathBuf {
@@ -74,44 +74,53 @@ impl Foreign {
         Ok(())
     }
 
-    fn npm(&self) -> anyhow::Result<()> {
-        self.once("npm", &["package.json"], || {
-            say(
+    fn install_npm_packages(&self) -> anyhow::Result<()> {
+        self.install_if_changed("npm", &["package.json"], || {
+            print_line(
                 "installing Node 22, the Inspector, the TypeScript SDKs, the AI SDK's client and the conformance suite (npm)",
             );
             let install = ["install", "--no-package-lock", "--no-audit", "--no-fund"];
-            run::captured(Command::new("npm").args(install).current_dir(&self.folder)).map(drop)
+            run::run_captured(Command::new("npm").args(install).current_dir(&self.folder)).map(drop)
         })
     }
 
-    fn python(&self) -> anyhow::Result<()> {
-        self.environment("python", "requirements.txt", &[])?;
+    fn install_python_packages(&self) -> anyhow::Result<()> {
+        self.install_environment("python", "requirements.txt", &[])?;
         for (version, _) in OLD_PYTHON_SDKS {
-            self.environment(&old_environment(version), "requirements1.txt", &[&format!("mcp=={version}")])?;
+            self.install_environment(
+                &old_environment_name(version),
+                "requirements1.txt",
+                &[&format!("mcp=={version}")],
+            )?;
         }
         Ok(())
     }
 
     /// Creates a Python environment with the packages of a requirements file, and with these.
-    fn environment(&self, name: &str, requirements: &str, packages: &[&str]) -> anyhow::Result<()> {
-        self.once(name, &[requirements], || {
+    fn install_environment(&self, name: &str, requirements: &str, packages: &[&str]) -> anyhow::Result<()> {
+        self.install_if_changed(name, &[requirements], || {
             let what = [&[requirements], packages].concat().join(" and ");
-            say(&format!("installing {what} into the environment {name} (pip)"));
+            print_line(&format!("installing {what} into the environment {name} (pip)"));
             let environment = self.folder.join(name);
             let make =
-                |folder: &Path| run::captured(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder));
+                |folder: &Path| run::run_captured(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder));
             if make(&environment).is_err() {
-                debian_packages(&["python3-venv"])?;
+                install_packages(&["python3-venv"])?;
                 make(&environment)?;
             }
             let pip = ["-m", "pip", "install", "--quiet", "-r", requirements];
             let mut command = Command::new(self.environment_program(name));
-            run::captured(command.args(pip).args(packages).current_dir(&self.folder)).map(drop)
+            run::run_captured(command.args(pip).args(packages).current_dir(&self.folder)).map(drop)
         })
     }
 
     /// Runs `install` only if the files that it depends on have changed since the last time.
-    fn once(&self, name: &str, files: &[&str], install: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    fn install_if_changed(
+        &self,
+        name: &str,
+        files: &[&str],
+        install: impl FnOnce() -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         let wanted =
             files.iter().map(|file| fs::read_to_string(self.folder.join(file))).collect::<Result<String, _>>()?;
         let stamp = self.folder.join(format!("{name}.installed"));
@@ -125,25 +134,25 @@ impl Foreign {
 }
 
 /// The name of the environment of an old Python SDK.
-fn old_environment(version: &str) -> String {
+fn old_environment_name(version: &str) -> String {
     format!("python-{version}")
 }
 
 /// Installs the Debian packages of those programs that are missing.
-pub(crate) fn debian(programs: &[(&str, &str)]) -> anyhow::Result<()> {
-    let missing = programs.iter().filter(|(program, _)| !run::is_there(program));
+pub(crate) fn install_programs(programs: &[(&str, &str)]) -> anyhow::Result<()> {
+    let missing = programs.iter().filter(|(program, _)| !run::is_installed(program));
     let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
-    if missing.is_empty() { Ok(()) } else { debian_packages(&missing) }
+    if missing.is_empty() { Ok(()) } else { install_packages(&missing) }
 }
 
-pub(crate) fn debian_packages(packages: &[&str]) -> anyhow::Result<()> {
+pub(crate) fn install_packages(packages: &[&str]) -> anyhow::Result<()> {
     /// Only one apt can run at a time, and foreign clients are installed on another thread than the tools for tests.
     static APT: Mutex<()> = Mutex::new(());
     let _turn = APT.lock().unwrap_or_else(PoisonError::into_inner);
-    say(&format!("installing {} (apt)", packages.join(", ")));
+    print_line(&format!("installing {} (apt)", packages.join(", ")));
     let apt = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
-        run::captured(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+        run::run_captured(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
     };
     apt(&["update"])?;
     apt(&[&["install", "--yes", "--no-install-recommends"], packages].concat())

@@ -1,12 +1,12 @@
 //! The command line of the automation: `cargo xtask test`, `generate` and `bench`.
 
 mod bench;
+mod bench_command;
 mod clients;
 mod code_map;
 mod conformance;
 mod generate;
 mod install;
-mod measure;
 mod paths;
 mod postgres;
 mod run;
@@ -36,30 +36,30 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match command(&arguments) {
+    match run_command(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&format!("\nFAILED: {error:#}"));
+            print_line(&format!("\nFAILED: {error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
-fn command(arguments: &[&str]) -> anyhow::Result<()> {
+fn run_command(arguments: &[&str]) -> anyhow::Result<()> {
     match arguments {
-        ["test"] => suite::test(suite::SuiteMode::Default),
-        ["test", "--quick"] => suite::test(suite::SuiteMode::Quick),
-        ["test", "--long"] => suite::test(suite::SuiteMode::Long),
-        ["generate"] => generate::write(),
-        ["generate", "--check"] => generate::check(),
+        ["test"] => suite::run_suite(suite::SuiteMode::Default),
+        ["test", "--quick"] => suite::run_suite(suite::SuiteMode::Quick),
+        ["test", "--long"] => suite::run_suite(suite::SuiteMode::Long),
+        ["generate"] => generate::write_generated(),
+        ["generate", "--check"] => generate::check_generated(),
         ["fixture"] => suite::write_fixture(),
-        ["bench", words @ ..] => measure::bench(measure::BenchArguments::read(words)?),
+        ["bench", words @ ..] => bench_command::run_bench(bench_command::BenchArguments::parse(words)?),
         _ => bail!("{USAGE}"),
     }
 }
 
 /// Prints a line to standard output.
-fn say(text: &str) {
+fn print_line(text: &str) {
     let mut output = std::io::stdout();
     // Ignore errors: a closed standard output is no failure.
     let _ = writeln!(output, "{text}");

@@ -15,15 +15,15 @@ pub(crate) fn target() -> PathBuf {
 }
 
 /// The path of a built binary.
-pub(crate) fn built(profile: &str, name: &str) -> PathBuf {
+pub(crate) fn built_binary(profile: &str, name: &str) -> PathBuf {
     target().join(profile).join(name)
 }
 
 /// Files that git tracks or would add, by how their names end.
-pub(crate) fn files(ending: &str) -> Vec<PathBuf> {
+pub(crate) fn repository_files(ending: &str) -> Vec<PathBuf> {
     let mut command = std::process::Command::new("git");
     command.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root());
-    let listed = run::captured(&mut command).expect("git lists the files");
+    let listed = run::run_captured(&mut command).expect("git lists the files");
     let named = listed.lines().filter(|name| name.ends_with(ending)).map(|name| root().join(name));
     named.filter(|path| path.exists()).collect()
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server process that is killed on drop.
 pub(crate) struct TestServer {
@@ -22,7 +22,7 @@ impl TestServer {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let child = child.with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let mut server = Self { child, port };
-        server.wait()?;
+        server.wait_until_listening()?;
         Ok(server)
     }
 
@@ -30,13 +30,13 @@ impl TestServer {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    fn wait(&mut self) -> anyhow::Result<()> {
+    fn wait_until_listening(&mut self) -> anyhow::Result<()> {
         let began = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
             if let Some(status) = self.child.try_wait()? {
                 bail!("the server ended with {status} before it listened");
             }
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > START_TIMEOUT {
                 bail!("the server does not listen on port {}", self.port);
             }
             std::thread::sleep(Duration::from_millis(10));

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
-use crate::install::{self, Foreign};
+use crate::install::{self, ForeignClients};
 use crate::postgres::TestPostgres;
-use crate::{clients, conformance, generate, measure, paths, run, say};
+use crate::{bench_command, clients, conformance, generate, paths, print_line, run};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SuiteMode {
@@ -31,51 +31,61 @@ const LONG_KILLS: &str = "200";
 const TOGETHER_SECONDS: &str = "30";
 const LONG_TOGETHER_SECONDS: &str = "120";
 /// The module of the tests with hostile clients, and their seconds in the long mode; ten otherwise.
-const HOSTILE: &str = "crowd_the_server::";
+const HOSTILE_MODULE: &str = "crowd_the_server::";
 const LONG_HOSTILE_SECONDS: &str = "60";
 /// Cases of each property in the long mode; 256 otherwise.
 const LONG_CASES: &str = "4096";
 
-pub(crate) fn test(mode: SuiteMode) -> anyhow::Result<()> {
+pub(crate) fn run_suite(mode: SuiteMode) -> anyhow::Result<()> {
     let began = Instant::now();
     let mut steps = Steps::default();
     // Foreign clients are fetched while our own code is built.
-    let foreign = (mode != SuiteMode::Quick).then(|| thread::spawn(Foreign::install));
-    steps.step("format", || run::shown(&mut run::cargo(&["fmt", "--all", "--check"])))?;
-    steps.step("lints", || {
-        run::shown(&mut run::cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    let foreign = (mode != SuiteMode::Quick).then(|| thread::spawn(ForeignClients::install));
+    steps.run("format", || run::run_shown(&mut run::cargo_command(&["fmt", "--all", "--check"])))?;
+    steps.run("lints", || {
+        run::run_shown(&mut run::cargo_command(&[
+            "clippy",
+            "--quiet",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]))
     })?;
-    steps.step("tests", || own_tests(mode))?;
-    steps.step("generated files", generate::check_with_tested_binary)?;
+    steps.run("tests", || run_own_tests(mode))?;
+    steps.run("generated files", generate::check_with_tested_binary)?;
     if let Some(foreign) = foreign {
-        steps.step("release build", || {
-            run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald"]))
+        steps.run("release build", || {
+            run::run_shown(&mut run::cargo_command(&["build", "--quiet", "--release", "--package", "skald"]))
         })?;
-        steps.step("hostile clients", || hostile_clients(mode))?;
-        let foreign = steps.step("foreign clients", || {
+        steps.run("hostile clients", || test_hostile_clients(mode))?;
+        let foreign = steps.run("foreign clients", || {
             foreign
                 .join()
                 .map_err(|_| anyhow!("the installation panicked"))?
                 .context("foreign clients cannot be installed")
         })?;
-        steps.step("conformance", || conformance::test(&foreign))?;
-        steps.step("real clients", || clients::test(&foreign))?;
+        steps.run("conformance", || conformance::test_conformance(&foreign))?;
+        steps.run("real clients", || clients::test_clients(&foreign))?;
         if mode == SuiteMode::Long {
-            steps.step("bench", || measure::bench(measure::BenchArguments { long: true, ..Default::default() }))?;
+            steps.run("bench", || {
+                bench_command::run_bench(bench_command::BenchArguments { long: true, ..Default::default() })
+            })?;
         }
     }
-    steps.summary(began.elapsed());
+    steps.print_summary(began.elapsed());
     Ok(())
 }
 
 /// Writes the fixture database of this version, with which later versions are tested, unless it exists.
 pub(crate) fn write_fixture() -> anyhow::Result<()> {
     let test = ["test", "--quiet", "--workspace", "--test", "it", "--", "this_version_has_a_fixture"];
-    run::shown(run::cargo(&test).env("SKALD_WRITE_FIXTURE", "1"))
+    run::run_shown(run::cargo_command(&test).env("SKALD_WRITE_FIXTURE", "1"))
 }
 
-fn own_tests(mode: SuiteMode) -> anyhow::Result<()> {
-    let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
+fn run_own_tests(mode: SuiteMode) -> anyhow::Result<()> {
+    let mut command = run::cargo_command(&["test", "--quiet", "--workspace"]);
     // Three servers that run until all tests have ended: one for all tests, with TLS; one that tests stop; and one
     // whose transaction ids are still small. Without a server, tests that need it fail rather than pass unrun.
     let databases = match mode {
@@ -85,16 +95,16 @@ fn own_tests(mode: SuiteMode) -> anyhow::Result<()> {
         }
     };
     if mode != SuiteMode::Quick {
-        install::debian(&[("strace", "strace")])?;
+        install::install_programs(&[("strace", "strace")])?;
     }
     // These run alone, on the release build.
-    let mut left_out = vec![HOSTILE];
+    let mut left_out = vec![HOSTILE_MODULE];
     if let Some([postgres, stoppable, new]) = &databases {
         command
             .env("SKALD_TEST_POSTGRES", postgres.address())
             .env("SKALD_TEST_CERTIFICATES", postgres.certificates())
             .env("SKALD_TEST_STOPPABLE", stoppable.address())
-            .env("SKALD_TEST_STOPPABLE_CONTROL", stoppable.control_line())
+            .env("SKALD_TEST_STOPPABLE_CONTROL", stoppable.pg_ctl_line())
             .env("SKALD_TEST_NEW_POSTGRES", new.address())
             .env("SKALD_KILLS", KILLS)
             .env("SKALD_TOGETHER_SECONDS", TOGETHER_SECONDS);
@@ -102,13 +112,15 @@ fn own_tests(mode: SuiteMode) -> anyhow::Result<()> {
         left_out.extend(["postgres::", "traced::"]);
     }
     if !can_mount() {
-        say(
+        print_line(
             "NOT RUN: tests in a module called `mounted`. They fill a disk of their own, and this machine forbids a mount.",
         );
         left_out.push("mounted::");
     }
     if !is_root() {
-        say("NOT RUN: tests in a module called `second_user`. They start processes as two users, which only root may.");
+        print_line(
+            "NOT RUN: tests in a module called `second_user`. They start processes as two users, which only root may.",
+        );
         left_out.push("second_user::");
     }
     if mode == SuiteMode::Long {
@@ -117,29 +129,29 @@ fn own_tests(mode: SuiteMode) -> anyhow::Result<()> {
         command.env("SKALD_TOGETHER_SECONDS", LONG_TOGETHER_SECONDS);
     }
     command.arg("--").args(left_out.iter().flat_map(|module| ["--skip", *module]));
-    run::shown(&mut command)
+    run::run_shown(&mut command)
 }
 
 /// Runs the tests that measure the cost of hostile clients, with nothing else running.
-fn hostile_clients(mode: SuiteMode) -> anyhow::Result<()> {
+fn test_hostile_clients(mode: SuiteMode) -> anyhow::Result<()> {
     // The same packages as before, so that nothing is built again.
-    let mut command = run::cargo(&["test", "--quiet", "--workspace", "--test", "it", "--", HOSTILE]);
-    command.env("SKALD_TEST_RELEASE", paths::built("release", "skald"));
+    let mut command = run::cargo_command(&["test", "--quiet", "--workspace", "--test", "it", "--", HOSTILE_MODULE]);
+    command.env("SKALD_TEST_RELEASE", paths::built_binary("release", "skald"));
     if mode == SuiteMode::Long {
         command.env("SKALD_HOSTILE_SECONDS", LONG_HOSTILE_SECONDS);
     }
-    run::shown(&mut command)
+    run::run_shown(&mut command)
 }
 
 /// Whether a process may have a file system of its own; in some containers it may not.
 fn can_mount() -> bool {
     let line = ["--map-root-user", "--mount", "sh", "-ec", "mount -t tmpfs none /mnt"];
-    run::silent(Command::new("unshare").args(line)).is_ok()
+    run::run_silently(Command::new("unshare").args(line)).is_ok()
 }
 
 /// Whether a process may be started as another user.
 fn is_root() -> bool {
-    run::captured(Command::new("id").arg("-u")).is_ok_and(|user| user.trim() == "0")
+    run::run_captured(Command::new("id").arg("-u")).is_ok_and(|user| user.trim() == "0")
 }
 
 /// The finished steps, with their times.
@@ -147,19 +159,19 @@ fn is_root() -> bool {
 struct Steps(Vec<(&'static str, Duration)>);
 
 impl Steps {
-    fn step<T>(&mut self, name: &'static str, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
-        say(&format!("\n== {name}"));
+    fn run<T>(&mut self, name: &'static str, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+        print_line(&format!("\n== {name}"));
         let began = Instant::now();
         let outcome = work().with_context(|| format!("step {name:?}"))?;
         self.0.push((name, began.elapsed()));
         Ok(outcome)
     }
 
-    fn summary(&self, whole: Duration) {
-        say("\n== all passed");
+    fn print_summary(&self, whole: Duration) {
+        print_line("\n== all passed");
         for (name, took) in &self.0 {
-            say(&format!("{:>7.1} s  {name}", took.as_secs_f64()));
+            print_line(&format!("{:>7.1} s  {name}", took.as_secs_f64()));
         }
-        say(&format!("{:>7.1} s  in all", whole.as_secs_f64()));
+        print_line(&format!("{:>7.1} s  in all", whole.as_secs_f64()));
     }
 }

@@ -14,7 +14,7 @@ use crate::Feed;
 #[derive(Debug)]
 pub enum Answer {
     Value(Value),
-    Prepared(Prepared),
+    Prepared(RenderedJson),
     Object(ObjectWithDocument),
     /// Events as they happen. A surface without streams answers the id of the last event instead.
     Feed(Box<Feed>),
@@ -48,7 +48,7 @@ impl Answer {
     }
 
     /// Bytes of the cached document in the answer. Plain values count as 0: large answers are cached or paged.
-    pub fn prepared_len(&self) -> usize {
+    pub fn document_len(&self) -> usize {
         match self {
             Self::Value(_) | Self::Feed(_) => 0,
             Self::Prepared(prepared) => prepared.json_len(),
@@ -97,7 +97,7 @@ pub struct ObjectWithDocument {
     pub fields: Map<String, Value>,
     /// The field that holds the document.
     pub name: &'static str,
-    pub document: Prepared,
+    pub document: RenderedJson,
 }
 
 impl ObjectWithDocument {
@@ -115,25 +115,25 @@ pub trait JsonDocument: fmt::Debug + Send + Sync {
     fn json(&self) -> Vec<Bytes>;
 
     /// The document as a JSON text, quotes included.
-    fn quoted(&self) -> Vec<Bytes>;
+    fn quoted_json(&self) -> Vec<Bytes>;
 }
 
 /// A rendered document. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Prepared(Arc<dyn JsonDocument>);
+pub struct RenderedJson(Arc<dyn JsonDocument>);
 
-impl Prepared {
-    pub fn of(document: Arc<impl JsonDocument + 'static>) -> Self {
+impl RenderedJson {
+    pub fn new(document: Arc<impl JsonDocument + 'static>) -> Self {
         Self(document)
     }
 
     /// A document from JSON without line breaks. The quoted form is rendered at first use.
-    pub fn plain(json: Bytes) -> Self {
-        Self::pieces(vec![json])
+    pub fn from_json(json: Bytes) -> Self {
+        Self::from_json_pieces(vec![json])
     }
 
     /// Like `from_json`, from pieces.
-    pub fn pieces(json: Vec<Bytes>) -> Self {
+    pub fn from_json_pieces(json: Vec<Bytes>) -> Self {
         Self(Arc::new(PlainJson { json, quoted: OnceLock::new() }))
     }
 
@@ -157,12 +157,12 @@ impl Prepared {
         self.json().iter().map(Bytes::len).sum()
     }
 
-    pub fn quoted(&self) -> Vec<Bytes> {
-        self.0.quoted()
+    pub fn quoted_json(&self) -> Vec<Bytes> {
+        self.0.quoted_json()
     }
 
     /// Whether both share one document.
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn is_same_document(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
@@ -178,12 +178,12 @@ impl JsonDocument for PlainJson {
         self.json.clone()
     }
 
-    fn quoted(&self) -> Vec<Bytes> {
+    fn quoted_json(&self) -> Vec<Bytes> {
         let quoted = self.quoted.get_or_init(|| {
             let length: usize = self.json.iter().map(Bytes::len).sum();
             let mut text = Vec::with_capacity(length + length / 4);
             text.push(b'"');
-            self.json.iter().for_each(|piece| quote(piece, &mut text));
+            self.json.iter().for_each(|piece| push_escaped_json(piece, &mut text));
             text.push(b'"');
             text.into()
         });
@@ -192,7 +192,7 @@ impl JsonDocument for PlainJson {
 }
 
 /// Slow: parses the JSON again. Surfaces send the pieces instead.
-impl Serialize for Prepared {
+impl Serialize for RenderedJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serde_json::from_slice::<Value>(&self.to_json()).map_err(S::Error::custom)?.serialize(serializer)
     }
@@ -200,7 +200,7 @@ impl Serialize for Prepared {
 
 /// Appends JSON to the inside of a JSON string. JSON has no raw control characters, so only quotes and backslashes need
 /// an escape.
-pub(crate) fn quote(json: &[u8], text: &mut Vec<u8>) {
+pub(crate) fn push_escaped_json(json: &[u8], text: &mut Vec<u8>) {
     let mut from = 0;
     for at in memchr::memchr2_iter(b'"', b'\\', json) {
         text.extend_from_slice(&json[from..at]);
@@ -219,7 +219,7 @@ mod tests {
     fn an_object_with_a_document_reads_as_if_it_were_whole() {
         let object = |fields: Value| {
             let Value::Object(fields) = fields else { panic!("{fields} is no object") };
-            let document = Prepared::pieces(vec![Bytes::from_static(b"[1,"), Bytes::from_static(b"2]")]);
+            let document = RenderedJson::from_json_pieces(vec![Bytes::from_static(b"[1,"), Bytes::from_static(b"2]")]);
             Answer::Object(ObjectWithDocument { fields, name: "li\"st", document })
         };
         for fields in [json!({}), json!({"id": "u-1", "more": {"of": {}}})] {
@@ -239,8 +239,8 @@ mod tests {
         #[test]
         fn a_quoted_document_is_what_a_text_of_it_is(text in ".{0,40}", number in any::<f64>()) {
             let document = json!({"text": text, "list": [number, "\u{0}\n\t\"\\\u{2028}", null], "": {}}).to_string();
-            let prepared = Prepared::plain(document.clone().into());
-            let quoted = prepared.quoted().concat();
+            let prepared = RenderedJson::from_json(document.clone().into());
+            let quoted = prepared.quoted_json().concat();
             prop_assert_eq!(&quoted, &Value::from(document.clone()).to_string().into_bytes());
             prop_assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), document);
         }

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use skald_domain::decider::Given;
-use skald_domain::dice::odds::Effort;
+use skald_domain::decider::DecisionContext;
+use skald_domain::dice::odds::ComputationBudget;
 use skald_domain::id;
 
-use crate::campaign::Contexts;
+use crate::campaign::SessionContexts;
 use crate::computation_pool::ComputationPool;
-use crate::gate::{AGENT, ArtifactWatch, AttemptsCounted, NoFiles, Processes};
-use crate::journal_fault::store_held;
+use crate::gate::{AGENT, ArtifactWatch, AttemptCounts, NoFiles, ProcessCache};
+use crate::journal_fault::store_locked_fault;
 use crate::resource_changes::{Announcement, ChangeAudience, ChangeBroadcast};
 use crate::tokens::Tokens;
 use crate::universe::Feeds;
 use crate::{Call, Code, Fault, GateFiles, Nouns, ResourceChange, Revocations, limits};
-use skald_journal::{Journal, StoreError, Streams, to_micros};
+use skald_journal::{Journal, StoreError, Streams, truncate_to_micros};
 
 /// The source of randomness.
 pub trait Entropy: Send + Sync + 'static {
@@ -50,10 +50,10 @@ pub struct App {
     pub(crate) runs: Streams<RunStream>,
     pub(crate) tokens: Tokens,
     pub(crate) revocations: Revocations,
-    pub(crate) processes: Processes,
+    pub(crate) processes: ProcessCache,
     pub(crate) watching: ArtifactWatch,
-    pub(crate) attempts_counted: AttemptsCounted,
-    pub(crate) contexts: Contexts,
+    pub(crate) attempts_counted: AttemptCounts,
+    pub(crate) contexts: SessionContexts,
     pub(crate) computing: ComputationPool,
     pub(crate) telling: ChangeBroadcast,
     pub(crate) feeds: Feeds,
@@ -70,15 +70,15 @@ impl App {
             runs: Streams::new(Arc::clone(&journal)),
             tokens: Tokens::new(Arc::clone(&journal)),
             revocations: Revocations::default(),
-            processes: Processes::default(),
+            processes: ProcessCache::default(),
             watching: ArtifactWatch::default(),
-            attempts_counted: AttemptsCounted::default(),
+            attempts_counted: AttemptCounts::default(),
             gate_role: AGENT.to_owned(),
             journal,
             default_campaign: None,
             heartbeat: Duration::from_secs(limits::HEARTBEAT_SECONDS),
             files: Arc::new(NoFiles::default()),
-            contexts: Contexts::default(),
+            contexts: SessionContexts::default(),
             computing: ComputationPool::default(),
             telling: ChangeBroadcast::default(),
             feeds: Feeds::default(),
@@ -86,13 +86,13 @@ impl App {
     }
 
     /// Publishes a change that is in no journal record to its audience.
-    pub(crate) fn tell(&self, change: ResourceChange, whom: ChangeAudience) {
-        self.telling.tell(Announcement { changes: [change].into(), whom, place: None });
+    pub(crate) fn publish_change(&self, change: ResourceChange, whom: ChangeAudience) {
+        self.telling.publish(Announcement { changes: [change].into(), whom, place: None });
     }
 
     /// The time and the caller, which the rules get besides the state.
-    pub(crate) fn given(&self, call: &Call) -> Given {
-        Given { at: to_micros(self.clock.now()), by: call.caller.id().to_owned() }
+    pub(crate) fn time_and_caller(&self, call: &Call) -> DecisionContext {
+        DecisionContext { at: truncate_to_micros(self.clock.now()), by: call.caller.id().to_owned() }
     }
 
     /// A new id. With an idempotency key it is derived from the key, so that a retry gets the same id.
@@ -106,11 +106,11 @@ impl App {
     }
 
     /// The fault for a store error outside of an append: reading, or writing side rows.
-    pub(crate) fn unread(&self, error: &StoreError) -> Fault {
+    pub(crate) fn store_fault(&self, error: &StoreError) -> Fault {
         match error {
-            StoreError::Damaged(cause) => Fault::damaged(cause, self.request_id()),
-            StoreError::Refused(cause) => Fault::internal(cause, self.request_id()),
-            StoreError::Held(cause) => store_held(cause),
+            StoreError::Damaged(cause) => Fault::damaged_store(cause, self.new_request_id()),
+            StoreError::Refused(cause) => Fault::internal(cause, self.new_request_id()),
+            StoreError::Held(cause) => store_locked_fault(cause),
             error => {
                 tracing::warn!(%error, "the journal cannot be read");
                 Fault::new(Code::Unavailable, "the journal cannot be read right now").hint("try again in a moment")
@@ -121,14 +121,15 @@ impl App {
     /// Runs a long computation in the pool, so that it does not block the async runtime.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Effort) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&ComputationBudget) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let answer = self.computing.run(move |is_given_up| work(&Effort::until(is_given_up))).await;
-        answer.unwrap_or_else(|| Err(Fault::internal("a panic", self.request_id())))
+        let answer =
+            self.computing.run(move |is_given_up| work(&ComputationBudget::with_cancellation(is_given_up))).await;
+        answer.unwrap_or_else(|| Err(Fault::internal("a panic", self.new_request_id())))
     }
 
     /// A short random id that connects an error answer with its entry in the log.
-    pub(crate) fn request_id(&self) -> String {
+    pub(crate) fn new_request_id(&self) -> String {
         use std::fmt::Write;
         self.entropy.bytes().iter().take(8).fold(String::from("req_"), |mut id, byte| {
             write!(id, "{byte:02x}").expect("writing to a string does not fail");

@@ -10,13 +10,13 @@ pub(crate) fn constant_time_eq(left: &str, right: &str) -> bool {
 }
 
 /// The fault for a token that is unknown or revoked.
-pub fn unauthorized() -> Fault {
+pub fn unauthorized_fault() -> Fault {
     Fault::new(Code::Unauthorized, "the token is not known here, or was revoked")
         .hint("send Authorization: Bearer with a token of skald token create")
 }
 
 /// The token in the values of the `Authorization` header, if there are any. A value that is not text comes as `None`.
-pub fn bearer<'a>(mut values: impl Iterator<Item = Option<&'a str>>) -> Option<Result<&'a str, Fault>> {
+pub fn parse_bearer_token<'a>(mut values: impl Iterator<Item = Option<&'a str>>) -> Option<Result<&'a str, Fault>> {
     let value = values.next()?;
     let unreadable = || {
         let fault = Fault::new(Code::Unauthorized, "the authorization header holds no bearer token");
@@ -63,6 +63,6 @@ pub fn caller_without_token<'a>(
 
 /// The fault for a request that reached a handler without a caller, which is a bug in the routes. It must not fall back
 /// to the owner.
-pub fn unidentified() -> Fault {
+pub fn unidentified_caller_fault() -> Fault {
     Fault::new(Code::InternalError, "it was not established who sent this request")
 }

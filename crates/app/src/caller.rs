@@ -35,7 +35,7 @@ impl Principal {
     }
 
     /// Completes once this process knows that the token was revoked; never for the owner.
-    pub fn revoked(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
+    pub fn wait_for_revocation(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         let revocation = match self {
             Self::Owner => CancellationToken::new(),
             Self::Holder(holder) => holder.revocation.clone(),
@@ -112,7 +112,7 @@ impl Roles {
         [roles.get(id), roles.get(EVERY_CAMPAIGN)].into_iter().flatten().max().copied()
     }
 
-    pub(crate) fn give(&self, campaign_id: &str, role: CampaignRole) {
+    pub(crate) fn give_role(&self, campaign_id: &str, role: CampaignRole) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(campaign_id.to_owned(), role);
     }
 }
@@ -152,7 +152,7 @@ impl Caller {
     }
 
     #[must_use]
-    pub fn within(mut self, conversation: Conversation) -> Self {
+    pub fn with_conversation(mut self, conversation: Conversation) -> Self {
         self.conversation = conversation;
         self
     }
@@ -163,8 +163,8 @@ impl Caller {
     }
 
     /// Completes once this process knows that the caller's token was revoked: open streams end then.
-    pub fn revoked(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
-        self.principal.revoked()
+    pub fn wait_for_revocation(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
+        self.principal.wait_for_revocation()
     }
 
     /// The role in a campaign. A campaign without a role looks to the caller as if it did not exist.
@@ -176,7 +176,7 @@ impl Caller {
     }
 
     /// The campaigns that the caller has a role in; `None` if it is every campaign.
-    pub(crate) fn campaigns(&self) -> Option<Vec<String>> {
+    pub(crate) fn campaign_ids(&self) -> Option<Vec<String>> {
         match &self.principal {
             Principal::Owner => None,
             Principal::Holder(holder) => {
@@ -187,7 +187,7 @@ impl Caller {
     }
 
     /// Whether the caller has at least this role in any campaign.
-    pub fn is_somewhere(&self, role: CampaignRole) -> bool {
+    pub fn has_role_anywhere(&self, role: CampaignRole) -> bool {
         match &self.principal {
             Principal::Owner => true,
             Principal::Holder(holder) => holder.roles.all().values().any(|given| *given >= role),

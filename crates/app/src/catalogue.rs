@@ -9,7 +9,7 @@ use crate::resource::{self, UriFields};
 use crate::schema;
 use crate::{
     Code, CompletionTarget, Fault, FaultBody, FaultField, Nouns, OperationEntry, OperationKind, PromptEntry, Resource,
-    Toolset, short,
+    Toolset, truncate_for_message,
 };
 
 pub struct Catalogue {
@@ -23,12 +23,12 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// The catalogue of all nouns.
-    pub fn whole() -> Self {
-        Self::of(&Nouns::all())
+    pub fn from_all_nouns() -> Self {
+        Self::from_nouns(&Nouns::all())
     }
 
     /// The catalogue of these nouns, in their order.
-    pub fn of(nouns: &Nouns) -> Self {
+    pub fn from_nouns(nouns: &Nouns) -> Self {
         let operations = nouns.iter().flat_map(|noun| noun.operations()).collect();
         let resources = nouns.iter().flat_map(|noun| noun.resources()).collect();
         let prompts = nouns.iter().flat_map(|noun| noun.prompts()).collect();
@@ -103,23 +103,23 @@ impl Catalogue {
     }
 
     /// The index of an operation in the list.
-    pub(crate) fn position(&self, name: &str) -> Result<usize, Fault> {
+    pub(crate) fn operation_index(&self, name: &str) -> Result<usize, Fault> {
         self.positions.get(name).copied().ok_or_else(|| {
             let known: Vec<&str> = self.operations.iter().map(|entry| entry.name).collect();
-            Fault::new(Code::NotFound, format!("there is no operation {:?}", short(name)))
+            Fault::new(Code::NotFound, format!("there is no operation {:?}", truncate_for_message(name)))
                 .hint(format!("known: {}", known.join(", ")))
                 .allowed(known)
         })
     }
 
     pub fn operation(&self, name: &str) -> Result<&OperationEntry, Fault> {
-        self.position(name).map(|at| &self.operations[at])
+        self.operation_index(name).map(|at| &self.operations[at])
     }
 
     pub fn prompt(&self, name: &str) -> Result<&PromptEntry, Fault> {
         self.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.prompts.iter().map(|prompt| prompt.name).collect();
-            Fault::new(Code::NotFound, format!("there is no prompt {:?}", short(name)))
+            Fault::new(Code::NotFound, format!("there is no prompt {:?}", truncate_for_message(name)))
                 .hint(format!("known: {}", known.join(", ")))
                 .allowed(known)
         })
@@ -138,23 +138,23 @@ impl Catalogue {
     ) -> Result<(&Resource, UriFields), Fault> {
         let resources = self.resources.iter().filter(move |resource| is_visible(resource.toolset));
         let mut fitting =
-            resources.clone().filter_map(|resource| resource.fields(uri).map(|fields| (resource, fields)));
-        fitting.next().ok_or_else(|| resource::unresolved(uri, resources))
+            resources.clone().filter_map(|resource| resource.match_uri(uri).map(|fields| (resource, fields)));
+        fitting.next().ok_or_else(|| resource::unresolved_uri_fault(uri, resources))
     }
 
     /// The toolset of a completion target.
     pub fn toolset_of(&self, target: &CompletionTarget) -> Result<Toolset, Fault> {
         match target {
             CompletionTarget::Prompt(name) => self.prompt(name).map(|prompt| prompt.toolset),
-            CompletionTarget::Resource(uri) => self.template(uri).map(|resource| resource.toolset),
+            CompletionTarget::Resource(uri) => self.resource_by_template(uri).map(|resource| resource.toolset),
         }
     }
 
     /// A resource by the exact URI or template under which it is listed.
-    pub(crate) fn template(&self, uri: &str) -> Result<&Resource, Fault> {
+    pub(crate) fn resource_by_template(&self, uri: &str) -> Result<&Resource, Fault> {
         self.resources
             .iter()
             .find(|resource| resource.uri == uri)
-            .ok_or_else(|| resource::unresolved(uri, self.resources.iter()))
+            .ok_or_else(|| resource::unresolved_uri_fault(uri, self.resources.iter()))
     }
 }

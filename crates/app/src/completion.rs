@@ -24,7 +24,7 @@ pub struct CompletionRequest {
 
 impl CompletionRequest {
     /// The value of another argument, if it is known.
-    pub fn beside(&self, argument: &str) -> Option<&str> {
+    pub fn argument_value(&self, argument: &str) -> Option<&str> {
         self.given.iter().find(|(name, _)| name == argument).map(|(_, value)| value.as_str())
     }
 }
@@ -49,8 +49,8 @@ pub(crate) async fn complete(
             (&prompt.full_arguments, prompt.complete(app, caller, &request.argument).await)
         }
         CompletionTarget::Resource(uri) => {
-            let entry = catalogue.operation(catalogue.template(uri)?.operation)?;
-            if let Some(found) = entry.complete_beside(app, caller, request).await {
+            let entry = catalogue.operation(catalogue.resource_by_template(uri)?.operation)?;
+            if let Some(found) = entry.complete_from_arguments(app, caller, request).await {
                 return Ok(found);
             }
             (&**entry.full_input, entry.complete(app, caller, &request.argument, &request.typed).await)

@@ -18,9 +18,9 @@ impl Default for ComputationPool {
 }
 
 /// Sets the flag that cancels a computation when its caller drops the future.
-struct GiveUpOnDrop(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for GiveUpOnDrop {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -34,7 +34,7 @@ impl ComputationPool {
     ) -> Option<T> {
         let seat = Arc::clone(&self.seats).acquire_owned().await.ok()?;
         let is_given_up = Arc::new(AtomicBool::new(false));
-        let _waiting = GiveUpOnDrop(Arc::clone(&is_given_up));
+        let _waiting = CancelOnDrop(Arc::clone(&is_given_up));
         let computation = tokio::task::spawn_blocking(move || {
             // The permit is released when the work ends, which may be after the caller is gone.
             let _seat = seat;

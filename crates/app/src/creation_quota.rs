@@ -6,7 +6,7 @@ use skald_journal::{Partitions, StreamName};
 
 /// The limit of a quota.
 #[derive(Clone, Copy)]
-struct Bound {
+struct QuotaLimit {
     /// The subject and the object of the error message: "a campaign", "universes".
     what: &'static str,
     things: &'static str,
@@ -17,13 +17,13 @@ struct Bound {
 /// A quota whose count is the number of rows in a read model.
 #[derive(Clone, Copy)]
 pub(crate) struct CreationQuota {
-    bound: Bound,
+    bound: QuotaLimit,
     /// The read model with one row for each.
     collection: &'static str,
 }
 
 pub(crate) const UNIVERSES: CreationQuota = CreationQuota {
-    bound: Bound {
+    bound: QuotaLimit {
         what: "a campaign",
         things: "universes",
         most: limits::UNIVERSES_PER_CAMPAIGN_MAX,
@@ -33,7 +33,7 @@ pub(crate) const UNIVERSES: CreationQuota = CreationQuota {
 };
 
 pub(crate) const RUNS: CreationQuota = CreationQuota {
-    bound: Bound {
+    bound: QuotaLimit {
         what: "a campaign",
         things: "runs",
         most: limits::RUNS_PER_CAMPAIGN_MAX,
@@ -43,7 +43,7 @@ pub(crate) const RUNS: CreationQuota = CreationQuota {
 };
 
 const CAMPAIGNS: CreationQuota = CreationQuota {
-    bound: Bound {
+    bound: QuotaLimit {
         what: "whoever has a token",
         things: "campaigns to lead",
         most: limits::CAMPAIGNS_PER_TOKEN_MAX,
@@ -53,7 +53,7 @@ const CAMPAIGNS: CreationQuota = CreationQuota {
 };
 
 /// A process is in no campaign, and its versions are in no list: each token has a row with their number.
-const PROCESS_VERSIONS: Bound = Bound {
+const PROCESS_VERSIONS: QuotaLimit = QuotaLimit {
     what: "whoever has a token",
     things: "submitted versions of processes",
     most: limits::PROCESS_VERSIONS_PER_TOKEN_MAX,
@@ -61,9 +61,9 @@ const PROCESS_VERSIONS: Bound = Bound {
 };
 
 /// The kind of the rows that count versions of processes, by the token that submitted them.
-pub(crate) const PROCESS_VERSIONS_COUNTED: &str = "process-versions";
+pub(crate) const PROCESS_VERSION_COUNT_KIND: &str = "process-versions";
 
-impl Bound {
+impl QuotaLimit {
     fn check(&self, count: usize) -> Result<(), Fault> {
         if count < self.most {
             return Ok(());
@@ -84,24 +84,24 @@ impl App {
         stream: &StreamName,
         campaign_id: Option<&str>,
     ) -> Result<(), Fault> {
-        if caller.principal == Principal::Owner || self.is_begun(stream).await? {
+        if caller.principal == Principal::Owner || self.has_records(stream).await? {
             return Ok(());
         }
         let partition = [campaign_id.unwrap_or_default().to_owned()];
-        quota.bound.check(self.count(quota, Partitions::Of(&partition)).await?)
+        quota.bound.check(self.count_documents(quota, Partitions::Of(&partition)).await?)
     }
 
     /// Checks the quota of campaigns, which are counted by their game master. A game master of every campaign has
     /// all of them.
     pub(crate) async fn check_campaign_quota(&self, caller: &Caller, stream: &StreamName) -> Result<(), Fault> {
         let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
-        if self.is_begun(stream).await? {
+        if self.has_records(stream).await? {
             return Ok(());
         }
         let roles = holder.roles.all();
         let is_lead = |role: &CampaignRole| *role == CampaignRole::Gm;
         CAMPAIGNS.bound.check(match roles.get(EVERY_CAMPAIGN).filter(|role| is_lead(role)) {
-            Some(_) => self.count(&CAMPAIGNS, Partitions::All).await?,
+            Some(_) => self.count_documents(&CAMPAIGNS, Partitions::All).await?,
             None => roles.values().filter(|role| is_lead(role)).count(),
         })
     }
@@ -110,29 +110,29 @@ impl App {
     pub(crate) async fn count_process_version(&self, caller: &Caller) -> Result<(), Fault> {
         let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
         loop {
-            let row = self.journal.get(PROCESS_VERSIONS_COUNTED, &holder.id).await;
-            let row = row.map_err(|error| self.unread(&error))?;
+            let row = self.journal.get(PROCESS_VERSION_COUNT_KIND, &holder.id).await;
+            let row = row.map_err(|error| self.store_fault(&error))?;
             let count = row.as_ref().and_then(|row| row.parse().ok()).unwrap_or_default();
             PROCESS_VERSIONS.check(count)?;
             let next = (count + 1).to_string();
             let written = match &row {
-                Some(old) => self.journal.replace(PROCESS_VERSIONS_COUNTED, &holder.id, old, next).await,
-                None => self.journal.put(PROCESS_VERSIONS_COUNTED, &holder.id, next).await.map(|()| true),
+                Some(old) => self.journal.replace(PROCESS_VERSION_COUNT_KIND, &holder.id, old, next).await,
+                None => self.journal.put(PROCESS_VERSION_COUNT_KIND, &holder.id, next).await.map(|()| true),
             };
-            if written.map_err(|error| self.unread(&error))? {
+            if written.map_err(|error| self.store_fault(&error))? {
                 return Ok(());
             }
         }
     }
 
-    async fn is_begun(&self, stream: &StreamName) -> Result<bool, Fault> {
-        let head = self.journal.head(stream).await.map_err(|error| self.unread(&error))?;
+    async fn has_records(&self, stream: &StreamName) -> Result<bool, Fault> {
+        let head = self.journal.head(stream).await.map_err(|error| self.store_fault(&error))?;
         Ok(head.revision > 0)
     }
 
-    async fn count(&self, quota: &CreationQuota, partitions: Partitions<'_>) -> Result<usize, Fault> {
+    async fn count_documents(&self, quota: &CreationQuota, partitions: Partitions<'_>) -> Result<usize, Fault> {
         let counted = self.journal.count_documents(quota.collection, partitions).await;
-        let count = counted.map_err(|error| self.unread(&error))?;
+        let count = counted.map_err(|error| self.store_fault(&error))?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 }

@@ -10,20 +10,20 @@ use metrics::Counter;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::journal_follower::{JournalFollower, READ_AT_ONCE, happened, place_at};
+use crate::journal_follower::{JournalFollower, RECORDS_PER_READ, announcements_of, place_at};
 use crate::resource_changes::{Announcement, ChangeAudience, JournalPlace};
 use crate::{
     Answer, App, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, Conversation, Fault, News,
-    OperationEntry, Prepared, ResourceChange, completion, document, from_text,
+    OperationEntry, RenderedJson, ResourceChange, answer_bytes, completion, input_from_text,
 };
 use skald_journal::{Cursor, Record, StoreError};
 
 /// How long the follower of the journal waits after a failure.
-const FOLLOW_AGAIN: Duration = Duration::from_millis(500);
+const FOLLOW_RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// One request in progress, which its sender can cancel.
 #[derive(Debug, Clone, Default)]
-pub struct Work {
+pub struct RequestControl {
     pub cancelled: CancellationToken,
     /// A retry of the same request under this key gets the same answer.
     pub idempotency_key: Option<String>,
@@ -34,9 +34,9 @@ pub struct Work {
     pub revision: OnceLock<u64>,
 }
 
-impl Work {
+impl RequestControl {
     /// Only the first call counts: an operation is about one stream.
-    pub fn stands_at(&self, revision: u64) {
+    pub fn set_revision(&self, revision: u64) {
         let _ = self.revision.set(revision);
     }
 }
@@ -52,7 +52,7 @@ pub struct ReadContents {
 pub enum ContentsText {
     Text(String),
     /// Cached JSON: a surface sends its pieces, which are shared between readers.
-    Prepared(Prepared),
+    Prepared(RenderedJson),
 }
 
 impl ReadContents {
@@ -82,7 +82,7 @@ pub trait Engine: Send + Sync + 'static {
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
-        work: &'a Work,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Answer, Fault>>;
 
     /// Like `answer`, as a JSON value.
@@ -91,7 +91,7 @@ pub trait Engine: Send + Sync + 'static {
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
-        work: &'a Work,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Value, Fault>> {
         Box::pin(async move { self.answer(caller, operation, input, work).await.map(Answer::into_value) })
     }
@@ -116,13 +116,13 @@ pub trait Engine: Send + Sync + 'static {
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
 
     /// Reads a known caller again, with the roles given since; UNAUTHORIZED if the token was revoked.
-    fn current<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>>;
+    fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>>;
 
     /// Drops what was stored for a conversation that has ended.
     fn end_session(&self, conversation: &Conversation);
 
     /// Whether a caller may subscribe to changes of a resource.
-    fn may_watch(&self, caller: &Caller, uri: &str) -> bool {
+    fn can_subscribe(&self, caller: &Caller, uri: &str) -> bool {
         self.catalogue().resolve(uri).is_ok_and(|(_, fields)| {
             let campaign = fields.iter().find(|(name, _)| *name == "campaign_id");
             campaign.is_none_or(|(_, id)| caller.role_in(id).is_some())
@@ -140,38 +140,38 @@ pub trait Engine: Send + Sync + 'static {
         &'a self,
         caller: &'a Caller,
         uri: &'a str,
-        work: &'a Work,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<ReadContents, Fault>> {
         Box::pin(async move {
             let (resource, fields) = self.catalogue().resolve(uri)?;
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
-            let answer = self.answer(caller, entry.name, from_text(&entry.full_input, fields), work).await?;
-            Ok(ReadContents { mime_type: resource.mime_type, text: text(answer, resource.mime_type) })
+            let answer = self.answer(caller, entry.name, input_from_text(&entry.full_input, fields), work).await?;
+            Ok(ReadContents { mime_type: resource.mime_type, text: contents_text(answer, resource.mime_type) })
         })
     }
 }
 
 /// An answer as the contents of a resource. Bytes that are not UTF-8 become an empty text.
-fn text(answer: Answer, mime_type: &str) -> ContentsText {
+fn contents_text(answer: Answer, mime_type: &str) -> ContentsText {
     match answer {
         Answer::Prepared(prepared) => ContentsText::Prepared(prepared),
         answer @ (Answer::Value(_) | Answer::Object(_) | Answer::Feed(_)) => {
-            ContentsText::Text(String::from_utf8(document(answer, mime_type).concat()).unwrap_or_default())
+            ContentsText::Text(String::from_utf8(answer_bytes(answer, mime_type).concat()).unwrap_or_default())
         }
     }
 }
 
 /// The engine in this process.
-pub struct Local {
+pub struct LocalEngine {
     app: App,
     catalogue: Catalogue,
     answered: Vec<Counter>,
 }
 
-impl Local {
+impl LocalEngine {
     pub fn new(app: App) -> Arc<Self> {
-        let catalogue = Catalogue::of(&app.nouns);
+        let catalogue = Catalogue::from_nouns(&app.nouns);
         Self::with_catalogue(app, catalogue)
     }
 
@@ -190,15 +190,15 @@ impl Local {
     }
 
     /// The current end of the journal, where subscribers start; `None` if the store cannot be read.
-    pub async fn end(&self) -> Option<Cursor> {
-        let end = self.app.journal.end().await.ok()?;
-        self.begin_at(end).await.ok()?;
+    pub async fn journal_end(&self) -> Option<Cursor> {
+        let end = self.app.journal.end_cursor().await.ok()?;
+        self.start_broadcast_at(end).await.ok()?;
         Some(end)
     }
 
-    async fn begin_at(&self, cursor: Cursor) -> Result<(), StoreError> {
+    async fn start_broadcast_at(&self, cursor: Cursor) -> Result<(), StoreError> {
         let place = place_at(&*self.app.journal, cursor).await?;
-        self.app.telling.begin_at(place);
+        self.app.telling.start_at(place);
         Ok(())
     }
 
@@ -209,10 +209,10 @@ impl Local {
 
     async fn follow_journal(&self, from: Option<Cursor>) {
         let journal = &self.app.journal;
-        let mut wakes = journal.wakes();
+        let mut wakes = journal.subscribe_appends();
         let mut cursor = from;
         loop {
-            match self.hear(&mut cursor).await {
+            match self.publish_new_records(&mut cursor).await {
                 Ok(()) => {
                     if wakes.changed().await.is_err() {
                         return;
@@ -220,34 +220,34 @@ impl Local {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "changes cannot be followed right now");
-                    tokio::time::sleep(FOLLOW_AGAIN).await;
+                    tokio::time::sleep(FOLLOW_RETRY_DELAY).await;
                 }
             }
         }
     }
 
     /// Publishes the changes of records appended since the cursor. Without one it starts at the end of the journal.
-    async fn hear(&self, cursor: &mut Option<Cursor>) -> Result<(), StoreError> {
+    async fn publish_new_records(&self, cursor: &mut Option<Cursor>) -> Result<(), StoreError> {
         let journal = &self.app.journal;
         let mut after = match *cursor {
             Some(cursor) => cursor,
-            None => *cursor.insert(journal.end().await?),
+            None => *cursor.insert(journal.end_cursor().await?),
         };
-        if !self.app.telling.has_begun() {
-            self.begin_at(after).await?;
+        if !self.app.telling.has_started() {
+            self.start_broadcast_at(after).await?;
         }
         loop {
-            let records = journal.follow(after, READ_AT_ONCE).await?;
-            let is_last = records.len() < READ_AT_ONCE;
+            let records = journal.follow(after, RECORDS_PER_READ).await?;
+            let is_last = records.len() < RECORDS_PER_READ;
             // Nouns update their own state before subscribers, who read it, are notified.
             for (_, record) in &records {
                 self.app.nouns.iter().for_each(|noun| noun.record_appended(&self.app, record));
             }
-            let all = happened(&**journal, &self.app.nouns, &records).await?;
+            let all = announcements_of(&**journal, &self.app.nouns, &records).await?;
             for ((place, record), happened) in records.into_iter().zip(all) {
                 if let Some(happened) = happened {
-                    self.tell_of_campaign(&record, &happened);
-                    self.app.telling.tell(happened);
+                    self.publish_campaign_effects(&record, &happened);
+                    self.app.telling.publish(happened);
                 }
                 after = place;
                 *cursor = Some(place);
@@ -259,25 +259,35 @@ impl Local {
     }
 
     /// Publishes changes in other nouns that follow from a record of a campaign.
-    fn tell_of_campaign(&self, record: &Record, happened: &Announcement) {
+    fn publish_campaign_effects(&self, record: &Record, happened: &Announcement) {
         let ChangeAudience::InCampaign(campaign_id) = &happened.whom else { return };
         let nouns = self.app.nouns.iter();
         let changes: Vec<_> = nouns.flat_map(|noun| noun.changed_by_campaign(&self.app, record, campaign_id)).collect();
         if !changes.is_empty() {
-            self.app.telling.tell(Announcement { changes: changes.into(), whom: happened.whom.clone(), place: None });
+            self.app.telling.publish(Announcement {
+                changes: changes.into(),
+                whom: happened.whom.clone(),
+                place: None,
+            });
         }
     }
 
     /// Publishes a change to all subscribers.
     pub fn publish(&self, change: ResourceChange) {
-        self.app.tell(change, ChangeAudience::Everybody);
+        self.app.publish_change(change, ChangeAudience::Everybody);
     }
 
-    async fn run(&self, entry: &OperationEntry, caller: &Caller, input: Value, work: &Work) -> Result<Answer, Fault> {
+    async fn run(
+        &self,
+        entry: &OperationEntry,
+        caller: &Caller,
+        input: Value,
+        work: &RequestControl,
+    ) -> Result<Answer, Fault> {
         if !entry.allowed.admits(caller) {
-            return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.words())));
+            return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.description())));
         }
-        let run = self.fenced(entry.call(&self.app, caller, work, input));
+        let run = self.catch_panic(entry.call(&self.app, caller, work, input));
         tokio::select! {
             biased;
             answer = run => answer,
@@ -286,14 +296,14 @@ impl Local {
     }
 
     /// A panic in a handler is this request's failure, not the server's.
-    async fn fenced<T>(&self, run: BoxFuture<'_, Result<T, Fault>>) -> Result<T, Fault> {
+    async fn catch_panic<T>(&self, run: BoxFuture<'_, Result<T, Fault>>) -> Result<T, Fault> {
         let outcome = AssertUnwindSafe(run).catch_unwind().await;
         // The message of a panic may contain input, so it is dropped; the panic hook has logged the location.
-        outcome.unwrap_or_else(|_| Err(Fault::internal("a panic", self.app.request_id())))
+        outcome.unwrap_or_else(|_| Err(Fault::internal("a panic", self.app.new_request_id())))
     }
 }
 
-impl Engine for Local {
+impl Engine for LocalEngine {
     fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
@@ -303,14 +313,14 @@ impl Engine for Local {
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
-        work: &'a Work,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Answer, Fault>> {
         Box::pin(async move {
-            let at = self.catalogue.position(operation)?;
+            let at = self.catalogue.operation_index(operation)?;
             let (entry, answered) = (&self.catalogue.operations()[at], &self.answered[at]);
             let with_subjects = self.catalogue.with_subjects_of(&input);
             let answer = self.run(entry, caller, input, work).await.map_err(with_subjects);
-            count(entry, answered, &answer);
+            count_answer(entry, answered, &answer);
             answer
         })
     }
@@ -323,8 +333,8 @@ impl Engine for Local {
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.prompt(prompt)?;
-            let text = self.fenced(entry.render(&self.app, caller, arguments)).await;
-            text.inspect_err(|fault| report(entry.name, fault))
+            let text = self.catch_panic(entry.render(&self.app, caller, arguments)).await;
+            text.inspect_err(|fault| log_fault(entry.name, fault))
         })
     }
 
@@ -333,45 +343,45 @@ impl Engine for Local {
         caller: &'a Caller,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
-        self.fenced(Box::pin(completion::complete(&self.app, &self.catalogue, caller, request))).boxed()
+        self.catch_panic(Box::pin(completion::complete(&self.app, &self.catalogue, caller, request))).boxed()
     }
 
     fn changes<'a>(&'a self, _: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes> {
-        let (receiver, now) = self.app.telling.listen();
+        let (receiver, now) = self.app.telling.subscribe();
         let (journal, nouns) = (Arc::clone(&self.app.journal), self.app.nouns.clone());
         let following = match after {
-            None => JournalFollower::from(journal, nouns, now),
-            Some(after) => JournalFollower::after(journal, nouns, JournalPlace::read(after), now),
+            None => JournalFollower::new(journal, nouns, now),
+            Some(after) => JournalFollower::resume_after(journal, nouns, JournalPlace::parse(after), now),
         };
-        Box::pin(ready(Changes::here(receiver, following)))
+        Box::pin(ready(Changes::from_broadcast(receiver, following)))
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
-        self.fenced(Box::pin(self.app.authenticate(token))).boxed()
+        self.catch_panic(Box::pin(self.app.authenticate(token))).boxed()
     }
 
-    fn current<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
-        self.fenced(Box::pin(self.app.current(caller))).boxed()
+    fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
+        self.catch_panic(Box::pin(self.app.refresh_caller(caller))).boxed()
     }
 
     fn end_session(&self, conversation: &Conversation) {
-        self.app.forget(conversation);
+        self.app.remove_context(conversation);
     }
 }
 
-fn count(entry: &OperationEntry, answered: &Counter, answer: &Result<Answer, Fault>) {
+fn count_answer(entry: &OperationEntry, answered: &Counter, answer: &Result<Answer, Fault>) {
     match answer {
         Ok(_) => answered.increment(1),
         Err(fault) => {
             let code = fault.code().name();
             metrics::counter!("skald_operations_total", "operation" => entry.name, "outcome" => code).increment(1);
-            report(entry.name, fault);
+            log_fault(entry.name, fault);
         }
     }
 }
 
 /// Logs the operation and the code, and the cause of internal errors; never input or output.
-fn report(name: &str, fault: &Fault) {
+fn log_fault(name: &str, fault: &Fault) {
     if let (Some(cause), Some(request_id)) = (fault.cause(), &fault.body().request_id) {
         tracing::error!(operation = name, request_id, cause, "an operation failed");
     } else {

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{App, Call, Code, Fault, Operation, short};
+use crate::{App, Call, Code, Fault, Operation, truncate_for_message};
 use skald_journal::{
     Applied, CommandOf, CommittedState, IdempotencyKey, JournalFailure, RefusalOf, SideRow, StreamKind, StreamName,
     Streams, Submission,
@@ -23,24 +23,25 @@ impl App {
         stream: &StreamName,
         command: CommandOf<K>,
         answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
-    ) -> Result<(Answered<T>, Applied<K>), JournalFailure<RefusalOf<K>>> {
+    ) -> Result<(CommandAnswer<T>, Applied<K>), JournalFailure<RefusalOf<K>>> {
         let key = call.work.idempotency_key.as_ref();
-        let terms = Terms::new(call.work.expected_revision, key.map(|key| (key.clone(), call.input.to_string())));
-        let done = self.execute_on::<O, K, T>(streams, call, stream, command, terms, answer).await;
+        let terms =
+            CommandTerms::new(call.work.expected_revision, key.map(|key| (key.clone(), call.input.to_string())));
+        let done = self.execute_with_terms::<O, K, T>(streams, call, stream, command, terms, answer).await;
         done.map_err(|not_done| not_done.failure)
     }
 
     /// Like `execute`, with explicit terms.
-    pub(crate) async fn execute_on<O: Operation, K: StreamKind, T: Serialize + 'static>(
+    pub(crate) async fn execute_with_terms<O: Operation, K: StreamKind, T: Serialize + 'static>(
         &self,
         streams: &Streams<K>,
         call: &Call<'_>,
         stream: &StreamName,
         command: CommandOf<K>,
-        terms: Terms,
+        terms: CommandTerms,
         answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
-    ) -> Result<(Answered<T>, Applied<K>), NotDone<K>> {
-        let mut ask = Submission::new(command, self.given(call));
+    ) -> Result<(CommandAnswer<T>, Applied<K>), CommandFailure<K>> {
+        let mut ask = Submission::new(command, self.time_and_caller(call));
         (ask.expected, ask.side_rows) = (terms.expected, terms.side_rows);
         let answer = Arc::new(answer);
         if let Some((key, request)) = &terms.key {
@@ -50,43 +51,46 @@ impl App {
             ask.key = Some((key, Box::new(stored)));
         }
         let (is_keyed, refused_on) = (ask.key.is_some(), Arc::clone(&ask.refused_on));
-        let done = streams.execute(stream, ask).await.map_err(|failure| NotDone {
-            failure: if is_keyed { failure.under_key() } else { failure },
+        let done = streams.execute(stream, ask).await.map_err(|failure| CommandFailure {
+            failure: if is_keyed { failure.with_idempotency_key() } else { failure },
             refused_on: refused_on.lock().unwrap_or_else(PoisonError::into_inner).take(),
         })?;
-        call.work.stands_at(done.revision);
+        call.work.set_revision(done.revision);
         let answered = match done.answer.as_ref().filter(|_| done.replayed) {
-            Some(stored) => Answered::Again(Again::new(stored)),
-            None => Answered::Now(answer(&done)),
+            Some(stored) => CommandAnswer::Again(StoredAnswer::new(stored)),
+            None => CommandAnswer::Now(answer(&done)),
         };
         Ok((answered, done))
     }
 }
 
 /// A failed command.
-pub(crate) struct NotDone<K: StreamKind> {
+pub(crate) struct CommandFailure<K: StreamKind> {
     pub failure: JournalFailure<RefusalOf<K>>,
     /// The state that the rules refused it on, if they did.
     pub refused_on: Option<Arc<CommittedState<K>>>,
 }
 
-impl<K: StreamKind> From<JournalFailure<RefusalOf<K>>> for NotDone<K> {
+impl<K: StreamKind> From<JournalFailure<RefusalOf<K>>> for CommandFailure<K> {
     fn from(failure: JournalFailure<RefusalOf<K>>) -> Self {
         Self { failure, refused_on: None }
     }
 }
 
 /// Merges a value that may come in the input and in a header or metadata. Two different values are refused.
-pub(crate) fn given_once<T: PartialEq + Display>(
+pub(crate) fn merge_input_and_header<T: PartialEq + Display>(
     (field, in_input): (&str, Option<T>),
     (name, beside): (&str, Option<T>),
 ) -> Result<Option<T>, Fault> {
     match (in_input, beside) {
         (Some(one), Some(other)) if one != other => {
-            let message =
-                format!("{field} is {}, but {name} is {}", short(&one.to_string()), short(&other.to_string()));
+            let message = format!(
+                "{field} is {}, but {name} is {}",
+                truncate_for_message(&one.to_string()),
+                truncate_for_message(&other.to_string())
+            );
             Err(Fault::new(Code::InvalidParams, message)
-                .at(format!("/{field}"))
+                .with_path(format!("/{field}"))
                 .value(&one.to_string().into())
                 .hint("send one of the two, or the same in both"))
         }
@@ -95,11 +99,11 @@ pub(crate) fn given_once<T: PartialEq + Display>(
 }
 
 /// How error messages name the header and the metadata of the revision and the key.
-pub(crate) const EXPECTED_BESIDE: &str = "If-Match (or skald/expectedRevision)";
-pub(crate) const KEY_BESIDE: &str = "Idempotency-Key (or skald/idempotencyKey)";
+pub(crate) const EXPECTED_REVISION_LABEL: &str = "If-Match (or skald/expectedRevision)";
+pub(crate) const IDEMPOTENCY_KEY_LABEL: &str = "Idempotency-Key (or skald/idempotencyKey)";
 
 /// Conditions of a command, and what is stored with it.
-pub(crate) struct Terms {
+pub(crate) struct CommandTerms {
     /// The revision that the caller has read; another one is a conflict.
     pub expected: Option<u64>,
     /// The idempotency key, and the request that it stands for.
@@ -108,7 +112,7 @@ pub(crate) struct Terms {
     pub side_rows: Vec<SideRow>,
 }
 
-impl Terms {
+impl CommandTerms {
     pub(crate) fn new(expected: Option<u64>, key: Option<(String, String)>) -> Self {
         Self { expected, key, side_rows: Vec::new() }
     }
@@ -121,22 +125,22 @@ pub(crate) fn stored_key(call: &Call<'_>, key: &str) -> String {
 
 /// The answer of a command: new, or the stored one of an earlier request under the same key.
 #[derive(Debug)]
-pub(crate) enum Answered<T> {
+pub(crate) enum CommandAnswer<T> {
     Now(T),
-    Again(Again),
+    Again(StoredAnswer),
 }
 
 /// An answer as it was stored.
 #[derive(Debug)]
-pub(crate) struct Again(Value);
+pub(crate) struct StoredAnswer(Value);
 
-impl Again {
+impl StoredAnswer {
     fn new(stored: &str) -> Self {
         Self(serde_json::from_str(stored).unwrap_or_default())
     }
 }
 
-impl<T: Serialize> Serialize for Answered<T> {
+impl<T: Serialize> Serialize for CommandAnswer<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Now(answer) => answer.serialize(serializer),
@@ -145,7 +149,7 @@ impl<T: Serialize> Serialize for Answered<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Answered<T> {
+impl<T: JsonSchema> JsonSchema for CommandAnswer<T> {
     fn inline_schema() -> bool {
         T::inline_schema()
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::short;
+use crate::truncate_for_message;
 
 /// What kind of failure it is; each surface has one exhaustive match on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ macro_rules! error_table {
         pub enum Code { $(#[serde(rename = $name)] $code),+ }
 
         /// Every code, in the order of the reference page.
-        pub const TABLE: &[ErrorRow] =
+        pub const ERROR_TABLE: &[ErrorRow] =
             &[$(ErrorRow { code: Code::$code, name: $name, class: Class::$class, meaning: $meaning }),+];
 
         impl Code {
@@ -70,8 +70,8 @@ macro_rules! error_table {
             }
 
             /// The code of a name, if there is one.
-            pub fn named(name: &str) -> Option<Self> {
-                TABLE.iter().find(|row| row.name == name).map(|row| row.code)
+            pub fn from_name(name: &str) -> Option<Self> {
+                ERROR_TABLE.iter().find(|row| row.name == name).map(|row| row.code)
             }
         }
     };
@@ -186,7 +186,7 @@ impl Fault {
     }
 
     /// Stored data is damaged; the caller cannot repair it.
-    pub fn damaged(cause: impl fmt::Display, request_id: String) -> Self {
+    pub fn damaged_store(cause: impl fmt::Display, request_id: String) -> Self {
         let message = format!("what is kept is damaged, and this needs a part that cannot be read ({request_id})");
         let mut fault = Self::internal(cause, request_id)
             .hint("ask whoever runs the server to restore a backup; what is whole can still be read meanwhile");
@@ -207,8 +207,8 @@ impl Fault {
     }
 
     #[must_use]
-    pub fn at(mut self, pointer: impl Into<String>) -> Self {
-        self.body.path = Some(short(&pointer.into()));
+    pub fn with_path(mut self, pointer: impl Into<String>) -> Self {
+        self.body.path = Some(truncate_for_message(&pointer.into()));
         self
     }
 
@@ -249,7 +249,7 @@ impl Fault {
     /// message does.
     #[must_use]
     pub fn subject(mut self, noun: &str, field: &str, id: &str) -> Self {
-        let id = short(id);
+        let id = truncate_for_message(id);
         self.subject = (!self.body.message.contains(&id)).then(|| format!("{noun} {id:?}").into());
         self.body.details.shift_insert(0, field.to_owned(), Value::String(id));
         self
@@ -279,7 +279,7 @@ impl Fault {
     }
 
     /// What went wrong and what to do next, for a person: the thing is named, and the code is not.
-    pub fn sentence(&self) -> String {
+    pub fn to_sentence(&self) -> String {
         let FaultBody { message, hint, .. } = &*self.body;
         let about = self.subject.as_ref().map(|subject| format!(" ({subject})")).unwrap_or_default();
         match hint {
@@ -299,7 +299,7 @@ impl Fault {
 /// The sentence that a person or a model reads first: the code, what went wrong, what to do next.
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.body.code.name(), self.sentence())
+        write!(formatter, "{}: {}", self.body.code.name(), self.to_sentence())
     }
 }
 

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use skald_domain::limits;
 
-use crate::{Code, Fault, short};
+use crate::{Code, Fault, truncate_for_message};
 
 /// A refused field with more JSON values than this is not copied into the refusal.
 const REFUSED_VALUES_MAX: usize = 32;
@@ -18,7 +18,7 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
         ));
     }
     if let Some(complex) = TooComplex::find(bytes, limits::JSON_VALUES_MAX) {
-        return Err(Fault::new(Code::InvalidParams, format!("the JSON is {}", complex.words())));
+        return Err(Fault::new(Code::InvalidParams, format!("the JSON is {}", complex.description())));
     }
     serde_json::from_slice(bytes).map_err(|error| {
         Fault::new(Code::InvalidParams, format!("the body is not JSON: {error}")).hint("send one JSON object")
@@ -49,7 +49,7 @@ impl TooComplex {
     }
 
     /// The reason, for an error message.
-    pub fn words(self) -> String {
+    pub fn description(self) -> String {
         match self {
             Self::Deep => format!("nested deeper than {} levels", limits::JSON_DEPTH_MAX),
             Self::ManyValues(most) => format!("of more than {most} values"),
@@ -91,8 +91,9 @@ fn measure(bytes: &[u8]) -> (usize, usize) {
 
 /// Converts fields that came as text (a query string, a URI, a prompt's arguments) to the types of the schema.
 /// Text that does not fit stays text, so that the error can show it.
-pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
-    let kinds = |field: &str| full.pointer(&format!("/properties/{}/type", escape(field))).cloned().unwrap_or_default();
+pub fn input_from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
+    let kinds =
+        |field: &str| full.pointer(&format!("/properties/{}/type", escape_pointer(field))).cloned().unwrap_or_default();
     let is =
         |kind: &Value, name: &str| kind == name || kind.as_array().is_some_and(|kinds| kinds.iter().any(|k| k == name));
     let typed = |field: &str, text: &str| {
@@ -107,22 +108,22 @@ pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'
 }
 
 /// Deserializes an input. Valid input takes the fast path; only a failure pays for normalizing and for the explanation.
-pub(crate) fn typed<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<T, Fault> {
-    if is_shaped(full, full, value)
+pub(crate) fn deserialize_input<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<T, Fault> {
+    if has_allowed_shape(full, full, value)
         && let Ok(typed) = T::deserialize(value)
     {
         return Ok(typed);
     }
     let given = without_optional_nulls(full, full, value);
-    if !is_shaped(full, full, &given) {
-        return Err(explain::<T>(&given, full));
+    if !has_allowed_shape(full, full, &given) {
+        return Err(explain_misfit::<T>(&given, full));
     }
     // Clients may write an integer as 8.0.
     let whole = with_whole_numbers(given);
     T::deserialize(&whole).map_err(|_| {
         // Free this copy before the next one is made, or a large value is in memory three times.
         drop(whole);
-        explain::<T>(&without_optional_nulls(full, full, value), full)
+        explain_misfit::<T>(&without_optional_nulls(full, full, value), full)
     })
 }
 
@@ -134,7 +135,7 @@ fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value 
         return target.map_or_else(|| value.clone(), |schema| without_optional_nulls(root, schema, value));
     }
     if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
-        let branch = branches.iter().find(|branch| !value.is_null() && is_shaped(root, branch, value));
+        let branch = branches.iter().find(|branch| !value.is_null() && has_allowed_shape(root, branch, value));
         return branch.map_or_else(|| value.clone(), |branch| without_optional_nulls(root, branch, value));
     }
     match value {
@@ -149,10 +150,10 @@ fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value 
                 let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) else {
                     // An unknown field is copied only for the refusal, which shows no large value.
                     let is_refused = schema.get("additionalProperties") == Some(&Value::Bool(false));
-                    let is_copied = !is_refused || has_at_most(field, &mut { REFUSED_VALUES_MAX });
+                    let is_copied = !is_refused || has_at_most_values(field, &mut { REFUSED_VALUES_MAX });
                     return Some((name.clone(), if is_copied { field.clone() } else { Value::Null }));
                 };
-                let is_left_out = field.is_null() && !is_required(name) && !takes_null(root, schema);
+                let is_left_out = field.is_null() && !is_required(name) && !allows_null(root, schema);
                 (!is_left_out).then(|| (name.clone(), without_optional_nulls(root, schema, field)))
             });
             Value::Object(given.collect())
@@ -161,8 +162,8 @@ fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value 
     }
 }
 
-fn takes_null(root: &Value, schema: &Value) -> bool {
-    Walk { root }.find(schema, &Value::Null, "").is_none()
+fn allows_null(root: &Value, schema: &Value) -> bool {
+    SchemaWalk { root }.find(schema, &Value::Null, "").is_none()
 }
 
 /// Replaces every float with a whole value by an integer: 8.0 becomes 8.
@@ -176,31 +177,31 @@ fn with_whole_numbers(mut value: Value) -> Value {
                 *number = (float as i64).into();
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(make_whole),
-        Value::Object(fields) => fields.values_mut().for_each(make_whole),
+        Value::Array(items) => items.iter_mut().for_each(make_numbers_whole),
+        Value::Object(fields) => fields.values_mut().for_each(make_numbers_whole),
         _ => {}
     }
     value
 }
 
-fn make_whole(value: &mut Value) {
+fn make_numbers_whole(value: &mut Value) {
     *value = with_whole_numbers(value.take());
 }
 
 /// Whether a value contains at most `most` values, itself included. Stops counting there.
-fn has_at_most(value: &Value, most: &mut usize) -> bool {
+fn has_at_most_values(value: &Value, most: &mut usize) -> bool {
     let Some(left) = most.checked_sub(1) else { return false };
     *most = left;
     match value {
-        Value::Array(items) => items.iter().all(|item| has_at_most(item, most)),
-        Value::Object(fields) => fields.values().all(|field| has_at_most(field, most)),
+        Value::Array(items) => items.iter().all(|item| has_at_most_values(item, most)),
+        Value::Object(fields) => fields.values().all(|field| has_at_most_values(field, most)),
         _ => true,
     }
 }
 
 /// Whether arrays and objects occur only where the schema allows them. Without this check serde would read an array as
 /// the fields of a struct, in order.
-pub(crate) fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
+pub(crate) fn has_allowed_shape(root: &Value, schema: &Value, value: &Value) -> bool {
     let kind = match value {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
@@ -208,10 +209,10 @@ pub(crate) fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
     };
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(reference.trim_start_matches('#'));
-        return target.is_none_or(|schema| is_shaped(root, schema, value));
+        return target.is_none_or(|schema| has_allowed_shape(root, schema, value));
     }
     if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
-        return branches.iter().any(|branch| is_shaped(root, branch, value));
+        return branches.iter().any(|branch| has_allowed_shape(root, branch, value));
     }
     let allowed = schema.get("type").is_none_or(|allowed| match allowed {
         Value::Array(kinds) => kinds.iter().any(|allowed| allowed == kind),
@@ -220,26 +221,26 @@ pub(crate) fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
     allowed
         && match value {
             Value::Array(items) => {
-                schema.get("items").is_none_or(|schema| items.iter().all(|item| is_shaped(root, schema, item)))
+                schema.get("items").is_none_or(|schema| items.iter().all(|item| has_allowed_shape(root, schema, item)))
             }
             Value::Object(fields) => fields.iter().all(|(name, field)| {
                 if !field.is_array() && !field.is_object() {
                     return true;
                 }
                 let schema = schema.get("properties").and_then(|properties| properties.get(name));
-                schema.is_none_or(|schema| is_shaped(root, schema, field))
+                schema.is_none_or(|schema| has_allowed_shape(root, schema, field))
             }),
             _ => true,
         }
 }
 
 /// The first place where a value differs from a schema.
-pub(crate) fn differs(full: &Value, value: &Value) -> Option<Fault> {
-    Walk { root: full }.find(full, value, "")
+pub(crate) fn find_misfit(full: &Value, value: &Value) -> Option<Fault> {
+    SchemaWalk { root: full }.find(full, value, "")
 }
 
-fn explain<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
-    let walk = Walk { root: full };
+fn explain_misfit<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
+    let walk = SchemaWalk { root: full };
     if let Some(fault) = walk.find(full, value, "") {
         return fault;
     }
@@ -252,18 +253,19 @@ fn explain<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
                 serde_path_to_error::Segment::Map { key } => format!("{pointer}/{key}"),
                 _ => pointer,
             });
-            let fault = Fault::new(Code::InvalidParams, format!("{}: {}", name(&pointer), error.inner())).at(&pointer);
+            let fault = Fault::new(Code::InvalidParams, format!("{}: {}", field_name(&pointer), error.inner()))
+                .with_path(&pointer);
             value.pointer(&pointer).map_or(fault.clone(), |value| fault.value(value))
         }
     }
 }
 
 /// Walks a schema and a value side by side to the first place where they differ.
-struct Walk<'a> {
+struct SchemaWalk<'a> {
     root: &'a Value,
 }
 
-impl Walk<'_> {
+impl SchemaWalk<'_> {
     fn find(&self, schema: &Value, value: &Value, at: &str) -> Option<Fault> {
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
             return self.find(self.root.pointer(reference.trim_start_matches('#'))?, value, at);
@@ -271,16 +273,17 @@ impl Walk<'_> {
         if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
             return self.find_in_branches(branches, value, at);
         }
-        kind(schema, value, at).or_else(|| words(schema, value, at)).or_else(|| bounds(schema, value, at)).or_else(
-            || match value {
-                Value::Object(fields) => self.fields(schema, fields, at),
+        check_kind(schema, value, at)
+            .or_else(|| check_enum(schema, value, at))
+            .or_else(|| check_bounds(schema, value, at))
+            .or_else(|| match value {
+                Value::Object(fields) => self.find_in_fields(schema, fields, at),
                 Value::Array(items) => {
                     let schema = schema.get("items")?;
                     items.iter().enumerate().find_map(|(index, item)| self.find(schema, item, &format!("{at}/{index}")))
                 }
                 _ => None,
-            },
-        )
+            })
     }
 
     /// A value fits if it fits one branch. If only one branch is not null, the fault of that branch is shown.
@@ -296,10 +299,10 @@ impl Walk<'_> {
         }
         let wanted: Vec<&str> = faults.iter().filter_map(|(branch, _)| branch.get("type")?.as_str()).collect();
         let expected = format!("expected {}", wanted.join(" or "));
-        Some(misfit(&Value::Null, value, at, &expected).allowed(wanted))
+        Some(misfit_fault(&Value::Null, value, at, &expected).allowed(wanted))
     }
 
-    fn fields(&self, schema: &Value, fields: &Map<String, Value>, at: &str) -> Option<Fault> {
+    fn find_in_fields(&self, schema: &Value, fields: &Map<String, Value>, at: &str) -> Option<Fault> {
         let none = Map::new();
         let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
@@ -307,11 +310,11 @@ impl Walk<'_> {
             let allowed: Vec<&str> = known.keys().map(String::as_str).collect();
             let fault = Fault::new(
                 Code::InvalidParams,
-                format!("there is no field {} here", shown(&Value::from(field.as_str()))),
+                format!("there is no field {} here", shorten_value(&Value::from(field.as_str()))),
             )
-            .at(format!("{at}/{}", escape(field)))
+            .with_path(format!("{at}/{}", escape_pointer(field)))
             .value(value)
-            .hint(suggest(field, &allowed))
+            .hint(suggest_field(field, &allowed))
             .allowed(allowed);
             return Some(fault);
         }
@@ -320,16 +323,16 @@ impl Walk<'_> {
             if !fields.contains_key(field) {
                 let schema = known.get(field).unwrap_or(&Value::Null);
                 let fault = Fault::new(Code::InvalidParams, format!("{field} is required"));
-                return Some(fault.at(format!("{at}/{field}")).hint(about(schema, field)));
+                return Some(fault.with_path(format!("{at}/{field}")).hint(description_hint(schema, field)));
             }
         }
         fields.iter().find_map(|(field, value)| {
-            known.get(field).and_then(|schema| self.find(schema, value, &format!("{at}/{}", escape(field))))
+            known.get(field).and_then(|schema| self.find(schema, value, &format!("{at}/{}", escape_pointer(field))))
         })
     }
 }
 
-fn kind(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
+fn check_kind(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
     let wanted: Vec<&str> = match schema.get("type")? {
         Value::String(kind) => vec![kind],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -352,24 +355,24 @@ fn kind(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
     }
     let wanted: Vec<String> = wanted.into_iter().filter(|kind| *kind != "null").map(str::to_owned).collect();
     let expected = format!("expected {}", wanted.join(" or "));
-    Some(misfit(schema, value, at, &expected).allowed(wanted))
+    Some(misfit_fault(schema, value, at, &expected).allowed(wanted))
 }
 
-fn words(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
+fn check_enum(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
     let given = value.as_str()?;
     let allowed: Vec<&str> = schema.get("enum")?.as_array()?.iter().filter_map(Value::as_str).collect();
     if allowed.iter().any(|word| word.eq_ignore_ascii_case(given.trim())) {
         return None;
     }
-    let fault = misfit(schema, value, at, &format!("allowed: {}", allowed.join(", ")));
-    let fault = match nearest(given, &allowed) {
+    let fault = misfit_fault(schema, value, at, &format!("allowed: {}", allowed.join(", ")));
+    let fault = match nearest_word(given, &allowed) {
         Some(word) => fault.hint(format!("did you mean {word}?")),
         None => fault,
     };
     Some(fault.allowed(allowed))
 }
 
-fn bounds(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
+fn check_bounds(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
     let number = value.as_f64()?;
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
     let (low, high) = match schema.get("format").and_then(Value::as_str) {
@@ -387,25 +390,25 @@ fn bounds(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
         (Some(low), None) => format!("{low} or more"),
         (None, high) => format!("at most {}", high.unwrap_or_default()),
     };
-    Some(misfit(schema, value, at, &format!("allowed: {range}")).allowed([range]))
+    Some(misfit_fault(schema, value, at, &format!("allowed: {range}")).allowed([range]))
 }
 
 /// The fault for a value that does not fit its field.
-fn misfit(schema: &Value, value: &Value, at: &str, wanted: &str) -> Fault {
-    let message = format!("{} is {}, {wanted}", name(at), shown(value));
-    Fault::new(Code::InvalidParams, message).at(at).value(value).hint(about(schema, name(at)))
+fn misfit_fault(schema: &Value, value: &Value, at: &str, wanted: &str) -> Fault {
+    let message = format!("{} is {}, {wanted}", field_name(at), shorten_value(value));
+    Fault::new(Code::InvalidParams, message).with_path(at).value(value).hint(description_hint(schema, field_name(at)))
 }
 
-fn name(pointer: &str) -> &str {
+fn field_name(pointer: &str) -> &str {
     pointer.strip_prefix('/').unwrap_or("the input")
 }
 
-fn escape(field: &str) -> String {
+fn escape_pointer(field: &str) -> String {
     field.replace('~', "~0").replace('/', "~1")
 }
 
 /// The description of a field in its schema, as a hint.
-fn about(schema: &Value, field: &str) -> String {
+fn description_hint(schema: &Value, field: &str) -> String {
     match schema.get("description").and_then(Value::as_str) {
         Some(about) => format!("{field}: {about}"),
         None => "the input schema says what goes here".to_owned(),
@@ -413,12 +416,12 @@ fn about(schema: &Value, field: &str) -> String {
 }
 
 /// A value as text for an error message, cut if it is long.
-fn shown(value: &Value) -> String {
-    short(&value.to_string())
+fn shorten_value(value: &Value) -> String {
+    truncate_for_message(&value.to_string())
 }
 
-fn suggest(given: &str, allowed: &[&str]) -> String {
-    match nearest(given, allowed) {
+fn suggest_field(given: &str, allowed: &[&str]) -> String {
+    match nearest_word(given, allowed) {
         Some(word) => format!("did you mean {word}? allowed: {}", allowed.join(", ")),
         None if allowed.is_empty() => "this takes no fields".to_owned(),
         None => format!("allowed: {}", allowed.join(", ")),
@@ -426,7 +429,7 @@ fn suggest(given: &str, allowed: &[&str]) -> String {
 }
 
 /// The allowed word that is most similar to the input. Inputs longer than an id are skipped: comparing them is slow.
-pub fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
+pub fn nearest_word<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
     if given.len() > limits::ID_CHARS_MAX {
         return None;
     }

@@ -10,11 +10,11 @@ const RETRY_AFTER_MS: u64 = 50;
 impl App {
     /// The fault for a failed command; `refused` gives the one for a refusal of the noun's rules.
     pub(crate) fn journal_fault<R>(&self, failure: JournalFailure<R>, refused: impl FnOnce(R) -> Fault) -> Fault {
-        fault_of(failure, refused, || self.request_id())
+        fault_from_failure(failure, refused, || self.new_request_id())
     }
 }
 
-fn fault_of<R>(
+fn fault_from_failure<R>(
     failure: JournalFailure<R>,
     refused: impl FnOnce(R) -> Fault,
     request_id: impl FnOnce() -> String,
@@ -37,24 +37,24 @@ fn fault_of<R>(
             .retry_after_ms(RETRY_AFTER_MS)
             .hint("send it again a little later"),
         JournalFailure::Unavailable(cause) => {
-            unavailable(&cause).hint("read whether it was done, and send it again if it was not")
+            unavailable_fault(&cause).hint("read whether it was done, and send it again if it was not")
         }
         JournalFailure::UnavailableUnderKey(cause) => {
-            unavailable(&cause).hint("send the same request with the same idempotency key again")
+            unavailable_fault(&cause).hint("send the same request with the same idempotency key again")
         }
-        JournalFailure::Held(cause) => store_held(&cause),
-        JournalFailure::Damaged(cause) => Fault::damaged(cause, request_id()),
+        JournalFailure::Held(cause) => store_locked_fault(&cause),
+        JournalFailure::Damaged(cause) => Fault::damaged_store(cause, request_id()),
         JournalFailure::Broken(cause) => Fault::internal(cause, request_id()),
     }
 }
 
-fn unavailable(cause: &str) -> Fault {
+fn unavailable_fault(cause: &str) -> Fault {
     tracing::warn!(cause, "the journal is not available");
     Fault::new(Code::Unavailable, "it is not known whether this was stored")
 }
 
 /// The fault for an append that is blocked by another program's lock on the store. Nothing was stored.
-pub(crate) fn store_held(cause: &str) -> Fault {
+pub(crate) fn store_locked_fault(cause: &str) -> Fault {
     tracing::warn!(cause, "the journal is held");
     Fault::new(Code::Unavailable, "another program holds the store; nothing was stored").hint(
         "whoever runs Skald should look for another skald on the same file that is stopped or stuck; then send it again",
@@ -69,7 +69,7 @@ mod tests {
     fn every_failure_has_its_code() {
         let code = |failure: JournalFailure<&str>| {
             let refused = |refusal: &str| Fault::new(Code::Rejected, refusal);
-            fault_of(failure, refused, || "req_1".to_owned()).code()
+            fault_from_failure(failure, refused, || "req_1".to_owned()).code()
         };
         assert_eq!(code(JournalFailure::Refused("no")), Code::Rejected);
         assert_eq!(code(JournalFailure::RevisionConflict { expected: 1, actual: 2 }), Code::RevisionConflict);
@@ -85,15 +85,16 @@ mod tests {
     #[test]
     fn a_fault_tells_what_to_do_and_not_the_cause() {
         let refused = |refusal: &str| Fault::new(Code::Rejected, refusal);
-        let told = |failure: JournalFailure<&str>| fault_of(failure, refused, || "req_1".to_owned()).to_string();
+        let told =
+            |failure: JournalFailure<&str>| fault_from_failure(failure, refused, || "req_1".to_owned()).to_string();
         let conflict = "REVISION_CONFLICT: revision 1 was expected, but it is at 2. \
             read it again, decide again, and expect revision 2";
         assert_eq!(told(JournalFailure::RevisionConflict { expected: 1, actual: 2 }), conflict);
         let unavailable = JournalFailure::Unavailable("secret".to_owned());
         assert!(!told(unavailable.clone()).contains("secret"));
         assert!(told(unavailable.clone()).contains("send it again") && !told(unavailable.clone()).contains("key"));
-        assert!(told(unavailable.under_key()).contains("with the same idempotency key again"));
-        assert_eq!(JournalFailure::<&str>::RateLimited.under_key(), JournalFailure::RateLimited);
+        assert!(told(unavailable.with_idempotency_key()).contains("with the same idempotency key again"));
+        assert_eq!(JournalFailure::<&str>::RateLimited.with_idempotency_key(), JournalFailure::RateLimited);
         assert!(!told(JournalFailure::Broken("secret".to_owned())).contains("secret"));
         let damaged = told(JournalFailure::Damaged("secret".to_owned()));
         assert!(damaged.contains("restore a backup") && !damaged.contains("secret"), "{damaged}");

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::campaign::CONTEXT;
+use crate::campaign::CONTEXT_URI;
 use crate::owner_campaigns::OwnerCampaigns;
 use crate::resource_changes::{AnnouncedChange, Announcement, ChangeAudience, JournalPlace, News, ResourceChange};
 use crate::{EVERY_CAMPAIGN, Noun, Nouns, RecordAudience};
 use skald_journal::{Cursor, Journal, Record, StoreError};
 
 /// Records that a watcher reads at once.
-pub(crate) const READ_AT_ONCE: usize = 256;
+pub(crate) const RECORDS_PER_READ: usize = 256;
 /// How long a watcher waits after a failure to read.
-const READ_AGAIN: Duration = Duration::from_millis(500);
+const READ_RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// One subscriber's place. Announcements at or before the place are dropped, so that none is sent twice; missed ones
 /// are read from the journal.
@@ -39,12 +39,12 @@ enum FollowState {
 
 impl JournalFollower {
     /// From now on.
-    pub(crate) fn from(journal: Arc<dyn Journal>, nouns: Nouns, place: Option<JournalPlace>) -> Self {
+    pub(crate) fn new(journal: Arc<dyn Journal>, nouns: Nouns, place: Option<JournalPlace>) -> Self {
         Self { journal, nouns, place, state: FollowState::Abreast, has_missed: false }
     }
 
     /// From a place that a client sent. `now` is the start if the place could not be parsed.
-    pub(crate) fn after(
+    pub(crate) fn resume_after(
         journal: Arc<dyn Journal>,
         nouns: Nouns,
         claimed: Option<JournalPlace>,
@@ -66,7 +66,7 @@ impl JournalFollower {
     }
 
     /// Adds an announcement to the news, unless it was delivered already.
-    pub(crate) fn hear(&mut self, happened: &Announcement, news: &mut News) {
+    pub(crate) fn add_announcement(&mut self, happened: &Announcement, news: &mut News) {
         let is_told = |place: JournalPlace| self.place.is_some_and(|reached| place.cursor <= reached.cursor);
         if happened.place.is_some_and(is_told) {
             return;
@@ -78,8 +78,8 @@ impl JournalFollower {
     /// News from the journal after the place, if something was missed. `None` once nothing is left.
     pub(crate) async fn catch_up(&mut self) -> Option<News> {
         if std::mem::take(&mut self.has_missed) {
-            return Some(News::of(
-                [AnnouncedChange { change: ResourceChange::Resource(CONTEXT.into()), campaign_id: None }],
+            return Some(News::from_changes(
+                [AnnouncedChange { change: ResourceChange::Resource(CONTEXT_URI.into()), campaign_id: None }],
                 false,
                 None,
             ));
@@ -91,15 +91,15 @@ impl JournalFollower {
                     self.state = FollowState::Abreast;
                     return Some(News::everything_at(self.place));
                 }
-                FollowState::Claimed => self.check().await.map(|()| News::default()),
-                FollowState::Behind => self.read().await,
+                FollowState::Claimed => self.check_claimed_place().await.map(|()| News::default()),
+                FollowState::Behind => self.read_missed().await,
             };
             match caught {
                 Ok(news) if news.is_empty() => {}
                 Ok(news) => return Some(news),
                 Err(error) => {
                     tracing::warn!(%error, "what a watcher missed cannot be read right now");
-                    tokio::time::sleep(READ_AGAIN).await;
+                    tokio::time::sleep(READ_RETRY_DELAY).await;
                 }
             }
         }
@@ -107,39 +107,39 @@ impl JournalFollower {
 
     /// Checks that the record at the place has the expected hash. Otherwise the place is from another journal, and
     /// missed changes are unknown.
-    async fn check(&mut self) -> Result<(), StoreError> {
+    async fn check_claimed_place(&mut self) -> Result<(), StoreError> {
         let claimed = self.place.unwrap_or(JournalPlace::BEGINNING);
         if place_at(&*self.journal, claimed.cursor).await? == Some(claimed) {
             self.state = FollowState::Behind;
         } else {
-            let end = self.journal.end().await?;
+            let end = self.journal.end_cursor().await?;
             self.place = place_at(&*self.journal, end).await?;
             self.state = FollowState::Lost;
         }
         Ok(())
     }
 
-    async fn read(&mut self) -> Result<News, StoreError> {
+    async fn read_missed(&mut self) -> Result<News, StoreError> {
         let after = self.place.unwrap_or(JournalPlace::BEGINNING).cursor;
-        let records = self.journal.follow(after, READ_AT_ONCE).await?;
-        if records.len() < READ_AT_ONCE {
+        let records = self.journal.follow(after, RECORDS_PER_READ).await?;
+        if records.len() < RECORDS_PER_READ {
             self.state = FollowState::Abreast;
         }
         let mut news = News::default();
-        let all = happened(&*self.journal, &self.nouns, &records).await?;
+        let all = announcements_of(&*self.journal, &self.nouns, &records).await?;
         for ((cursor, record), happened) in records.iter().zip(all) {
             match happened {
-                Some(happened) => self.hear(&happened, &mut news),
+                Some(happened) => self.add_announcement(&happened, &mut news),
                 None => self.place = Some(JournalPlace::new(*cursor, &record.hash)),
             }
         }
-        news.stand(self.place);
+        news.set_place(self.place);
         Ok(news)
     }
 }
 
 /// The announcement for each record, `None` if it has no audience.
-pub(crate) async fn happened(
+pub(crate) async fn announcements_of(
     journal: &dyn Journal,
     nouns: &Nouns,
     records: &[(Cursor, Record)],
@@ -147,12 +147,12 @@ pub(crate) async fn happened(
     let mut places = OwnerCampaigns::new(journal);
     let mut all = Vec::with_capacity(records.len());
     for (cursor, record) in records {
-        let noun = nouns.of(record);
+        let noun = nouns.noun_of_record(record);
         let campaign_id: Option<Arc<str>> = match noun.map_or(RecordAudience::Nobody, Noun::record_audience) {
             RecordAudience::Nobody => None,
             RecordAudience::CampaignOfStreamId => Some(record.stream.id().into()),
             RecordAudience::CampaignInDocument(collection) => {
-                let place = places.of(collection, record.stream.id()).await?;
+                let place = places.find_campaign(collection, record.stream.id()).await?;
                 Some(place.unwrap_or_else(|| EVERY_CAMPAIGN.into()))
             }
         };

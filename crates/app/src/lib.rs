@@ -43,33 +43,33 @@ mod toolset;
 mod universe;
 
 pub(crate) use chosen_id_permission::check_chosen_id;
-pub(crate) use execute::{Answered, Terms, stored_key};
+pub(crate) use execute::{CommandAnswer, CommandTerms, stored_key};
 
-pub use answer::{Answer, JsonDocument, ObjectWithDocument, Prepared};
+pub use answer::{Answer, JsonDocument, ObjectWithDocument, RenderedJson};
 pub use app::{App, Clock, Entropy};
-pub use bearer_token::{bearer, caller_without_token, unauthorized, unidentified};
+pub use bearer_token::{caller_without_token, parse_bearer_token, unauthorized_fault, unidentified_caller_fault};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
 };
 pub use campaign::CampaignStream;
 pub use catalogue::Catalogue;
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
-pub use engine::{ContentsText, Engine, Local, ReadContents, Work};
-pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, FaultField, TABLE};
+pub use engine::{ContentsText, Engine, LocalEngine, ReadContents, RequestControl};
+pub use fault::{Class, Code, ERROR_TABLE, ErrorRow, Fault, FaultBody, FaultField};
 pub use gate::{ArtifactFile, FilesError, GateFiles, ProcessFile};
-pub use input::{TooComplex, from_text, nearest, parse_json};
+pub use input::{TooComplex, input_from_text, nearest_word, parse_json};
 pub use large_requests::LargeRequests;
 pub use noun::{Noun, Nouns, RecordAudience};
-pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, document};
+pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, answer_bytes};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
-pub use request_budget::{Reserved, reserve_answer, reserve_bytes, reserve_values};
-pub use resource::{Resource, UriFields, segment};
+pub use request_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
+pub use resource::{Resource, UriFields, percent_encode};
 pub use resource_changes::{AnnouncedChange, Changes, News, ResourceChange};
 pub use revocations::Revocations;
-pub use route::{API, FaultShape, HttpMethod, JSON, RequestBody, Route, Success};
+pub use route::{API_PREFIX, FaultShape, HttpMethod, MIME_JSON, RequestBody, Route, Success};
 pub use skald_domain::access::Token;
-pub use skald_domain::plain_text::short;
+pub use skald_domain::plain_text::truncate_for_message;
 pub use skald_domain::{idempotency_key, limits, plain_text};
-pub use tokens::{NewToken, holder};
-pub use toolset::{Toolset, Toolsets, Visible};
-pub use universe::{Fed, FedEvent, FedEvents, Feed, UniverseStream};
+pub use tokens::{NewToken, holder_from_token};
+pub use toolset::{Toolset, ToolsetFilter, Toolsets};
+pub use universe::{Feed, FeedEvent, FeedEvents, FeedItem, UniverseStream};

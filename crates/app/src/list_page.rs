@@ -1,6 +1,6 @@
 //! Pagination of lists from read models: limits, cursors, and the documents that the caller may see.
 
-use crate::{App, Caller, Code, Fault, limits, short};
+use crate::{App, Caller, Code, Fault, limits, truncate_for_message};
 use skald_journal::{Document, Partitions};
 
 /// One page of a list.
@@ -9,25 +9,25 @@ pub(crate) struct ListPage<T> {
     pub next_cursor: Option<String>,
 }
 
-pub(crate) fn page_limit(limit: Option<usize>) -> Result<usize, Fault> {
+pub(crate) fn check_page_limit(limit: Option<usize>) -> Result<usize, Fault> {
     let limit = limit.unwrap_or(limits::PAGE_DEFAULT);
     if (1..=limits::PAGE_MAX).contains(&limit) {
         return Ok(limit);
     }
     let fault = Fault::new(Code::InvalidParams, format!("limit is {limit}, allowed: 1 to {}", limits::PAGE_MAX));
-    Err(fault.at("/limit").hint("ask for fewer, and send the next cursor for the rest"))
+    Err(fault.with_path("/limit").hint("ask for fewer, and send the next cursor for the rest"))
 }
 
-pub(crate) fn bad_cursor(cursor: &str) -> Fault {
-    Fault::new(Code::InvalidParams, format!("unknown cursor {:?}", short(cursor)))
-        .at("/cursor")
+pub(crate) fn invalid_cursor_fault(cursor: &str) -> Fault {
+    Fault::new(Code::InvalidParams, format!("unknown cursor {:?}", truncate_for_message(cursor)))
+        .with_path("/cursor")
         .hint("send the next cursor as it was answered, or none for the first page")
 }
 
 impl App {
     /// Lists a collection for a caller, highest rank first. Only the campaigns that the caller has a role in are read.
     /// `seen` parses a document, or returns `None` if the caller may not see it.
-    pub(crate) async fn listing<T: Send>(
+    pub(crate) async fn list_documents<T: Send>(
         &self,
         caller: &Caller,
         collection: &str,
@@ -35,13 +35,13 @@ impl App {
         limit: usize,
         seen: impl Fn(&Document) -> Result<Option<T>, Fault> + Send,
     ) -> Result<ListPage<T>, Fault> {
-        let campaigns = caller.campaigns();
+        let campaigns = caller.campaign_ids();
         let partitions = campaigns.as_deref().map_or(Partitions::All, Partitions::Of);
-        self.listing_of(partitions, collection, cursor, limit, seen).await
+        self.list_documents_in(partitions, collection, cursor, limit, seen).await
     }
 
     /// Lists a collection in the given partitions, whoever the caller is.
-    pub(crate) async fn listing_of<T: Send>(
+    pub(crate) async fn list_documents_in<T: Send>(
         &self,
         partitions: Partitions<'_>,
         collection: &str,
@@ -52,8 +52,8 @@ impl App {
         let mut after = match cursor {
             None => None,
             Some(cursor) => {
-                let (rank, id) = cursor.split_once('.').ok_or_else(|| bad_cursor(cursor))?;
-                Some((rank.parse::<i64>().map_err(|_| bad_cursor(cursor))?, id.to_owned()))
+                let (rank, id) = cursor.split_once('.').ok_or_else(|| invalid_cursor_fault(cursor))?;
+                Some((rank.parse::<i64>().map_err(|_| invalid_cursor_fault(cursor))?, id.to_owned()))
             }
         };
         let (mut items, mut next_cursor) = (Vec::new(), None);
@@ -61,7 +61,7 @@ impl App {
         'pages: loop {
             let place = after.as_ref().map(|(rank, id)| (*rank, id.as_str()));
             let documents = self.journal.documents(collection, partitions, place, limits::PAGE_MAX).await;
-            let documents = documents.map_err(|error| self.unread(&error))?;
+            let documents = documents.map_err(|error| self.store_fault(&error))?;
             let is_last = documents.len() < limits::PAGE_MAX;
             for document in documents {
                 if let Some(item) = seen(&document)? {
@@ -87,12 +87,12 @@ mod tests {
 
     #[test]
     fn a_page_has_a_size_unless_another_is_asked_for() {
-        assert_eq!(page_limit(None).unwrap(), limits::PAGE_DEFAULT);
+        assert_eq!(check_page_limit(None).unwrap(), limits::PAGE_DEFAULT);
         for limit in [1, limits::PAGE_DEFAULT + 1, limits::PAGE_MAX] {
-            assert_eq!(page_limit(Some(limit)).unwrap(), limit);
+            assert_eq!(check_page_limit(Some(limit)).unwrap(), limit);
         }
         for limit in [0, limits::PAGE_MAX + 1] {
-            let refused = page_limit(Some(limit)).unwrap_err();
+            let refused = check_page_limit(Some(limit)).unwrap_err();
             assert_eq!((refused.code(), refused.body().path.as_deref()), (Code::InvalidParams, Some("/limit")));
         }
     }

@@ -19,14 +19,14 @@ impl MethodFields {
             takes => format!("it takes {}", takes.join(", ")),
         };
         let fault = Fault::new(Code::InvalidParams, format!("{} takes no {field}", self.method));
-        Err(fault.at(format!("/{field}")).hint(hint))
+        Err(fault.with_path(format!("/{field}")).hint(hint))
     }
 
     /// The value of a required field, or a refusal.
-    pub(crate) fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
+    pub(crate) fn require_field<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
         given.map(String::as_str).ok_or_else(|| {
             let fault = Fault::new(Code::InvalidParams, format!("{} needs {field}", self.method));
-            fault.at(format!("/{field}")).hint(format!("send {field}"))
+            fault.with_path(format!("/{field}")).hint(format!("send {field}"))
         })
     }
 }

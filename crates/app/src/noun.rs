@@ -85,7 +85,7 @@ impl Nouns {
 
     /// These nouns and one more.
     #[must_use]
-    pub fn with(&self, noun: Arc<dyn Noun>) -> Self {
+    pub fn with_noun(&self, noun: Arc<dyn Noun>) -> Self {
         Self(self.iter().cloned().chain([noun]).collect())
     }
 
@@ -94,7 +94,7 @@ impl Nouns {
     }
 
     /// The noun of a record's stream; `None` if this program does not know it.
-    pub(crate) fn of(&self, record: &Record) -> Option<&dyn Noun> {
+    pub(crate) fn noun_of_record(&self, record: &Record) -> Option<&dyn Noun> {
         let is_its = |noun: &&Arc<dyn Noun>| noun.stream_kind().is_some_and(|kind| kind.name() == record.stream.noun());
         self.iter().find(is_its).map(|noun| &**noun)
     }

@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::{
-    Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, JSON, Route, Toolset, Work, input, schema,
+    Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, MIME_JSON, RequestControl, Route, Toolset,
+    input, schema,
 };
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
@@ -33,11 +34,11 @@ impl Allowed {
     pub fn admits(self, caller: &Caller) -> bool {
         match self {
             Self::Anyone => true,
-            Self::InCampaign(role) => caller.is_somewhere(role),
+            Self::InCampaign(role) => caller.has_role_anywhere(role),
         }
     }
 
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Anyone => "anyone",
             Self::InCampaign(CampaignRole::Guest) => "whoever takes part in the campaign",
@@ -51,7 +52,7 @@ impl Allowed {
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     pub caller: &'a Caller,
-    pub work: &'a Work,
+    pub work: &'a RequestControl,
     /// The input as it was sent, before it is parsed into its type.
     pub input: &'a Value,
 }
@@ -68,9 +69,9 @@ pub enum Exposed {
 }
 
 /// An answer as bytes of a type, in pieces: the JSON itself, or the `text` field of a document.
-pub fn document(answer: Answer, mime_type: &str) -> Vec<Bytes> {
+pub fn answer_bytes(answer: Answer, mime_type: &str) -> Vec<Bytes> {
     match answer {
-        Answer::Value(Value::Object(mut fields)) if mime_type != JSON => match fields.remove("text") {
+        Answer::Value(Value::Object(mut fields)) if mime_type != MIME_JSON => match fields.remove("text") {
             Some(Value::String(text)) => vec![text.into()],
             _ => vec![Value::Object(fields).to_string().into()],
         },
@@ -118,7 +119,7 @@ pub trait Operation: 'static {
     }
 
     /// Like `complete`, for a field whose values depend on other fields, or that are not matched by prefix.
-    fn complete_beside(
+    fn complete_from_arguments(
         _app: &App,
         _caller: &Caller,
         _request: &CompletionRequest,
@@ -127,9 +128,16 @@ pub trait Operation: 'static {
     }
 }
 
-type CompleteBeside = for<'a> fn(&'a App, &'a Caller, &'a CompletionRequest) -> BoxFuture<'a, Option<Completion>>;
+type CompleteFromArguments =
+    for<'a> fn(&'a App, &'a Caller, &'a CompletionRequest) -> BoxFuture<'a, Option<Completion>>;
 type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
-type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a OperationEntry, Value) -> BoxFuture<'a, Result<Answer, Fault>>;
+type Run = for<'a> fn(
+    &'a App,
+    &'a Caller,
+    &'a RequestControl,
+    &'a OperationEntry,
+    Value,
+) -> BoxFuture<'a, Result<Answer, Fault>>;
 
 /// Computed at first use: a client that lists no tools needs no schemas.
 pub(crate) type Lazy<T> = Arc<LazyLock<T>>;
@@ -158,11 +166,11 @@ pub struct OperationEntry {
     pub full_input: Lazy<Value>,
     run: Run,
     complete: Complete,
-    complete_beside: CompleteBeside,
+    complete_beside: CompleteFromArguments,
 }
 
 impl OperationEntry {
-    pub fn of<O: Operation>() -> Self {
+    pub fn from_operation<O: Operation>() -> Self {
         Self {
             name: O::NAME,
             title: O::TITLE,
@@ -174,12 +182,12 @@ impl OperationEntry {
             exposed: O::EXPOSED,
             routes: O::ROUTES,
             picture: O::PICTURE,
-            input: lazy(|| Arc::new(schema::shown_input::<O::Input>())),
-            output: lazy(|| Arc::new(schema::shown_output::<O::Output>())),
-            full_input: lazy(schema::full_input::<O::Input>),
+            input: lazy(|| Arc::new(schema::client_input_schema::<O::Input>())),
+            output: lazy(|| Arc::new(schema::client_output_schema::<O::Output>())),
+            full_input: lazy(schema::full_input_schema::<O::Input>),
             run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
-            complete_beside: |app, caller, request| Box::pin(O::complete_beside(app, caller, request)),
+            complete_beside: |app, caller, request| Box::pin(O::complete_from_arguments(app, caller, request)),
         }
     }
 
@@ -187,7 +195,7 @@ impl OperationEntry {
         &'a self,
         app: &'a App,
         caller: &'a Caller,
-        work: &'a Work,
+        work: &'a RequestControl,
         input: Value,
     ) -> BoxFuture<'a, Result<Answer, Fault>> {
         (self.run)(app, caller, work, self, input)
@@ -203,7 +211,7 @@ impl OperationEntry {
         (self.complete)(app, caller, field, typed)
     }
 
-    pub(crate) fn complete_beside<'a>(
+    pub(crate) fn complete_from_arguments<'a>(
         &'a self,
         app: &'a App,
         caller: &'a Caller,
@@ -216,11 +224,11 @@ impl OperationEntry {
 async fn run<O: Operation>(
     app: &App,
     caller: &Caller,
-    work: &Work,
+    work: &RequestControl,
     entry: &OperationEntry,
     input: Value,
 ) -> Result<Answer, Fault> {
-    let typed = input::typed::<O::Input>(&input, &entry.full_input).map_err(O::reword)?;
+    let typed = input::deserialize_input::<O::Input>(&input, &entry.full_input).map_err(O::reword)?;
     let output = O::run(app, &Call { caller, work, input: &input }, typed).await?;
-    O::answer(output).map_err(|error| Fault::internal(error, app.request_id()))
+    O::answer(output).map_err(|error| Fault::internal(error, app.new_request_id()))
 }

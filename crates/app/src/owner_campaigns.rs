@@ -20,7 +20,11 @@ impl<'a> OwnerCampaigns<'a> {
 
     /// The campaign whose members are notified of a change; `*` if the document belongs to none. `None` if there is no
     /// such document.
-    pub(crate) async fn of(&mut self, collection: &'static str, id: &str) -> Result<Option<Arc<str>>, StoreError> {
+    pub(crate) async fn find_campaign(
+        &mut self,
+        collection: &'static str,
+        id: &str,
+    ) -> Result<Option<Arc<str>>, StoreError> {
         let key = (collection, id.to_owned());
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());

@@ -51,18 +51,18 @@ pub struct PromptArgument {
 }
 
 impl PromptEntry {
-    pub fn of<P: Prompt>() -> Self {
-        let full_arguments = schema::full_input::<P::Arguments>();
+    pub fn from_prompt<P: Prompt>() -> Self {
+        let full_arguments = schema::full_input_schema::<P::Arguments>();
         Self {
             name: P::NAME,
             title: P::TITLE,
             summary: P::SUMMARY,
             toolset: P::TOOLSET,
-            arguments: arguments(&full_arguments),
+            arguments: arguments_from_schema(&full_arguments),
             full_arguments,
             render: |app, caller, entry, arguments| {
                 Box::pin(async move {
-                    let arguments = input::typed::<P::Arguments>(&arguments, &entry.full_arguments)?;
+                    let arguments = input::deserialize_input::<P::Arguments>(&arguments, &entry.full_arguments)?;
                     P::render(app, caller, arguments).await
                 })
             },
@@ -86,11 +86,11 @@ impl PromptEntry {
         arguments: &[(String, String)],
     ) -> BoxFuture<'a, Result<String, Fault>> {
         let fields = arguments.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        (self.render)(app, caller, self, input::from_text(&self.full_arguments, fields))
+        (self.render)(app, caller, self, input::input_from_text(&self.full_arguments, fields))
     }
 }
 
-fn arguments(full: &Value) -> Vec<PromptArgument> {
+fn arguments_from_schema(full: &Value) -> Vec<PromptArgument> {
     let required: Vec<&str> =
         full.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     full.get("properties")

@@ -14,38 +14,38 @@ pub(crate) struct Redaction {
 }
 
 /// A type that may be hidden from a role, in part or completely.
-pub(crate) trait Veiled: Clone {
+pub(crate) trait Redact: Clone {
     /// The value as a role sees it; `None` if it is hidden. Only a partly hidden value has to be copied.
-    fn seen_as(thing: Cow<'_, Self>, role: CampaignRole) -> Option<Cow<'_, Self>>;
+    fn redact_for(thing: Cow<'_, Self>, role: CampaignRole) -> Option<Cow<'_, Self>>;
 }
 
 impl Redaction {
-    pub(crate) fn by(caller: &Caller, campaign_id: &str) -> Self {
+    pub(crate) fn for_caller(caller: &Caller, campaign_id: &str) -> Self {
         Self { role: caller.role_in(campaign_id) }
     }
 
     /// Redacts a borrowed value.
-    pub(crate) fn look<T: Veiled>(self, thing: &T) -> Option<Cow<'_, T>> {
-        T::seen_as(Cow::Borrowed(thing), self.role?)
+    pub(crate) fn redact_ref<T: Redact>(self, thing: &T) -> Option<Cow<'_, T>> {
+        T::redact_for(Cow::Borrowed(thing), self.role?)
     }
 
-    pub(crate) fn one<T: Veiled>(self, thing: T) -> Option<T> {
-        T::seen_as(Cow::Owned(thing), self.role?).map(Cow::into_owned)
+    pub(crate) fn redact<T: Redact>(self, thing: T) -> Option<T> {
+        T::redact_for(Cow::Owned(thing), self.role?).map(Cow::into_owned)
     }
 
-    pub(crate) fn all<T: Veiled>(self, things: Vec<T>) -> Vec<T> {
-        things.into_iter().filter_map(|thing| self.one(thing)).collect()
+    pub(crate) fn redact_all<T: Redact>(self, things: Vec<T>) -> Vec<T> {
+        things.into_iter().filter_map(|thing| self.redact(thing)).collect()
     }
 
     /// The people of a campaign.
-    pub(crate) fn people(self, state: &CampaignState) -> SeenPeople<'_> {
-        SeenPeople { seen: self, state }
+    pub(crate) fn redact_people(self, state: &CampaignState) -> RedactedPeople<'_> {
+        RedactedPeople { seen: self, state }
     }
 }
 
 /// Whether a caller may see a run. A run of a campaign is visible to its game masters and to the player who created it;
 /// a run without a campaign needs the role of player in every campaign.
-pub(crate) fn sees_run(caller: &Caller, campaign_id: Option<&str>, created_by: &str) -> bool {
+pub(crate) fn can_see_run(caller: &Caller, campaign_id: Option<&str>, created_by: &str) -> bool {
     caller.role_in(campaign_id.unwrap_or(EVERY_CAMPAIGN)).is_some_and(|role| {
         let is_own = campaign_id.is_none() || created_by == caller.id();
         role >= CampaignRole::Gm || (role >= CampaignRole::Player && is_own)
@@ -55,41 +55,41 @@ pub(crate) fn sees_run(caller: &Caller, campaign_id: Option<&str>, created_by: &
 /// Types that every role sees completely.
 macro_rules! open {
     ($($type:ty),+) => {
-        $(impl Veiled for $type {
-            fn seen_as(thing: Cow<'_, Self>, _: CampaignRole) -> Option<Cow<'_, Self>> {
+        $(impl Redact for $type {
+            fn redact_for(thing: Cow<'_, Self>, _: CampaignRole) -> Option<Cow<'_, Self>> {
                 Some(thing)
             }
         })+
     };
 }
 
-open!(Campaign, Participant, Actor, Session, crate::campaign::LoggedEvent, Universe, crate::universe::Listed);
+open!(Campaign, Participant, Actor, Session, crate::campaign::LoggedEvent, Universe, crate::universe::ListedUniverse);
 
 /// The people of a campaign, as a caller may see them.
-pub(crate) struct SeenPeople<'a> {
+pub(crate) struct RedactedPeople<'a> {
     seen: Redaction,
     state: &'a CampaignState,
 }
 
-impl People for SeenPeople<'_> {
+impl People for RedactedPeople<'_> {
     fn campaign(&self) -> Option<Cow<'_, Campaign>> {
-        self.seen.look(self.state.campaign()?)
+        self.seen.redact_ref(self.state.campaign()?)
     }
 
     fn participant(&self, id: &str) -> Option<Cow<'_, Participant>> {
-        self.seen.look(self.state.participants().get(id)?)
+        self.seen.redact_ref(self.state.participants().get(id)?)
     }
 
     fn actor(&self, id: &str) -> Option<Cow<'_, Actor>> {
-        self.seen.look(self.state.actors().get(id)?)
+        self.seen.redact_ref(self.state.actors().get(id)?)
     }
 
     fn participants(&self) -> Box<dyn Iterator<Item = Cow<'_, Participant>> + '_> {
-        Box::new(self.state.participants().oldest_first().filter_map(|participant| self.seen.look(participant)))
+        Box::new(self.state.participants().oldest_first().filter_map(|participant| self.seen.redact_ref(participant)))
     }
 
     fn actors(&self) -> Box<dyn Iterator<Item = Cow<'_, Actor>> + '_> {
-        Box::new(self.state.actors().oldest_first().filter_map(|actor| self.seen.look(actor)))
+        Box::new(self.state.actors().oldest_first().filter_map(|actor| self.seen.redact_ref(actor)))
     }
 }
 
@@ -98,13 +98,13 @@ mod tests {
     use skald_domain::campaign::{
         ActorKind, CampaignCommand, CampaignEvent, CampaignRules, Controller, GmMode, Role, recap,
     };
-    use skald_domain::decider::{Decider, Given};
+    use skald_domain::decider::{Decider, DecisionContext};
 
     use super::*;
 
     /// A campaign with an active session, a participant and an actor.
-    fn played() -> CampaignState {
-        let given = Given { at: jiff::Timestamp::UNIX_EPOCH, by: "owner".to_owned() };
+    fn played_campaign() -> CampaignState {
+        let given = DecisionContext { at: jiff::Timestamp::UNIX_EPOCH, by: "owner".to_owned() };
         let text = |text: &str| text.to_owned();
         let commands = [
             CampaignCommand::Create {
@@ -132,10 +132,10 @@ mod tests {
     /// Guards against a recap that takes names from the unredacted state.
     #[test]
     fn a_recap_names_only_whom_the_caller_sees() {
-        let state = played();
+        let state = played_campaign();
         let session = state.active_session().unwrap();
         let events: [(jiff::Timestamp, &str, CampaignEvent); 0] = [];
-        let told = |role| recap(session, &Redaction { role }.people(&state), events.clone());
+        let told = |role| recap(session, &Redaction { role }.redact_people(&state), events.clone());
         for role in [CampaignRole::Guest, CampaignRole::Player, CampaignRole::Gm] {
             let told = told(Some(role));
             assert!(["*Bells*", "table:** Mara", "Ilse (Mara)"].iter().all(|name| told.contains(name)), "{told}");

@@ -16,27 +16,27 @@ use crate::{Code, Fault};
 /// Bytes, or values, per permit.
 const UNIT: usize = 1_024;
 
-static BYTES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| semaphore(limits::LARGE_BODIES_BYTES_MAX));
-static VALUES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| semaphore(limits::LARGE_BODIES_VALUES_MAX));
-static ANSWERS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| semaphore(limits::LARGE_ANSWERS_BYTES_MAX));
+static BYTES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| new_semaphore(limits::LARGE_BODIES_BYTES_MAX));
+static VALUES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| new_semaphore(limits::LARGE_BODIES_VALUES_MAX));
+static ANSWERS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| new_semaphore(limits::LARGE_ANSWERS_BYTES_MAX));
 
-fn semaphore(most: usize) -> Arc<Semaphore> {
+fn new_semaphore(most: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(most.div_ceil(UNIT)))
 }
 
 /// The part of a budget that one request has, until it has been answered.
 #[derive(Debug)]
-pub struct Reserved(#[expect(dead_code, reason = "it is held, not read")] OwnedSemaphorePermit);
+pub struct Reservation(#[expect(dead_code, reason = "it is held, not read")] OwnedSemaphorePermit);
 
 /// Reserves memory for reading a body of this length, or of the maximum if the length is unknown.
-pub async fn reserve_bytes(length: Option<u64>) -> Result<Reserved, Fault> {
+pub async fn reserve_bytes(length: Option<u64>) -> Result<Reservation, Fault> {
     let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
     // Longer bodies are refused when they are read.
     reserve(&BYTES, length.min(limits::BODY_BYTES_MAX), "bytes").await
 }
 
 /// Reserves room for parsing a body. `None` if it is small.
-pub async fn reserve_values(body: &[u8]) -> Result<Option<Reserved>, Fault> {
+pub async fn reserve_values(body: &[u8]) -> Result<Option<Reservation>, Fault> {
     if body.len() <= limits::SMALL_BODY_BYTES_MAX {
         return Ok(None);
     }
@@ -45,16 +45,16 @@ pub async fn reserve_values(body: &[u8]) -> Result<Option<Reserved>, Fault> {
 }
 
 /// Reserves room for an answer that has to be copied to be sent, until it has been sent.
-pub async fn reserve_answer(length: usize) -> Result<Reserved, Fault> {
+pub async fn reserve_answer(length: usize) -> Result<Reservation, Fault> {
     // An answer larger than the whole budget waits until all of it is free.
     reserve(&ANSWERS, length.min(limits::LARGE_ANSWERS_BYTES_MAX), "bytes").await
 }
 
-async fn reserve(budget: &Arc<Semaphore>, count: usize, what: &str) -> Result<Reserved, Fault> {
+async fn reserve(budget: &Arc<Semaphore>, count: usize, what: &str) -> Result<Reservation, Fault> {
     let units = u32::try_from(count.div_ceil(UNIT)).unwrap_or(u32::MAX);
     let waiting = Duration::from_secs(limits::BODY_READ_SECONDS);
     if let Ok(Ok(permit)) = tokio::time::timeout(waiting, Arc::clone(budget).acquire_many_owned(units)).await {
-        return Ok(Reserved(permit));
+        return Ok(Reservation(permit));
     }
     let message = format!("too many large requests are being worked on, one of {count} {what} waited too long");
     let fault = Fault::new(Code::RateLimited, message).retry_after_ms(1_000);
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     /// Waits for a permit that is never released. Time is paused in these tests, so the timeout is exact.
-    async fn refused(reserved: impl Future<Output = Result<Reserved, Fault>>) {
+    async fn assert_rate_limited(reserved: impl Future<Output = Result<Reservation, Fault>>) {
         let began = Instant::now();
         assert_eq!(reserved.await.expect_err("there is no room").code(), Code::RateLimited);
         assert_eq!(began.elapsed().as_secs(), limits::BODY_READ_SECONDS);
@@ -79,12 +79,12 @@ mod tests {
         let reserve = |length: usize| reserve_bytes(Some(length as u64));
         let first = reserve(limits::BODY_BYTES_MAX).await.expect("there is room");
         let second = reserve(limits::LARGE_BODIES_BYTES_MAX - limits::BODY_BYTES_MAX).await.expect("it fits exactly");
-        refused(reserve(1)).await;
+        assert_rate_limited(reserve(1)).await;
         drop(second);
         let second = reserve(limits::SMALL_BODY_BYTES_MAX + 1).await.expect("there is room again");
         drop((first, second));
         let unknown = reserve_bytes(None).await.expect("one of unknown length counts as the largest");
-        refused(reserve(limits::LARGE_BODIES_BYTES_MAX - limits::BODY_BYTES_MAX + 1)).await;
+        assert_rate_limited(reserve(limits::LARGE_BODIES_BYTES_MAX - limits::BODY_BYTES_MAX + 1)).await;
         drop(unknown);
     }
 
@@ -100,7 +100,10 @@ mod tests {
         // What is left, in whole units.
         let rest = (most.div_ceil(UNIT) - large.div_ceil(UNIT)) * UNIT;
         let second = reserve_values(&body(rest)).await.expect("it fits exactly");
-        refused(async { reserve_values(&body(large)).await.map(|reserved| reserved.expect("it is large")) }).await;
+        assert_rate_limited(async {
+            reserve_values(&body(large)).await.map(|reserved| reserved.expect("it is large"))
+        })
+        .await;
         drop((first, second));
         reserve_values(&body(most)).await.expect("there is room for all").expect("it is large");
     }
@@ -108,7 +111,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn bytes_of_large_answers_have_an_end() {
         let all = reserve_answer(limits::LARGE_ANSWERS_BYTES_MAX).await.expect("there is room");
-        refused(reserve_answer(1)).await;
+        assert_rate_limited(reserve_answer(1)).await;
         drop(all);
         reserve_answer(limits::LARGE_ANSWERS_BYTES_MAX + 1)
             .await

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 
-use crate::input::nearest;
-use crate::{Code, Fault, Toolset, short};
+use crate::input::nearest_word;
+use crate::{Code, Fault, Toolset, truncate_for_message};
 
 /// The fields of an operation's input that a URI gives, by name.
 pub type UriFields = Vec<(&'static str, String)>;
@@ -34,19 +34,19 @@ impl Resource {
     }
 
     /// The URI of a template with one field filled in.
-    pub fn with(&self, field: &str, value: &str) -> String {
-        self.uri.replace(&format!("{{{field}}}"), &segment(value))
+    pub fn uri_with_field(&self, field: &str, value: &str) -> String {
+        self.uri.replace(&format!("{{{field}}}"), &percent_encode(value))
     }
 
     /// The input fields in `uri`, or `None` if it does not match this template.
-    pub fn fields(&self, uri: &str) -> Option<UriFields> {
+    pub fn match_uri(&self, uri: &str) -> Option<UriFields> {
         let (mut template, mut rest) = (self.uri, uri);
         let mut fields: UriFields = self.fixed.map(|(name, value)| (name, value.to_owned())).into_iter().collect();
         while let Some((literal, after)) = template.split_once('{') {
             rest = rest.strip_prefix(literal)?;
             let (name, after) = after.split_once('}')?;
             if let Some(names) = name.strip_prefix('?') {
-                query(names, rest, &mut fields)?;
+                parse_query(names, rest, &mut fields)?;
                 return after.is_empty().then_some(fields);
             }
             let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -62,7 +62,7 @@ impl Resource {
 }
 
 /// Adds the fields of a query; `None` if one is unknown or repeated.
-fn query(names: &'static str, rest: &str, fields: &mut UriFields) -> Option<()> {
+fn parse_query(names: &'static str, rest: &str, fields: &mut UriFields) -> Option<()> {
     if rest.is_empty() {
         return Some(());
     }
@@ -79,16 +79,16 @@ fn query(names: &'static str, rest: &str, fields: &mut UriFields) -> Option<()> 
 
 /// The fault for a URI that matches no template of its scheme, or no resource. The templates are listed only in
 /// `allowed`, to keep the message short.
-pub(crate) fn unresolved<'a>(uri: &str, resources: impl Iterator<Item = &'a Resource> + Clone) -> Fault {
+pub(crate) fn unresolved_uri_fault<'a>(uri: &str, resources: impl Iterator<Item = &'a Resource> + Clone) -> Fault {
     let is_same_scheme = |resource: &&Resource| scheme(uri).is_some() && scheme(uri) == scheme(resource.uri);
     let of_scheme: Vec<&Resource> = resources.clone().filter(is_same_scheme).collect();
     let known: Vec<&str> = of_scheme.iter().map(|resource| resource.uri).collect();
     let fault = if of_scheme.iter().any(|resource| resource.is_template()) {
-        Fault::new(Code::InvalidParams, format!("the URI {:?} is malformed", short(uri)))
+        Fault::new(Code::InvalidParams, format!("the URI {:?} is malformed", truncate_for_message(uri)))
     } else {
-        Fault::new(Code::NotFound, format!("there is no resource {:?}", short(uri)))
+        Fault::new(Code::NotFound, format!("there is no resource {:?}", truncate_for_message(uri)))
     };
-    let fault = fault.value(&Value::from(uri)).hint(match nearest(uri, &known) {
+    let fault = fault.value(&Value::from(uri)).hint(match nearest_word(uri, &known) {
         Some(template) => format!("did you mean {template}?"),
         None => "resources/list and resources/templates/list have what can be read".to_owned(),
     });
@@ -109,7 +109,7 @@ fn scheme(uri: &str) -> Option<&str> {
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Encodes a text as one segment of a path or URI.
-pub fn segment(text: &str) -> String {
+pub fn percent_encode(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
 }
 
@@ -143,7 +143,7 @@ mod tests {
             listed: None,
         };
         let fields = |uri: &str| {
-            let fields = resource.fields(uri)?;
+            let fields = resource.match_uri(uri)?;
             Some(fields.iter().skip(1).map(|(name, text)| format!("{name}={text}")).collect::<Vec<_>>().join(" "))
         };
         assert_eq!(fields("sky://a/places").as_deref(), Some("id=a"));
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_segment_is_decoded_to_what_it_was() {
         for (text, escaped) in [("a-b._~9", "a-b._~9"), ("a b/%?", "a%20b%2F%25%3F"), ("Åse", "%C3%85se"), ("", "")] {
-            assert_eq!(segment(text), escaped);
+            assert_eq!(percent_encode(text), escaped);
             assert_eq!(percent_decode(escaped).as_deref(), Some(text));
         }
         assert_eq!(percent_decode("%c3%85%2f").as_deref(), Some("Å/"));

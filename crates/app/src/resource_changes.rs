@@ -47,7 +47,7 @@ impl JournalPlace {
     }
 
     /// Parses the text form that clients get.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (cursor, mark) = text.rsplit_once('.')?;
         let cursor = cursor.contains('.').then(|| cursor.parse().ok())??;
         Some(Self { cursor, mark: u64::from_str_radix(mark, 16).ok()? })
@@ -117,10 +117,14 @@ pub struct News {
 
 impl News {
     /// News received from another process.
-    pub fn of(told: impl IntoIterator<Item = AnnouncedChange>, everything: bool, place: Option<Arc<str>>) -> Self {
+    pub fn from_changes(
+        told: impl IntoIterator<Item = AnnouncedChange>,
+        everything: bool,
+        place: Option<Arc<str>>,
+    ) -> Self {
         let mut news = Self { everything, place, ..Self::default() };
         for AnnouncedChange { change, campaign_id } in told {
-            news.note(change, campaign_id.map_or(ChangeAudience::Everybody, ChangeAudience::InCampaign));
+            news.add_change(change, campaign_id.map_or(ChangeAudience::Everybody, ChangeAudience::InCampaign));
         }
         news
     }
@@ -145,7 +149,7 @@ impl News {
     }
 
     /// Every change that this caller may know of, once for each campaign that it concerns.
-    pub fn told<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = AnnouncedChange> + 'a {
+    pub fn changes_for<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = AnnouncedChange> + 'a {
         let resources =
             self.resources.iter().map(|(uri, audience)| (ResourceChange::Resource(Arc::clone(uri)), audience));
         let all = resources.chain([(ResourceChange::ResourceList, &self.resource_list)]);
@@ -163,13 +167,13 @@ impl News {
 
     pub(crate) fn add(&mut self, happened: &Announcement) {
         for change in happened.changes.iter() {
-            self.note(change.clone(), happened.whom.clone());
+            self.add_change(change.clone(), happened.whom.clone());
         }
-        self.stand(happened.place);
+        self.set_place(happened.place);
     }
 
     /// Sets the place that these news reach.
-    pub(crate) fn stand(&mut self, place: Option<JournalPlace>) {
+    pub(crate) fn set_place(&mut self, place: Option<JournalPlace>) {
         if let Some(place) = place {
             self.place = Some(place.to_string().into());
         }
@@ -177,11 +181,11 @@ impl News {
 
     pub(crate) fn everything_at(place: Option<JournalPlace>) -> Self {
         let mut news = Self { everything: true, ..Self::default() };
-        news.stand(place);
+        news.set_place(place);
         news
     }
 
-    fn note(&mut self, change: ResourceChange, whom: ChangeAudience) {
+    fn add_change(&mut self, change: ResourceChange, whom: ChangeAudience) {
         let audience = match change {
             ResourceChange::Resource(uri) => self.resources.entry(uri).or_default(),
             ResourceChange::ResourceList => &mut self.resource_list,
@@ -191,7 +195,7 @@ impl News {
 }
 
 /// Buffered changes per subscriber. One that falls further behind reads the journal, or treats everything as changed.
-const CHANGES_KEPT: usize = 1_024;
+const BUFFERED_CHANGES_MAX: usize = 1_024;
 
 /// Broadcasts announcements to subscribers in this process.
 pub(crate) struct ChangeBroadcast {
@@ -202,35 +206,35 @@ pub(crate) struct ChangeBroadcast {
 
 impl Default for ChangeBroadcast {
     fn default() -> Self {
-        Self { sender: broadcast::channel(CHANGES_KEPT).0, told: Mutex::default() }
+        Self { sender: broadcast::channel(BUFFERED_CHANGES_MAX).0, told: Mutex::default() }
     }
 }
 
 impl ChangeBroadcast {
-    pub(crate) fn tell(&self, happened: Announcement) {
-        let mut told = self.told();
+    pub(crate) fn publish(&self, happened: Announcement) {
+        let mut told = self.lock_place();
         *told = happened.place.or(*told);
         // Sending fails if there are no subscribers, which is fine.
         let _ = self.sender.send(happened);
     }
 
     /// Sets the published place, unless there is one.
-    pub(crate) fn begin_at(&self, place: Option<JournalPlace>) {
-        let mut told = self.told();
+    pub(crate) fn start_at(&self, place: Option<JournalPlace>) {
+        let mut told = self.lock_place();
         *told = told.or(place);
     }
 
-    pub(crate) fn has_begun(&self) -> bool {
-        self.told().is_some()
+    pub(crate) fn has_started(&self) -> bool {
+        self.lock_place().is_some()
     }
 
     /// A receiver, and the place after which it starts.
-    pub(crate) fn listen(&self) -> (Receiver<Announcement>, Option<JournalPlace>) {
-        let told = self.told();
+    pub(crate) fn subscribe(&self) -> (Receiver<Announcement>, Option<JournalPlace>) {
+        let told = self.lock_place();
         (self.sender.subscribe(), *told)
     }
 
-    fn told(&self) -> MutexGuard<'_, Option<JournalPlace>> {
+    fn lock_place(&self) -> MutexGuard<'_, Option<JournalPlace>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -240,23 +244,23 @@ pub struct Changes(ChangeSource);
 
 enum ChangeSource {
     /// From the broadcast of this process.
-    Here(Box<Here>),
+    Here(Box<BroadcastSource>),
     /// Received from another process.
     Elsewhere { news: BoxStream<'static, News>, place: Option<Arc<str>> },
 }
 
-struct Here {
+struct BroadcastSource {
     receiver: Receiver<Announcement>,
     following: JournalFollower,
 }
 
 impl Changes {
-    pub(crate) fn here(receiver: Receiver<Announcement>, following: JournalFollower) -> Self {
-        Self(ChangeSource::Here(Box::new(Here { receiver, following })))
+    pub(crate) fn from_broadcast(receiver: Receiver<Announcement>, following: JournalFollower) -> Self {
+        Self(ChangeSource::Here(Box::new(BroadcastSource { receiver, following })))
     }
 
     /// Changes from another process, starting after a place.
-    pub fn elsewhere(news: BoxStream<'static, News>, place: Option<Arc<str>>) -> Self {
+    pub fn from_remote(news: BoxStream<'static, News>, place: Option<Arc<str>>) -> Self {
         Self(ChangeSource::Elsewhere { news, place })
     }
 
@@ -283,21 +287,21 @@ impl Changes {
     }
 }
 
-impl Here {
+impl BroadcastSource {
     async fn next(&mut self) -> Option<News> {
         loop {
             // Missed changes are read from the journal first.
             if let Some(mut news) = self.following.catch_up().await {
                 if news.is_everything() {
-                    self.gather(&mut news);
+                    self.add_buffered(&mut news);
                 }
                 return Some(news);
             }
             match self.receiver.recv().await {
                 Ok(happened) => {
                     let mut news = News::default();
-                    self.following.hear(&happened, &mut news);
-                    self.gather(&mut news);
+                    self.following.add_announcement(&happened, &mut news);
+                    self.add_buffered(&mut news);
                     if !news.is_empty() {
                         return Some(news);
                     }
@@ -309,10 +313,10 @@ impl Here {
     }
 
     /// Adds buffered announcements, up to a gap.
-    fn gather(&mut self, news: &mut News) {
+    fn add_buffered(&mut self, news: &mut News) {
         loop {
             match self.receiver.try_recv() {
-                Ok(happened) => self.following.hear(&happened, news),
+                Ok(happened) => self.following.add_announcement(&happened, news),
                 Err(TryRecvError::Lagged(_)) => return self.following.fall_behind(),
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             }
@@ -328,9 +332,9 @@ mod tests {
     fn a_place_reads_back() {
         let place = JournalPlace::new(Cursor { transaction: 7, position: 42 }, &[0xab; 32]);
         assert_eq!(place.to_string(), "7.42.abababababababab");
-        assert_eq!(JournalPlace::read(&place.to_string()), Some(place));
+        assert_eq!(JournalPlace::parse(&place.to_string()), Some(place));
         for wrong in ["", "7", "7.42", "7.42.xyz", "a.42.00"] {
-            assert_eq!(JournalPlace::read(wrong), None, "{wrong}");
+            assert_eq!(JournalPlace::parse(wrong), None, "{wrong}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A REST route of an operation, as data: the HTTP surface and the OpenAPI description are rendered from it.
 
 /// Path prefix of every operation that is not REST-only: `POST /api/v1/<operation>`.
-pub const API: &str = "/api/v1";
+pub const API_PREFIX: &str = "/api/v1";
 
-pub const JSON: &str = "application/json";
+pub const MIME_JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Route {
             fixed: None,
             body: RequestBody::None,
             success: Success::Ok,
-            mime_type: JSON,
+            mime_type: MIME_JSON,
             is_conditional: false,
             fault_shape: FaultShape::Object,
         }
@@ -118,26 +118,26 @@ impl Route {
 
     /// Sets one input field to a fixed value.
     #[must_use]
-    pub const fn with(mut self, field: &'static str, value: &'static str) -> Self {
+    pub const fn with_fixed_field(mut self, field: &'static str, value: &'static str) -> Self {
         self.fixed = Some((field, value));
         self
     }
 
     /// Maps a name in the path to an input field of another name.
     #[must_use]
-    pub const fn renaming(mut self, in_path: &'static str, field: &'static str) -> Self {
+    pub const fn with_renamed_field(mut self, in_path: &'static str, field: &'static str) -> Self {
         self.renamed = Some((in_path, field));
         self
     }
 
     #[must_use]
-    pub const fn taking(mut self, body: RequestBody) -> Self {
+    pub const fn with_body(mut self, body: RequestBody) -> Self {
         self.body = body;
         self
     }
 
     #[must_use]
-    pub const fn answering(mut self, success: Success) -> Self {
+    pub const fn with_success(mut self, success: Success) -> Self {
         self.success = success;
         if let Success::Events = success {
             self.mime_type = EVENT_STREAM;
@@ -147,19 +147,19 @@ impl Route {
 
     /// Answers `If-None-Match`.
     #[must_use]
-    pub const fn conditional(mut self) -> Self {
+    pub const fn with_conditional_get(mut self) -> Self {
         self.is_conditional = true;
         self
     }
 
     #[must_use]
-    pub const fn failing_with(mut self, fault_shape: FaultShape) -> Self {
+    pub const fn with_fault_shape(mut self, fault_shape: FaultShape) -> Self {
         self.fault_shape = fault_shape;
         self
     }
 
     /// The input field that a name in the path stands for.
-    pub fn field_of<'a>(&self, in_path: &'a str) -> &'a str {
+    pub fn input_field<'a>(&self, in_path: &'a str) -> &'a str {
         match self.renamed {
             Some((name, field)) if name == in_path => field,
             _ => in_path,
@@ -169,6 +169,6 @@ impl Route {
     /// The names in the path, each with the input field that it stands for.
     pub fn path_fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let names = self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-        names.map(|name| (name, self.field_of(name)))
+        names.map(|name| (name, self.input_field(name)))
     }
 }

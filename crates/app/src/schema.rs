@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 /// The input as clients see it: no titles, formats, widths or null branches.
-pub(crate) fn shown_input<T: JsonSchema>() -> Map<String, Value> {
-    smaller(|inline| {
+pub(crate) fn client_input_schema<T: JsonSchema>() -> Map<String, Value> {
+    choose_smaller(|inline| {
         let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), inline);
         Slim { input: true }.transform(&mut schema);
         schema
@@ -15,8 +15,8 @@ pub(crate) fn shown_input<T: JsonSchema>() -> Map<String, Value> {
 }
 
 /// The output as clients see it.
-pub(crate) fn shown_output<T: JsonSchema>() -> Map<String, Value> {
-    smaller(|inline| {
+pub(crate) fn client_output_schema<T: JsonSchema>() -> Map<String, Value> {
+    choose_smaller(|inline| {
         let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize(), inline);
         Slim { input: false }.transform(&mut schema);
         schema
@@ -24,19 +24,19 @@ pub(crate) fn shown_output<T: JsonSchema>() -> Map<String, Value> {
 }
 
 /// The input with formats and bounds, inlined, for comparing with a value.
-pub(crate) fn full_input<T: JsonSchema>() -> Value {
+pub(crate) fn full_input_schema<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), true);
-    MergeWords.transform(&mut schema);
+    MergeEnums.transform(&mut schema);
     schema.to_value()
 }
 
 /// A schema built by hand, in both forms: slim for clients, full for comparing with a value.
-pub(crate) fn made(make: impl Fn(&mut SchemaGenerator) -> Schema) -> (Value, Value) {
+pub(crate) fn custom_schema(make: impl Fn(&mut SchemaGenerator) -> Schema) -> (Value, Value) {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| settings.inline_subschemas = true);
     let schema = make(&mut settings.into_generator());
     let (mut shown, mut full) = (schema.clone(), schema);
     Slim { input: true }.transform(&mut shown);
-    MergeWords.transform(&mut full);
+    MergeEnums.transform(&mut full);
     (shown.to_value(), full.to_value())
 }
 
@@ -56,7 +56,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings, inline: bool) -> Schema {
 }
 
 /// Inlined, unless `$defs` makes the schema a fifth smaller.
-fn smaller(schema: impl Fn(bool) -> Schema) -> Map<String, Value> {
+fn choose_smaller(schema: impl Fn(bool) -> Schema) -> Map<String, Value> {
     let root = |inline| match schema(inline).to_value() {
         Value::Object(mut object) => {
             object.remove("description");
@@ -70,13 +70,13 @@ fn smaller(schema: impl Fn(bool) -> Schema) -> Map<String, Value> {
 }
 
 /// Rewrites documented enumerations as one `enum`; changes nothing else.
-struct MergeWords;
+struct MergeEnums;
 
-impl Transform for MergeWords {
+impl Transform for MergeEnums {
     fn transform(&mut self, schema: &mut Schema) {
         transform_subschemas(self, schema);
         if let Some(object) = schema.as_object_mut() {
-            merge_documented_words(object);
+            merge_documented_variants(object);
         }
     }
 }
@@ -92,19 +92,19 @@ impl Transform for Slim {
         let Some(object) = schema.as_object_mut() else { return };
         object.remove("title");
         if let Some(format) = object.remove("format") {
-            drop_width(object, &format);
+            drop_width_bounds(object, &format);
         }
         if self.input {
             drop_null(object);
         } else {
             drop_null_of_omitted(object);
         }
-        merge_documented_words(object);
+        merge_documented_variants(object);
     }
 }
 
 /// Removes bounds that only repeat the width of the integer type.
-fn drop_width(object: &mut Map<String, Value>, format: &Value) {
+fn drop_width_bounds(object: &mut Map<String, Value>, format: &Value) {
     let (low, high) = match format.as_str() {
         Some("uint8") => (0, 255),
         Some("uint16") => (0, 65_535),
@@ -164,7 +164,7 @@ fn drop_null_of_omitted(object: &mut Map<String, Value>) {
 }
 
 /// schemars renders documented unit variants as `oneOf` of constants: merges them into one `enum`.
-fn merge_documented_words(object: &mut Map<String, Value>) {
+fn merge_documented_variants(object: &mut Map<String, Value>) {
     let Some(Value::Array(branches)) = object.get("oneOf") else {
         return;
     };

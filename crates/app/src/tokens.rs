@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use skald_domain::access::{
-    AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, CreatedToken, EarlierToken, Token, person_of,
+    AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, EarlierToken, Token, TokenToCreate, person_of,
 };
-use skald_domain::decider::Given;
+use skald_domain::decider::DecisionContext;
 use skald_domain::{Moment, id, limits};
 use tokio_util::sync::CancellationToken;
 
-use crate::bearer_token::{constant_time_eq, unauthorized};
-use crate::plain_text::{code_point, deceptive_in};
+use crate::bearer_token::{constant_time_eq, unauthorized_fault};
+use crate::plain_text::{code_point, first_deceptive};
 use crate::sha256::sha256_hex;
 use crate::{
     App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, FaultField, Holder, Noun,
@@ -23,17 +23,17 @@ use crate::{
 };
 use skald_journal::{
     CommittedState, FindingKind, Journal, JournalFailure, Record, RegisteredKind, RowCheck, SideRowCheck, StreamKind,
-    StreamName, Streams, Submission, WholeSnapshot, events, to_micros,
+    StreamName, Streams, Submission, WholeSnapshot, parse_events, truncate_to_micros,
 };
 
 /// The kind of the side rows in which older stores have tokens.
 const EARLIER_TOKENS: &str = "token";
 /// The prefix of every token, so that scanners and people recognize one.
-const PREFIX: &str = "skald_";
+const TOKEN_PREFIX: &str = "skald_";
 /// Rows that are read at once.
-const READ_AT_ONCE: usize = 200;
+const ROWS_PER_READ: usize = 200;
 /// The program that is recorded for imported tokens.
-const IMPORT: &str = "skald, from a store of an earlier version";
+const IMPORT_PROGRAM: &str = "skald, from a store of an earlier version";
 
 /// The properties of a new token.
 #[derive(Debug, Clone)]
@@ -59,13 +59,13 @@ impl StreamKind for TokenStream {
     type Parts = WholeSnapshot<AccessState>;
     type ReadCache = ();
 
-    fn kind(event: &AccessEvent) -> &'static str {
+    fn event_kind(event: &AccessEvent) -> &'static str {
         event.kind()
     }
 }
 
 /// The one stream of a store.
-fn stream() -> StreamName {
+fn token_stream() -> StreamName {
     StreamName::new(TokenStream::NAME, "tokens")
 }
 
@@ -94,7 +94,7 @@ impl Noun for TokenNoun {
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {
-        Some(RegisteredKind::of::<TokenStream>())
+        Some(RegisteredKind::new::<TokenStream>())
     }
 
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
@@ -114,7 +114,7 @@ impl Noun for TokenNoun {
     }
 
     fn record_appended(&self, app: &App, record: &Record) {
-        app.hear_revocations(record);
+        app.apply_revocations(record);
     }
 
     fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
@@ -128,7 +128,7 @@ impl Noun for TokenNoun {
 
 /// Any token row is a finding: migration turns those of an older store into events and removes them before `verify`.
 const EARLIER_TOKENS_CHECK: SideRowCheck = SideRowCheck::Row(|_, _, _| {
-    RowCheck::Wrong(FindingKind::TokenUnrecorded, format!("no event of {} speaks of it", stream()))
+    RowCheck::Wrong(FindingKind::TokenUnrecorded, format!("no event of {} speaks of it", token_stream()))
 });
 
 /// The tokens of a store.
@@ -161,8 +161,8 @@ impl EarlierRow {
 
 impl App {
     /// The current tokens. One read of the store, as cheap as a row.
-    pub(crate) async fn access(&self) -> Result<Arc<CommittedState<TokenStream>>, Fault> {
-        self.tokens.streams.read(&stream()).await.map_err(|error| self.unread(&error))
+    pub(crate) async fn read_access_state(&self) -> Result<Arc<CommittedState<TokenStream>>, Fault> {
+        self.tokens.streams.read(&token_stream()).await.map_err(|error| self.store_fault(&error))
     }
 
     /// Imports the tokens that an older store has in rows as events, removes the rows, and raises the store's version.
@@ -171,16 +171,16 @@ impl App {
         if !self.journal.awaits_token_import() {
             return Ok(());
         }
-        let tokens = self.earlier_tokens().await?;
+        let tokens = self.read_earlier_tokens().await?;
         if !tokens.is_empty() {
-            let import = AccessCommand::Import { tokens: tokens.clone(), program: IMPORT.to_owned() };
+            let import = AccessCommand::Import { tokens: tokens.clone(), program: IMPORT_PROGRAM.to_owned() };
             match self.change_access(import, "owner").await {
                 Ok(()) | Err(JournalFailure::Refused(AccessRefusal::TooLateToImport)) => {}
                 Err(failure) => return Err(self.access_fault(failure)),
             }
         }
         // A row that was not imported stays, and `verify` reports it.
-        let access = self.access().await?;
+        let access = self.read_access_state().await?;
         for token in tokens {
             let is_imported = access
                 .state
@@ -188,18 +188,18 @@ impl App {
                 .is_some_and(|known| known.earlier == Some(token.created_at) && known.secret_hash == token.secret_hash);
             if is_imported {
                 let removed = self.journal.remove(EARLIER_TOKENS, &token.token_id).await;
-                removed.map_err(|error| self.unread(&error))?;
+                removed.map_err(|error| self.store_fault(&error))?;
             }
         }
-        self.journal.finish_token_import().await.map_err(|error| self.unread(&error))
+        self.journal.finish_token_import().await.map_err(|error| self.store_fault(&error))
     }
 
     /// The tokens in rows. An unreadable row is skipped, so that the store can still be opened.
-    async fn earlier_tokens(&self) -> Result<Vec<EarlierToken>, Fault> {
+    async fn read_earlier_tokens(&self) -> Result<Vec<EarlierToken>, Fault> {
         let (mut tokens, mut after) = (Vec::new(), String::new());
         loop {
-            let rows = self.journal.list(EARLIER_TOKENS, &after, READ_AT_ONCE).await;
-            let rows = rows.map_err(|error| self.unread(&error))?;
+            let rows = self.journal.list(EARLIER_TOKENS, &after, ROWS_PER_READ).await;
+            let rows = rows.map_err(|error| self.store_fault(&error))?;
             let Some((last, _)) = rows.last() else { return Ok(tokens) };
             after.clone_from(last);
             let read = rows.iter().filter_map(|(_, body)| serde_json::from_str::<EarlierRow>(body).ok());
@@ -208,8 +208,8 @@ impl App {
     }
 
     async fn change_access(&self, command: AccessCommand, by: &str) -> Result<(), JournalFailure<AccessRefusal>> {
-        let given = Given { at: to_micros(self.clock.now()), by: by.to_owned() };
-        self.tokens.streams.execute(&stream(), Submission::new(command, given)).await.map(drop)
+        let given = DecisionContext { at: truncate_to_micros(self.clock.now()), by: by.to_owned() };
+        self.tokens.streams.execute(&token_stream(), Submission::new(command, given)).await.map(drop)
     }
 
     fn access_fault(&self, failure: JournalFailure<AccessRefusal>) -> Fault {
@@ -218,16 +218,16 @@ impl App {
 
     /// Creates a token, for campaigns that exist. The secret is not stored, and cannot be shown again.
     pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {
-        let name = name_of(&new.name, "/name")?;
+        let name = check_name(&new.name, "/name")?;
         let person = match &new.person {
-            Some(person) => person_of(&name_of(person, "/person")?),
+            Some(person) => person_of(&check_name(person, "/person")?),
             None => person_of(&name),
         };
-        let gate_role = new.gate_role.map(|role| name_of(&role, "/gate_role")).transpose()?;
+        let gate_role = new.gate_role.map(|role| check_name(&role, "/gate_role")).transpose()?;
         for campaign_id in new.roles.keys().filter(|id| *id != EVERY_CAMPAIGN) {
-            self.check_campaign(campaign_id).await?;
+            self.check_campaign_exists(campaign_id).await?;
         }
-        self.access().await?;
+        self.read_access_state().await?;
         let (first, second) = (self.entropy.bytes(), self.entropy.bytes());
         let half = |bytes: &[u8]| {
             let mut half = [0; 16];
@@ -235,30 +235,30 @@ impl App {
             id::from_entropy("", half)
         };
         let short_id = half(&first)[..12].to_owned();
-        let secret = format!("{PREFIX}{short_id}_{}{}", half(&second), half(&second[16..]));
+        let secret = format!("{TOKEN_PREFIX}{short_id}_{}{}", half(&second), half(&second[16..]));
         let id = format!("token_{short_id}");
         let (kind, roles, secret_hash) = (new.kind, new.roles, sha256_hex(&secret));
-        let token = CreatedToken { id: id.clone(), name, person, kind, roles, gate_role, secret_hash };
+        let token = TokenToCreate { id: id.clone(), name, person, kind, roles, gate_role, secret_hash };
         let create = AccessCommand::Create { token: Box::new(token), program: new.program };
         self.change_access(create, "owner").await.map_err(|failure| self.access_fault(failure))?;
-        let made = self.access().await?.state.get(&id).cloned();
-        Ok((secret, made.ok_or_else(|| Fault::internal("a token that was made is not there", self.request_id()))?))
+        let made = self.read_access_state().await?.state.get(&id).cloned();
+        Ok((secret, made.ok_or_else(|| Fault::internal("a token that was made is not there", self.new_request_id()))?))
     }
 
     /// The tokens that are not revoked, by id.
-    pub async fn tokens(&self) -> Result<Vec<Token>, Fault> {
+    pub async fn valid_tokens(&self) -> Result<Vec<Token>, Fault> {
         Ok(self.all_tokens().await?.into_iter().filter(|token| token.revoked.is_none()).collect())
     }
 
     /// All tokens, revoked ones included, by id.
     pub async fn all_tokens(&self) -> Result<Vec<Token>, Fault> {
-        Ok(self.access().await?.state.all().cloned().collect())
+        Ok(self.read_access_state().await?.state.tokens().cloned().collect())
     }
 
     /// Revokes a token. Returns whether there was one.
     pub async fn revoke_token(&self, id: &str, program: &str) -> Result<bool, Fault> {
         // Another program may have inserted a row.
-        let was_row = self.journal.remove(EARLIER_TOKENS, id).await.map_err(|error| self.unread(&error))?;
+        let was_row = self.journal.remove(EARLIER_TOKENS, id).await.map_err(|error| self.store_fault(&error))?;
         let revoke = AccessCommand::Revoke { token_id: id.to_owned(), program: program.to_owned() };
         match self.change_access(revoke, "owner").await {
             Ok(()) => Ok(true),
@@ -271,35 +271,35 @@ impl App {
     pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, Fault> {
         // A secret read from a file often ends with a line break.
         let secret = secret.trim();
-        let id = secret.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
-        let id = format!("token_{}", id.ok_or_else(unauthorized)?);
-        let access = self.access().await?;
-        let token = access.state.valid(&id).ok_or_else(unauthorized)?;
+        let id = secret.strip_prefix(TOKEN_PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
+        let id = format!("token_{}", id.ok_or_else(unauthorized_fault)?);
+        let access = self.read_access_state().await?;
+        let token = access.state.valid_token(&id).ok_or_else(unauthorized_fault)?;
         if !constant_time_eq(&token.secret_hash, &sha256_hex(secret)) {
-            return Err(unauthorized());
+            return Err(unauthorized_fault());
         }
-        Ok(Caller { principal: self.principal(token), conversation: Conversation::None })
+        Ok(Caller { principal: self.principal_from_token(token), conversation: Conversation::None })
     }
 
     /// Reads a caller's token again: it may have new roles, or be revoked.
-    pub(crate) async fn current(&self, caller: &Caller) -> Result<Caller, Fault> {
+    pub(crate) async fn refresh_caller(&self, caller: &Caller) -> Result<Caller, Fault> {
         let Principal::Holder(known) = &caller.principal else { return Ok(caller.clone()) };
-        let access = self.access().await?;
-        let token = access.state.valid(&known.id).ok_or_else(unauthorized)?;
-        Ok(Caller { principal: self.principal(token), conversation: caller.conversation.clone() })
+        let access = self.read_access_state().await?;
+        let token = access.state.valid_token(&known.id).ok_or_else(unauthorized_fault)?;
+        Ok(Caller { principal: self.principal_from_token(token), conversation: caller.conversation.clone() })
     }
 
-    fn principal(&self, token: &Token) -> Principal {
+    fn principal_from_token(&self, token: &Token) -> Principal {
         let revocation = self.revocations.signal(&token.id);
-        Principal::Holder(Arc::new(Holder { revocation, ..holder(token) }))
+        Principal::Holder(Arc::new(Holder { revocation, ..holder_from_token(token) }))
     }
 
     /// Ends the streams and sessions of tokens that a record revokes, whichever process wrote it.
-    pub(crate) fn hear_revocations(&self, record: &Record) {
-        if record.stream != stream() {
+    pub(crate) fn apply_revocations(&self, record: &Record) {
+        if record.stream != token_stream() {
             return;
         }
-        match events::<TokenStream>(record) {
+        match parse_events::<TokenStream>(record) {
             Ok(events) => {
                 for event in events {
                     if let AccessEvent::TokenRevoked(revoked) = event {
@@ -316,7 +316,7 @@ impl App {
 
     /// Gives the caller a role in a campaign, unless they have an equal or higher one. `program` is recorded as the
     /// source.
-    pub(crate) async fn admit(
+    pub(crate) async fn give_role(
         &self,
         caller: &Caller,
         campaign_id: &str,
@@ -332,7 +332,7 @@ impl App {
             AccessCommand::GiveRole { token_id, campaign_id: campaign_id.clone(), role, program: program.to_owned() };
         match self.change_access(give, &holder.id).await {
             Ok(()) | Err(JournalFailure::Refused(AccessRefusal::RoleHeld { .. })) => {
-                holder.roles.give(&campaign_id, role);
+                holder.roles.give_role(&campaign_id, role);
             }
             // A token that was revoked meanwhile gets no role.
             Err(JournalFailure::Refused(_)) => {}
@@ -343,7 +343,7 @@ impl App {
 }
 
 /// The holder that a token describes.
-pub fn holder(token: &Token) -> Holder {
+pub fn holder_from_token(token: &Token) -> Holder {
     Holder {
         id: token.id.clone(),
         name: token.name.clone(),
@@ -355,15 +355,15 @@ pub fn holder(token: &Token) -> Holder {
     }
 }
 
-fn name_of(text: &str, pointer: &str) -> Result<String, Fault> {
+fn check_name(text: &str, pointer: &str) -> Result<String, Fault> {
     let (name, most) = (text.trim(), limits::NAME_CHARS_MAX);
     if name.is_empty() || name.chars().count() > most {
-        return Err(Fault::new(Code::InvalidParams, format!("a name has 1 to {most} characters")).at(pointer));
+        return Err(Fault::new(Code::InvalidParams, format!("a name has 1 to {most} characters")).with_path(pointer));
     }
-    if let Some(character) = deceptive_in(name) {
+    if let Some(character) = first_deceptive(name) {
         let message =
             format!("the name has the character {}, and is one line of plain characters", code_point(character));
-        return Err(Fault::new(Code::InvalidParams, message).at(pointer).hint("leave that character out"));
+        return Err(Fault::new(Code::InvalidParams, message).with_path(pointer).hint("leave that character out"));
     }
     Ok(name.to_owned())
 }

@@ -40,7 +40,7 @@ impl Toolsets {
     }
 
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 }
@@ -71,12 +71,12 @@ impl FromStr for Toolsets {
 
 /// What one request may see: the toolsets, and whether commands are among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Visible {
+pub struct ToolsetFilter {
     pub toolsets: Toolsets,
     pub read_only: bool,
 }
 
-impl Visible {
+impl ToolsetFilter {
     pub const EVERYTHING: Self = Self { toolsets: Toolsets::ALL, read_only: false };
 
     pub fn admits(self, entry: &OperationEntry) -> bool {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use skald_domain::dice::notation::{Dialect, parse};
-use skald_domain::dice::odds::{Cost, Effort, OddsRefusal, line_odds};
+use skald_domain::dice::odds::{ComputationBudget, Cost, OddsRefusal, line_odds};
 use skald_domain::dice::{RandomRequest, Randomness, RollMode, Seed};
 use skald_domain::limits;
 
@@ -20,7 +20,7 @@ struct Writer(Randomness);
 
 impl Writer {
     fn below(&mut self, number: u32) -> u32 {
-        self.0.die(number) - 1
+        self.0.roll_die(number) - 1
     }
 
     fn choose<'a>(&mut self, words: &[&'a str]) -> &'a str {
@@ -127,7 +127,7 @@ fn main() {
             Err(_) => "not understood".to_owned(),
             Ok(notation) => {
                 let began = processor_time();
-                let odds = line_odds(&notation.roll, &Effort::default());
+                let odds = line_odds(&notation.roll, &ComputationBudget::default());
                 if let Ok(odds) = &odds {
                     std::hint::black_box((
                         odds.summary(),

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use skald_domain::dice::notation::{Dialect, Roll, parse};
-use skald_domain::dice::odds::{Effort, odds};
+use skald_domain::dice::odds::{ComputationBudget, odds};
 
 /// Each is worked out so often; the median counts.
 const ROUNDS: usize = 21;
@@ -19,7 +19,7 @@ fn main() {
         let mut took: Vec<f64> = (0..ROUNDS)
             .map(|_| {
                 let began = Instant::now();
-                let _ = black_box(odds(black_box(&expression), &Effort::default()));
+                let _ = black_box(odds(black_box(&expression), &ComputationBudget::default()));
                 began.elapsed().as_secs_f64() * 1e6
             })
             .collect();

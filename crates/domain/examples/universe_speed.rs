@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use skald_domain::decider::{Decider, Given};
+use skald_domain::decider::{Decider, DecisionContext};
 use skald_domain::limits::BODIES_MAX;
 use skald_domain::universe::{Command, Universe, UniverseCommand, UniverseEvent, UniverseRules, UniverseState};
 
@@ -23,7 +23,7 @@ const SIZES: [usize; 4] = [10, 1_000, 10_000, 100_000];
 const ROUNDS: usize = 2_001;
 
 fn main() {
-    let given = Given { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
+    let given = DecisionContext { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
     let wanted = std::env::args().nth(1);
     let is_wanted = |part: &str| wanted.as_ref().is_none_or(|wanted| wanted == part);
     if is_wanted("commands") {
@@ -39,7 +39,7 @@ fn main() {
 }
 
 /// What a command costs.
-fn commands(size: usize, given: &Given) {
+fn commands(size: usize, given: &DecisionContext) {
     // There must be room for one more.
     let size = size.min(BODIES_MAX - 1);
     let universe = opened(size, given);
@@ -70,7 +70,7 @@ fn commands(size: usize, given: &Given) {
 }
 
 /// What is done with a whole state.
-fn states(size: usize, given: &Given) {
+fn states(size: usize, given: &DecisionContext) {
     let state = json(size);
     let read = || serde_json::from_str::<UniverseState>(&state);
     say(&format!("read a state of {size}"), median(15, read));
@@ -129,13 +129,13 @@ fn json(size: usize) -> String {
     format!(r#"{{"stars":{{{stars}}},"rootIds":["s0"],"time":0}}"#)
 }
 
-fn opened(size: usize, given: &Given) -> Universe {
+fn opened(size: usize, given: &DecisionContext) -> Universe {
     let state = serde_json::from_str::<UniverseState>(&json(size)).ok().map(Into::into);
     let create = UniverseCommand::Create { id: "u".to_owned(), name: "U".to_owned(), campaign_id: None, state };
     done(Universe::default(), &create, given).1
 }
 
-fn done(universe: Universe, command: &UniverseCommand, given: &Given) -> (Vec<UniverseEvent>, Universe) {
+fn done(universe: Universe, command: &UniverseCommand, given: &DecisionContext) -> (Vec<UniverseEvent>, Universe) {
     let events = UniverseRules::decide(&universe, command, given).unwrap_or_else(|refusal| panic!("{refusal}"));
     let after = events.iter().fold(universe, |universe, event| UniverseRules::evolve(universe, event, given));
     (events, after)
@@ -147,7 +147,7 @@ fn read(command: &str) -> UniverseCommand {
 }
 
 /// The median cost of the first of the round's commands; the others restore the size.
-fn cost(universe: &Universe, given: &Given, commands: impl Fn(usize) -> Vec<String>) -> f64 {
+fn cost(universe: &Universe, given: &DecisionContext, commands: impl Fn(usize) -> Vec<String>) -> f64 {
     let mut universe = universe.clone();
     let mut took = Vec::with_capacity(ROUNDS);
     for round in 0..ROUNDS {
@@ -185,7 +185,7 @@ fn middle(mut took: Vec<f64>) -> f64 {
 }
 
 /// Records as the journal has them.
-fn tail(length: usize, universe: &Universe, given: &Given) -> Vec<String> {
+fn tail(length: usize, universe: &Universe, given: &DecisionContext) -> Vec<String> {
     let mut universe = universe.clone();
     let mut records = Vec::with_capacity(length);
     for number in 0..length {
@@ -206,7 +206,7 @@ fn tail(length: usize, universe: &Universe, given: &Given) -> Vec<String> {
     records
 }
 
-fn open(stored: &str, tail: &[String], given: &Given) -> Universe {
+fn open(stored: &str, tail: &[String], given: &DecisionContext) -> Universe {
     let universe: Universe = serde_json::from_str(stored).unwrap_or_default();
     tail.iter().fold(universe, |universe, record| {
         let events: Vec<UniverseEvent> = serde_json::from_str(record).unwrap_or_default();

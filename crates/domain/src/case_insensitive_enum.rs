@@ -2,13 +2,13 @@
 
 /// Implements `Deserialize` and `FromStr` for an enumeration whose words are matched without regard to case.
 /// The enumeration derives `Serialize` and `JsonSchema` itself, so its words are repeated here.
-macro_rules! ignoring_case {
+macro_rules! case_insensitive_enum {
     ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $name {
             /// The canonical words, in order.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            pub fn word(self) -> &'static str {
+            pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
         }
@@ -33,4 +33,4 @@ macro_rules! ignoring_case {
     };
 }
 
-pub(crate) use ignoring_case;
+pub(crate) use case_insensitive_enum;

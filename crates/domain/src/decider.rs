@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 /// Inputs of a decision besides the state. The caller passes them in, so that deciding stays a pure function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
+pub struct DecisionContext {
     /// The moment of the decision.
     pub at: Timestamp,
     /// The principal that sent the command.
@@ -22,8 +22,12 @@ pub trait Decider: 'static {
     type State: Default + Clone + Serialize + DeserializeOwned + Send + Sync + 'static;
 
     /// At least one event, or the refusal of the command.
-    fn decide(state: &Self::State, command: &Self::Command, given: &Given) -> Result<Vec<Self::Event>, Self::Refusal>;
+    fn decide(
+        state: &Self::State,
+        command: &Self::Command,
+        given: &DecisionContext,
+    ) -> Result<Vec<Self::Event>, Self::Refusal>;
 
     /// The state after an event. It never fails and uses no randomness.
-    fn evolve(state: Self::State, event: &Self::Event, given: &Given) -> Self::State;
+    fn evolve(state: Self::State, event: &Self::Event, given: &DecisionContext) -> Self::State;
 }

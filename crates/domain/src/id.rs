@@ -23,18 +23,18 @@ pub fn from_entropy(prefix: &str, entropy: [u8; 16]) -> String {
     id.push_str(prefix);
     let number = u128::from_be_bytes(entropy);
     // 25 digits of five bits, then the remaining three bits padded with zeros.
-    (0..25).rev().for_each(|place| id.push(digit(number >> (3 + 5 * place))));
-    id.push(digit(number << 2));
+    (0..25).rev().for_each(|place| id.push(base32_digit(number >> (3 + 5 * place))));
+    id.push(base32_digit(number << 2));
     id
 }
 
 /// An id that a retry gets again: derived from the principal, the stream and the idempotency key. `stream` is empty
 /// for a creation that opens its own stream.
 pub fn from_key(prefix: &str, principal: &str, stream: &str, key: &str) -> String {
-    from_entropy(prefix, derived(prefix, principal, stream, key))
+    from_entropy(prefix, derive_bytes(prefix, principal, stream, key))
 }
 
-fn derived(prefix: &str, principal: &str, stream: &str, key: &str) -> [u8; 16] {
+fn derive_bytes(prefix: &str, principal: &str, stream: &str, key: &str) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(DERIVED_PREFIX);
     // Each part is prefixed with its length, so that different parts never hash the same bytes.
@@ -49,27 +49,27 @@ fn derived(prefix: &str, principal: &str, stream: &str, key: &str) -> [u8; 16] {
 }
 
 /// A prefix and a UUID of version 7: sorted by time to the millisecond, the rest random.
-pub fn uuid_at(prefix: &str, milliseconds: i64, entropy: [u8; 32]) -> String {
+pub fn uuid_v7(prefix: &str, milliseconds: i64, entropy: [u8; 32]) -> String {
     let mut random = [0; 16];
     random.copy_from_slice(&entropy[..16]);
     let time = u128::from(u64::try_from(milliseconds).unwrap_or_default()) << 80;
-    uuid(prefix, time | (u128::from_be_bytes(random) & ((1 << 80) - 1)), 7)
+    format_uuid(prefix, time | (u128::from_be_bytes(random) & ((1 << 80) - 1)), 7)
 }
 
 /// A prefix and a UUID (version 8) that a retry gets again, derived like [`from_key`].
-pub fn uuid_of_key(prefix: &str, principal: &str, stream: &str, key: &str) -> String {
-    uuid(prefix, u128::from_be_bytes(derived(prefix, principal, stream, key)), 8)
+pub fn uuid_from_key(prefix: &str, principal: &str, stream: &str, key: &str) -> String {
+    format_uuid(prefix, u128::from_be_bytes(derive_bytes(prefix, principal, stream, key)), 8)
 }
 
 /// Sets the version and variant bits and formats the UUID.
-fn uuid(prefix: &str, number: u128, version: u128) -> String {
+fn format_uuid(prefix: &str, number: u128, version: u128) -> String {
     let number = number & !(0xf << 76) & !(0b11 << 62) | version << 76 | 0b10 << 62;
     let digits = format!("{number:032x}");
     let groups = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
     format!("{prefix}{}", groups.join("-"))
 }
 
-fn digit(number: u128) -> char {
+fn base32_digit(number: u128) -> char {
     let place = usize::try_from(number & 31).unwrap_or_default();
     char::from(ALPHABET[place])
 }
@@ -106,11 +106,11 @@ mod tests {
 
     #[test]
     fn a_uuid_has_its_version_and_its_time() {
-        assert_eq!(uuid_at(RUN, 0x0123_4567_89ab, [0xff; 32]), "run-01234567-89ab-7fff-bfff-ffffffffffff");
-        assert_eq!(uuid_at(RUN, 0, [0; 32]), "run-00000000-0000-7000-8000-000000000000");
-        assert_eq!(uuid_of_key(RUN, "owner", "", "first"), uuid_of_key(RUN, "owner", "", "first"));
-        assert_ne!(uuid_of_key(RUN, "owner", "", "first"), uuid_of_key(RUN, "owner", "", "second"));
-        assert_eq!(&uuid_of_key(RUN, "owner", "", "first")[18..19], "8");
+        assert_eq!(uuid_v7(RUN, 0x0123_4567_89ab, [0xff; 32]), "run-01234567-89ab-7fff-bfff-ffffffffffff");
+        assert_eq!(uuid_v7(RUN, 0, [0; 32]), "run-00000000-0000-7000-8000-000000000000");
+        assert_eq!(uuid_from_key(RUN, "owner", "", "first"), uuid_from_key(RUN, "owner", "", "first"));
+        assert_ne!(uuid_from_key(RUN, "owner", "", "first"), uuid_from_key(RUN, "owner", "", "second"));
+        assert_eq!(&uuid_from_key(RUN, "owner", "", "first")[18..19], "8");
     }
 
     #[test]

@@ -9,11 +9,11 @@ const TAGGED_FLAGS: [&str; 3] = [
 ];
 
 /// Characters of a caller's text that a message repeats.
-const SHORT_CHARS: usize = 80;
+const QUOTED_CHARS_MAX: usize = 80;
 
 /// A caller's text for use in a message, cut to `QUOTED_CHARS_MAX`.
-pub fn short(text: &str) -> String {
-    match text.char_indices().nth(SHORT_CHARS) {
+pub fn truncate_for_message(text: &str) -> String {
+    match text.char_indices().nth(QUOTED_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -37,7 +37,7 @@ pub fn is_zero_width(character: char) -> bool {
 }
 
 /// The first deceptive character of a name.
-pub fn deceptive_in(name: &str) -> Option<char> {
+pub fn first_deceptive(name: &str) -> Option<char> {
     find_deceptive(name).map(|(_, character)| character)
 }
 
@@ -100,12 +100,12 @@ mod tests {
             SCOTLAND,
             &format!("{SCOTLAND}{}x{}", TAGGED_FLAGS[0], TAGGED_FLAGS[2]),
         ] {
-            assert_eq!(deceptive_in(name), None, "{name}");
+            assert_eq!(first_deceptive(name), None, "{name}");
             assert_eq!(clean_name(name), None, "{name}");
         }
         for character in ['\n', '\t', '\u{1b}', '\u{85}', '\u{2028}', '\u{202e}', '\u{2067}', '\u{e0041}'] {
-            assert_eq!(deceptive_in(&format!("a{character}b")), Some(character));
-            assert_eq!(deceptive_in(&format!("{SCOTLAND}{character}")), Some(character));
+            assert_eq!(first_deceptive(&format!("a{character}b")), Some(character));
+            assert_eq!(first_deceptive(&format!("{SCOTLAND}{character}")), Some(character));
         }
         assert_eq!(code_point('\u{202e}'), "U+202E");
     }
@@ -118,7 +118,7 @@ mod tests {
         let longer = format!("{unfinished}\u{e0061}{cancel}");
         let apart = SCOTLAND.replacen(flag, "🏴 ", 1);
         for name in [unfinished, &texas, &longer, &apart, &SCOTLAND[4..]] {
-            assert!(deceptive_in(name).is_some(), "{name:?}");
+            assert!(first_deceptive(name).is_some(), "{name:?}");
         }
     }
 

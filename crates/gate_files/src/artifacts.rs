@@ -12,12 +12,12 @@ use skald_app::{ArtifactFile, FilesError};
 use skald_domain::limits;
 use skald_journal::{Hash, hex};
 
-use super::cache::Cache;
-use super::file_stamp::Stamp;
+use super::file_stamp::FileStamp;
+use super::hash_cache::HashCache;
 use super::plain_names::is_plain;
-use super::read_file::wrong;
-use super::untrusted_folder::Below;
-use super::{lock, refusal_texts};
+use super::read_file::files_error;
+use super::untrusted_folder::UntrustedFolder;
+use super::{lock_cache, refusal_texts};
 
 /// Attempts to read a file that changes while it is read.
 const ATTEMPTS: usize = 3;
@@ -25,15 +25,15 @@ const ATTEMPTS: usize = 3;
 const BUFFER_BYTES: usize = 65_536;
 
 /// The hash, stamp and content of a file that was read.
-pub(super) struct Examined {
+pub(super) struct HashedFile {
     pub(super) hash: Hash,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
     /// Whether a change after reading would show in the stamp.
     pub(super) is_settled: bool,
     content: Option<Vec<u8>>,
 }
 
-impl Examined {
+impl HashedFile {
     pub(super) fn into_artifact(self) -> ArtifactFile {
         let json = self.content.and_then(|content| skald_app::parse_json(&content).ok());
         ArtifactFile { sha256: hex(&self.hash), bytes: self.stamp.size(), json }
@@ -44,42 +44,50 @@ impl Examined {
 pub(super) fn make_folder(root: &Path, run_id: &str) -> Result<String, FilesError> {
     let folder = root.join(run_id);
     if !is_plain(run_id) {
-        return Err(wrong(root, format!("can have no folder for a run of the id {run_id:?}, which is no plain name")));
+        return Err(files_error(
+            root,
+            format!("can have no folder for a run of the id {run_id:?}, which is no plain name"),
+        ));
     }
-    let unmade = |path: &Path, error: &io::Error| wrong(path, format!("cannot be made: {error}"));
+    let unmade = |path: &Path, error: &io::Error| files_error(path, format!("cannot be made: {error}"));
     std::fs::create_dir_all(root).map_err(|error| unmade(root, &error))?;
     match std::fs::create_dir(&folder) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let about = std::fs::symlink_metadata(&folder).map_err(|error| unmade(&folder, &error))?;
             if !about.is_dir() {
-                return Err(wrong(&folder, "is no folder, so the run cannot have its artifacts there; move it away"));
+                return Err(files_error(
+                    &folder,
+                    "is no folder, so the run cannot have its artifacts there; move it away",
+                ));
             }
         }
         Err(error) => return Err(unmade(&folder, &error)),
     }
-    let told = folder.to_str().ok_or_else(|| wrong(&folder, "has a name that is not UTF-8; choose another folder"))?;
+    let told =
+        folder.to_str().ok_or_else(|| files_error(&folder, "has a name that is not UTF-8; choose another folder"))?;
     Ok(told.to_owned())
 }
 
 /// Reads and hashes a file, again if it changed meanwhile. Small content is returned if asked for.
-pub(super) fn examine(below: &Below, path: &str, wants_content: bool) -> Result<Examined, String> {
+pub(super) fn hash_file(below: &UntrustedFolder, path: &str, wants_content: bool) -> Result<HashedFile, String> {
     for _ in 0..ATTEMPTS {
         let at = SystemTime::now();
-        let (file, stamp) = below.file(path)?;
+        let (file, stamp) = below.open_file(path)?;
         // Flush to disk before reading, so that later writes through a memory mapping change the stamp.
         let is_settled = stamp.is_settled(at) && (stamp.is_written(at) || file.sync_data().is_ok());
         let keeps = wants_content && stamp.size() <= limits::ARTIFACT_CONTENT_BYTES_MAX;
-        let (hash, bytes, content) = read(file, keeps).map_err(|error| refusal_texts::unreadable(path, &error))?;
+        let (hash, bytes, content) =
+            read_and_hash(file, keeps).map_err(|error| refusal_texts::unreadable(path, &error))?;
         if bytes == stamp.size() && below.stamp(path)? == stamp {
-            return Ok(Examined { hash, stamp, is_settled, content });
+            return Ok(HashedFile { hash, stamp, is_settled, content });
         }
     }
-    Err(refusal_texts::changing(path))
+    Err(refusal_texts::changed_while_read(path))
 }
 
 /// Reads to the end, but only just past the size limit if the file keeps growing.
-fn read(file: File, keeps: bool) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {
+fn read_and_hash(file: File, keeps: bool) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {
     let mut file = file.take(limits::ARTIFACT_BYTES_MAX + 1);
     let (mut hasher, mut bytes, mut content) = (Sha256::new(), 0, keeps.then(Vec::new));
     let mut buffer = vec![0; BUFFER_BYTES];
@@ -99,32 +107,32 @@ fn read(file: File, keeps: bool) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {
 }
 
 /// The paths whose file is gone or has other content.
-pub(super) fn stale(folder: &str, held: Vec<(String, String)>, cache: &Mutex<Cache>) -> BTreeSet<String> {
-    let Ok(below) = Below::open(folder) else { return held.into_iter().map(|(path, _)| path).collect() };
-    let holds = |path: &str, sha256: &str| content_of(&below, path, cache).is_ok_and(|hash| hex(&hash) == sha256);
+pub(super) fn find_stale(folder: &str, held: Vec<(String, String)>, cache: &Mutex<HashCache>) -> BTreeSet<String> {
+    let Ok(below) = UntrustedFolder::open(folder) else { return held.into_iter().map(|(path, _)| path).collect() };
+    let holds = |path: &str, sha256: &str| cached_hash(&below, path, cache).is_ok_and(|hash| hex(&hash) == sha256);
     held.into_iter().filter(|(path, sha256)| !holds(path, sha256)).map(|(path, _)| path).collect()
 }
 
-fn content_of(below: &Below, path: &str, cache: &Mutex<Cache>) -> Result<Hash, String> {
+fn cached_hash(below: &UntrustedFolder, path: &str, cache: &Mutex<HashCache>) -> Result<Hash, String> {
     let stamp = below.stamp(path)?;
-    if let Some(hash) = lock(cache).get(&stamp) {
+    if let Some(hash) = lock_cache(cache).get(&stamp) {
         return Ok(hash);
     }
-    let examined = examine(below, path, false)?;
-    lock(cache).put(&examined);
+    let examined = hash_file(below, path, false)?;
+    lock_cache(cache).put(&examined);
     Ok(examined.hash)
 }
 
 /// The content of a file, if it is small enough to show.
-pub(super) fn content(below: &Below, path: &str) -> Result<Vec<u8>, String> {
+pub(super) fn read_content(below: &UntrustedFolder, path: &str) -> Result<Vec<u8>, String> {
     let examined = match below.stamp(path)?.size() {
-        bytes if bytes > limits::ARTIFACT_CONTENT_BYTES_MAX => return Err(too_much(path, bytes)),
-        _ => examine(below, path, true)?,
+        bytes if bytes > limits::ARTIFACT_CONTENT_BYTES_MAX => return Err(content_too_large(path, bytes)),
+        _ => hash_file(below, path, true)?,
     };
     // The file may have grown since.
-    examined.content.ok_or_else(|| too_much(path, examined.stamp.size()))
+    examined.content.ok_or_else(|| content_too_large(path, examined.stamp.size()))
 }
 
-fn too_much(path: &str, bytes: u64) -> String {
+fn content_too_large(path: &str, bytes: u64) -> String {
     refusal_texts::too_large(path, bytes, limits::ARTIFACT_CONTENT_BYTES_MAX)
 }

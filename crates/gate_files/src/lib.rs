@@ -4,9 +4,9 @@
 //! file counts. The other folders are the owner's, and trusted.
 
 mod artifacts;
-mod cache;
 mod debounce;
 mod file_stamp;
+mod hash_cache;
 mod plain_names;
 mod processes;
 mod read_file;
@@ -23,7 +23,7 @@ use futures::future::{BoxFuture, ready};
 use skald_app::{ArtifactFile, FilesError, GateFiles, ProcessFile};
 use tokio::sync::broadcast;
 
-use cache::Cache;
+use hash_cache::HashCache;
 use watch_folders::FolderWatcher;
 
 pub use run_file::{NAMING_FILES, named_run, run_in_file};
@@ -44,7 +44,7 @@ pub struct Folders {
     working: PathBuf,
     processes: Arc<[PathBuf]>,
     artifacts: Option<PathBuf>,
-    cache: Arc<Mutex<Cache>>,
+    cache: Arc<Mutex<HashCache>>,
     watching: FolderWatcher,
 }
 
@@ -64,41 +64,41 @@ impl Folders {
 }
 
 impl GateFiles for Folders {
-    fn processes(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>> {
+    fn process_ids(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>> {
         let folders = Arc::clone(&self.processes);
-        Box::pin(owners(move || processes::list(&folders)))
+        Box::pin(run_blocking(move || processes::list(&folders)))
     }
 
-    fn process<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>> {
+    fn process_file<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>> {
         let (folders, id) = (Arc::clone(&self.processes), id.to_owned());
-        Box::pin(owners(move || processes::find(&folders, &id)))
+        Box::pin(run_blocking(move || processes::find(&folders, &id)))
     }
 
-    fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
+    fn configured_run_id(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         let working = self.working.clone();
-        Box::pin(owners(move || run_file::named_run(&working)))
+        Box::pin(run_blocking(move || run_file::named_run(&working)))
     }
 
-    fn make_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
+    fn create_run_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
         let Some(root) = self.artifacts.clone() else { return Box::pin(ready(Ok(None))) };
         let run_id = run_id.to_owned();
         Box::pin(async move {
-            let made = owners(move || artifacts::make_folder(&root, &run_id)).await?;
-            self.watching.look();
+            let made = run_blocking(move || artifacts::make_folder(&root, &run_id)).await?;
+            self.watching.check_root();
             Ok(Some(made))
         })
     }
 
-    fn artifact<'a>(
+    fn read_artifact<'a>(
         &'a self,
         folder: &'a str,
         path: &'a str,
         wants_json: bool,
     ) -> BoxFuture<'a, Result<ArtifactFile, String>> {
         let cache = Arc::clone(&self.cache);
-        self.below(folder, path, move |below, path| {
-            let examined = artifacts::examine(below, path, wants_json)?;
-            lock(&cache).put(&examined);
+        self.run_below(folder, path, move |below, path| {
+            let examined = artifacts::hash_file(below, path, wants_json)?;
+            lock_cache(&cache).put(&examined);
             Ok(examined.into_artifact())
         })
     }
@@ -116,34 +116,34 @@ impl GateFiles for Folders {
         (!below.is_empty()).then(|| below.to_owned())
     }
 
-    fn stale<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
+    fn stale_paths<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
         let all = held.iter().map(|(path, _)| path.clone()).collect();
         if self.artifacts.is_none() {
             return Box::pin(ready(all));
         }
         let (folder, cache) = (folder.to_owned(), Arc::clone(&self.cache));
         Box::pin(async move {
-            let looked = tokio::task::spawn_blocking(move || artifacts::stale(&folder, held, &cache)).await;
+            let looked = tokio::task::spawn_blocking(move || artifacts::find_stale(&folder, held, &cache)).await;
             looked.unwrap_or(all)
         })
     }
 
-    fn content<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>> {
-        self.below(folder, path, artifacts::content)
+    fn read_content<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        self.run_below(folder, path, artifacts::read_content)
     }
 
-    fn touched(&self) -> broadcast::Receiver<String> {
-        self.watching.touched()
+    fn subscribe_run_changes(&self) -> broadcast::Receiver<String> {
+        self.watching.subscribe()
     }
 }
 
 impl Folders {
     /// Runs `work` on a file below a folder, in a blocking thread.
-    fn below<'a, T: Send + 'static>(
+    fn run_below<'a, T: Send + 'static>(
         &self,
         folder: &str,
         path: &str,
-        work: impl FnOnce(&untrusted_folder::Below, &str) -> Result<T, String> + Send + 'static,
+        work: impl FnOnce(&untrusted_folder::UntrustedFolder, &str) -> Result<T, String> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, String>> {
         if self.artifacts.is_none() {
             return Box::pin(ready(Err(refusal_texts::no_folder_here())));
@@ -151,14 +151,16 @@ impl Folders {
         let (folder, path) = (folder.to_owned(), path.to_owned());
         Box::pin(async move {
             let whose = path.clone();
-            let done = tokio::task::spawn_blocking(move || work(&untrusted_folder::Below::open(&folder)?, &path)).await;
+            let done =
+                tokio::task::spawn_blocking(move || work(&untrusted_folder::UntrustedFolder::open(&folder)?, &path))
+                    .await;
             done.unwrap_or_else(|cut| Err(refusal_texts::unreadable(&whose, &cut)))
         })
     }
 }
 
 /// Runs `work` on files of the owner, in a blocking thread.
-async fn owners<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
 ) -> Result<T, FilesError> {
     let done = tokio::task::spawn_blocking(work).await;
@@ -166,6 +168,6 @@ async fn owners<T: Send + 'static>(
 }
 
 /// Locks the cache. A poisoned lock is ignored: the entries are valid at every moment.
-fn lock(cache: &Mutex<Cache>) -> std::sync::MutexGuard<'_, Cache> {
+fn lock_cache(cache: &Mutex<HashCache>) -> std::sync::MutexGuard<'_, HashCache> {
     cache.lock().unwrap_or_else(PoisonError::into_inner)
 }

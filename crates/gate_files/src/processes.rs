@@ -8,7 +8,7 @@ use skald_app::{FilesError, ProcessFile};
 use skald_domain::limits;
 
 use super::plain_names::is_plain;
-use super::read_file::{text, unreadable};
+use super::read_file::{read_text, unreadable};
 
 /// Extensions of process files, in order of precedence.
 const ENDINGS: [&str; 2] = [".yaml", ".yml"];
@@ -39,7 +39,7 @@ pub(super) fn find(folders: &[PathBuf], id: &str) -> Result<Option<ProcessFile>,
     for folder in folders {
         for ending in ENDINGS {
             let path = folder.join(format!("{id}{ending}"));
-            if let Some(source) = text(&path, limits::PROCESS_BYTES_MAX)? {
+            if let Some(source) = read_text(&path, limits::PROCESS_BYTES_MAX)? {
                 return Ok(Some(ProcessFile { path: path.display().to_string(), source }));
             }
         }

@@ -22,7 +22,7 @@ pub(super) fn link(path: &str) -> String {
     format!("'{path}' is a link, which may lead out of the artifact folder; put the file itself there")
 }
 
-pub(super) fn is_folder(path: &str) -> String {
+pub(super) fn folder(path: &str) -> String {
     format!("'{path}' is a folder; name a file in it")
 }
 
@@ -38,7 +38,7 @@ pub(super) fn too_large(path: &str, bytes: u64, bytes_max: u64) -> String {
     format!("'{path}' has {bytes} bytes, at most {bytes_max} are read; make it smaller")
 }
 
-pub(super) fn changing(path: &str) -> String {
+pub(super) fn changed_while_read(path: &str) -> String {
     format!("'{path}' changed while it was read; finish writing it, then try again")
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use skald_app::FilesError;
 
-use super::read_file::{open, unreadable, whole, wrong};
+use super::read_file::{files_error, open, read_opened, unreadable};
 
 /// Files in which a folder may name its run, in order of precedence.
 pub const NAMING_FILES: [&str; 2] = [".state_gate/state-gate.json", "state-gate.json"];
@@ -16,7 +16,7 @@ const NAMING_BYTES_MAX: usize = 65_536;
 
 /// The run that a working folder names, or the nearest folder above that names one.
 pub fn named_run(working: &Path) -> Result<Option<String>, FilesError> {
-    for folder in upwards(working, std::env::home_dir().as_deref()) {
+    for folder in ancestors_up_to_home(working, std::env::home_dir().as_deref()) {
         for name in NAMING_FILES {
             if let Some(run_id) = run_in_file(&folder.join(name))? {
                 return Ok(Some(run_id));
@@ -36,12 +36,12 @@ pub fn run_in_file(path: &Path) -> Result<Option<String>, FilesError> {
         }
         Err(error) => return Err(unreadable(path, &error)),
     };
-    let source = whole(path, file, NAMING_BYTES_MAX)?;
-    run_id(&source).map(Some).map_err(|why| wrong(path, why))
+    let source = read_opened(path, file, NAMING_BYTES_MAX)?;
+    parse_run_id(&source).map(Some).map_err(|why| files_error(path, why))
 }
 
 /// A folder and its ancestors, up to the home folder: folders above it belong to others, and their files are ignored.
-fn upwards<'a>(working: &'a Path, home: Option<&Path>) -> Vec<&'a Path> {
+fn ancestors_up_to_home<'a>(working: &'a Path, home: Option<&Path>) -> Vec<&'a Path> {
     let homes: Vec<PathBuf> =
         home.into_iter().flat_map(|home| [Some(home.to_owned()), home.canonicalize().ok()]).flatten().collect();
     let mut folders = Vec::new();
@@ -54,14 +54,14 @@ fn upwards<'a>(working: &'a Path, home: Option<&Path>) -> Vec<&'a Path> {
     folders
 }
 
-fn run_id(source: &str) -> Result<String, String> {
+fn parse_run_id(source: &str) -> Result<String, String> {
     let named: Value = serde_json::from_str(source).map_err(|error| format!("is not JSON: {error}"))?;
     let run_id = match named.get("run_id") {
         Some(Value::String(run_id)) => run_id.trim(),
         Some(other) => {
             return Err(format!(
                 "has the run_id {}, which is no string",
-                skald_domain::plain_text::short(&other.to_string())
+                skald_domain::plain_text::truncate_for_message(&other.to_string())
             ));
         }
         None => return Err(r#"names no run; write {"run_id": "…"} into it"#.to_owned()),
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_way_up_ends_at_home_or_at_the_root() {
         let way = |home: Option<&str>| {
-            let folders = upwards(Path::new("/home/ada/project/src"), home.map(Path::new));
+            let folders = ancestors_up_to_home(Path::new("/home/ada/project/src"), home.map(Path::new));
             folders.into_iter().map(Path::to_string_lossy).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(way(Some("/home/ada")), "/home/ada/project/src /home/ada/project /home/ada");

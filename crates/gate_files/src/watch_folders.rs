@@ -15,10 +15,10 @@ use super::debounce::Debounce;
 use super::plain_names::is_plain;
 
 /// Interval of checks whether a missing root has appeared.
-const LOOK: Duration = Duration::from_millis(500);
+const ROOT_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Capacity of the channel: run ids by which a receiver may fall behind.
-const BEHIND_MAX: usize = 1_024;
+const CHANNEL_CAPACITY: usize = 1_024;
 
 pub(super) struct FolderWatcher {
     root: Option<PathBuf>,
@@ -43,22 +43,22 @@ enum Signal {
 
 impl FolderWatcher {
     pub(super) fn new(root: Option<PathBuf>) -> Self {
-        Self { root, touched: broadcast::channel(BEHIND_MAX).0, thread: Mutex::default() }
+        Self { root, touched: broadcast::channel(CHANNEL_CAPACITY).0, thread: Mutex::default() }
     }
 
     /// Subscribes to changes from now on. The first call returns once the folders are watched, so that no change is
     /// missed.
-    pub(super) fn touched(&self) -> broadcast::Receiver<String> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<String> {
         let receiver = self.touched.subscribe();
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let (None, Some(root)) = (&*thread, &self.root) {
-            *thread = start(root.clone(), self.touched.clone());
+            *thread = start_thread(root.clone(), self.touched.clone());
         }
         receiver
     }
 
     /// Tells the thread that the root may have been created.
-    pub(super) fn look(&self) {
+    pub(super) fn check_root(&self) {
         self.send(Signal::Look);
     }
 
@@ -76,10 +76,10 @@ impl Drop for FolderWatcher {
     }
 }
 
-fn start(root: PathBuf, touched: broadcast::Sender<String>) -> Option<Sender<Signal>> {
+fn start_thread(root: PathBuf, touched: broadcast::Sender<String>) -> Option<Sender<Signal>> {
     let (sender, signals) = channel();
-    let mut watch = WatchedFolders { root, sender: sender.clone(), touched, pace: Debounce::default(), watched: None };
-    watch.begin();
+    let mut watch = WatcherThread { root, sender: sender.clone(), touched, pace: Debounce::default(), watched: None };
+    watch.watch_root();
     let spawned = std::thread::Builder::new().name("artifacts".to_owned()).spawn(move || watch.run(&signals));
     if let Err(error) = &spawned {
         tracing::warn!(%error, "the artifact folders cannot be watched");
@@ -87,45 +87,49 @@ fn start(root: PathBuf, touched: broadcast::Sender<String>) -> Option<Sender<Sig
     spawned.ok().map(|_| sender)
 }
 
-struct WatchedFolders {
+struct WatcherThread {
     root: PathBuf,
     /// Passed to the watcher's callback.
     sender: Sender<Signal>,
     touched: broadcast::Sender<String>,
     pace: Debounce,
-    watched: Option<Watched>,
+    watched: Option<ActiveWatcher>,
 }
 
-struct Watched {
+struct ActiveWatcher {
     watcher: RecommendedWatcher,
     /// The canonical path, as events report it.
     root: PathBuf,
 }
 
-impl WatchedFolders {
+impl WatcherThread {
     fn run(mut self, signals: &Receiver<Signal>) {
         loop {
-            match self.next(signals) {
+            match self.next_signal(signals) {
                 Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(Signal::Changed(path)) => self.changed(&path),
-                Ok(Signal::Folder(path)) => self.appeared(&path),
-                Ok(Signal::Everything) => self.everything(),
+                Ok(Signal::Changed(path)) => self.report_change(&path),
+                Ok(Signal::Folder(path)) => self.watch_new_folder(&path),
+                Ok(Signal::Everything) => self.report_all(),
                 Ok(Signal::Gone) => self.watched = None,
                 Ok(Signal::Look) | Err(RecvTimeoutError::Timeout) => {}
             }
-            for run in self.pace.due(Instant::now()) {
-                self.tell(run);
+            for run in self.pace.take_due(Instant::now()) {
+                self.publish_run(run);
             }
-            if self.watched.is_none() && self.begin() {
+            if self.watched.is_none() && self.watch_root() {
                 // Report all runs: a root that has just appeared may already contain files.
-                self.everything();
+                self.report_all();
             }
         }
     }
 
-    fn next(&self, signals: &Receiver<Signal>) -> Result<Signal, RecvTimeoutError> {
-        let due = self.pace.next().map(|due| due.saturating_duration_since(Instant::now()));
-        let wait = if self.watched.is_none() { Some(due.map_or(LOOK, |due| due.min(LOOK))) } else { due };
+    fn next_signal(&self, signals: &Receiver<Signal>) -> Result<Signal, RecvTimeoutError> {
+        let due = self.pace.next_due().map(|due| due.saturating_duration_since(Instant::now()));
+        let wait = if self.watched.is_none() {
+            Some(due.map_or(ROOT_CHECK_INTERVAL, |due| due.min(ROOT_CHECK_INTERVAL)))
+        } else {
+            due
+        };
         match wait {
             Some(wait) => signals.recv_timeout(wait),
             None => signals.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -133,11 +137,11 @@ impl WatchedFolders {
     }
 
     /// Starts watching the root, if it exists. Returns whether it did.
-    fn begin(&mut self) -> bool {
+    fn watch_root(&mut self) -> bool {
         let Ok(root) = std::fs::canonicalize(&self.root) else { return false };
-        match watcher(&root, self.sender.clone()) {
+        match new_watcher(&root, self.sender.clone()) {
             Ok(watcher) => {
-                self.watched = Some(Watched { watcher, root });
+                self.watched = Some(ActiveWatcher { watcher, root });
                 true
             }
             Err(error) => {
@@ -149,44 +153,44 @@ impl WatchedFolders {
 
     /// Watches a new folder before reporting its run, so that a client that then reads the folder misses no later
     /// change.
-    fn appeared(&mut self, path: &Path) {
+    fn watch_new_folder(&mut self, path: &Path) {
         if let Some(watched) = &mut self.watched
             && std::fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
             && let Err(error) = watched.watcher.watch(path, RecursiveMode::Recursive)
         {
             tracing::debug!(%error, path = %path.display(), "a folder of artifacts cannot be watched");
         }
-        self.changed(path);
+        self.report_change(path);
     }
 
-    fn changed(&mut self, path: &Path) {
+    fn report_change(&mut self, path: &Path) {
         let Some(watched) = &self.watched else { return };
         let run = path.strip_prefix(&watched.root).ok().and_then(|below| below.iter().next()?.to_str());
         let Some(run) = run.filter(|run| is_plain(run)).map(str::to_owned) else { return };
-        if self.pace.changed(&run, Instant::now()) {
-            self.tell(run);
+        if self.pace.record_change(&run, Instant::now()) {
+            self.publish_run(run);
         }
     }
 
-    fn everything(&mut self) {
+    fn report_all(&mut self) {
         let Some(watched) = &self.watched else { return };
         let Ok(entries) = std::fs::read_dir(&watched.root) else { return };
         for entry in entries.filter_map(Result::ok) {
-            self.changed(&entry.path());
+            self.report_change(&entry.path());
         }
     }
 
-    fn tell(&self, run: String) {
+    fn publish_run(&self, run: String) {
         // Fails if there is no receiver just now.
         let _ = self.touched.send(run);
     }
 }
 
-fn watcher(root: &Path, sender: Sender<Signal>) -> notify::Result<RecommendedWatcher> {
+fn new_watcher(root: &Path, sender: Sender<Signal>) -> notify::Result<RecommendedWatcher> {
     let of_root = root.to_owned();
     let see = move |event: notify::Result<Event>| match event {
         Ok(event) => {
-            for signal in signals(event, &of_root) {
+            for signal in signals_for_event(event, &of_root) {
                 // Fails only if the thread has ended.
                 let _ = sender.send(signal);
             }
@@ -200,7 +204,7 @@ fn watcher(root: &Path, sender: Sender<Signal>) -> notify::Result<RecommendedWat
 }
 
 /// The signals for an event. Opening or reading a file gives none.
-fn signals(event: Event, root: &Path) -> Vec<Signal> {
+fn signals_for_event(event: Event, root: &Path) -> Vec<Signal> {
     if event.need_rescan() {
         return vec![Signal::Everything];
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tonic::{Request, Response, Status};
 
-use crate::convert::{AnswerFields, PageRequest, input, word};
-use crate::fault::refused;
+use crate::convert::{AnswerFields, PageRequest, enum_name, input_object};
+use crate::fault::into_status;
 use crate::proto::campaign::actor_controller::Controller as Plays;
 use crate::proto::campaign::campaign_service_server::CampaignService;
 use crate::proto::campaign::{
@@ -19,7 +19,7 @@ use crate::proto::campaign::{
 };
 use crate::service_context::{CallContext, ServiceContext};
 
-pub(crate) struct Campaigns(pub Arc<ServiceContext>);
+pub(crate) struct CampaignHandlers(pub Arc<ServiceContext>);
 
 /// The prefix of the value names of the `Controller` enum.
 const CONTROLLER: &str = "CONTROLLER_";
@@ -27,14 +27,14 @@ const CONTROLLER: &str = "CONTROLLER_";
 const GAME_MASTER: &str = "GM";
 
 #[tonic::async_trait]
-impl CampaignService for Campaigns {
+impl CampaignService for CampaignHandlers {
     async fn create_campaign(
         &self,
         request: Request<CreateCampaignRequest>,
     ) -> Result<Response<CreateCampaignResponse>, Status> {
-        let created = self.0.typed(request, "campaign_create", |message| {
-            let gm_mode = word(message.gm_mode, GmMode::as_str_name, "").map(Value::from);
-            input([
+        let created = self.0.call_typed(request, "campaign_create", |message| {
+            let gm_mode = enum_name(message.gm_mode, GmMode::as_str_name, "").map(Value::from);
+            input_object([
                 ("name", Some(json!(message.name))),
                 ("gm_mode", gm_mode),
                 ("theme_prompt", Some(json!(message.theme_prompt))),
@@ -48,7 +48,7 @@ impl CampaignService for Campaigns {
         &self,
         request: Request<ListCampaignsRequest>,
     ) -> Result<Response<ListCampaignsResponse>, Status> {
-        let page = self.0.page(request, |message| PageRequest {
+        let page = self.0.read_page(request, |message| PageRequest {
             view: "campaigns",
             campaign_id: None,
             size: message.page_size,
@@ -64,7 +64,7 @@ impl CampaignService for Campaigns {
         &self,
         request: Request<GetCampaignRequest>,
     ) -> Result<Response<GetCampaignResponse>, Status> {
-        let read = self.0.typed(request, "campaign_read", |message| json!({"campaign_id": message.campaign_id}));
+        let read = self.0.call_typed(request, "campaign_read", |message| json!({"campaign_id": message.campaign_id}));
         let campaign = campaign(AnswerFields(&read.await?).field("campaign"))?;
         Ok(Response::new(GetCampaignResponse { campaign: Some(campaign) }))
     }
@@ -73,10 +73,10 @@ impl CampaignService for Campaigns {
         &self,
         request: Request<CreateParticipantRequest>,
     ) -> Result<Response<CreateParticipantResponse>, Status> {
-        let created = self.0.typed(request, "participant_create", |message| {
-            let role = word(message.role, ParticipantRole::as_str_name, "").map(Value::from);
-            let controller = word(message.controller, Controller::as_str_name, CONTROLLER).map(Value::from);
-            input([
+        let created = self.0.call_typed(request, "participant_create", |message| {
+            let role = enum_name(message.role, ParticipantRole::as_str_name, "").map(Value::from);
+            let controller = enum_name(message.controller, Controller::as_str_name, CONTROLLER).map(Value::from);
+            input_object([
                 ("campaign_id", Some(json!(message.campaign_id))),
                 ("display_name", Some(json!(message.display_name))),
                 ("role", role),
@@ -91,7 +91,7 @@ impl CampaignService for Campaigns {
         &self,
         request: Request<ListParticipantsRequest>,
     ) -> Result<Response<ListParticipantsResponse>, Status> {
-        let page = self.0.page(request, |message| PageRequest {
+        let page = self.0.read_page(request, |message| PageRequest {
             view: "participants",
             campaign_id: Some(message.campaign_id),
             size: message.page_size,
@@ -107,10 +107,10 @@ impl CampaignService for Campaigns {
         &self,
         request: Request<GetParticipantRequest>,
     ) -> Result<Response<GetParticipantResponse>, Status> {
-        let visit = CallContext::of(&request)?;
+        let visit = CallContext::from_request(&request)?;
         let GetParticipantRequest { campaign_id, participant_id } = request.into_inner();
-        let row = self.0.row(&visit, "participant", &campaign_id, &participant_id).await;
-        let row = row.map_err(refused)?;
+        let row = self.0.find_row(&visit, "participant", &campaign_id, &participant_id).await;
+        let row = row.map_err(into_status)?;
         Ok(Response::new(GetParticipantResponse { participant: Some(participant(AnswerFields(&row))) }))
     }
 
@@ -118,9 +118,9 @@ impl CampaignService for Campaigns {
         &self,
         request: Request<CreateActorRequest>,
     ) -> Result<Response<CreateActorResponse>, Status> {
-        let created = self.0.typed(request, "actor_create", |message| {
-            let kind = word(message.kind, ActorKind::as_str_name, "").map(Value::from);
-            input([
+        let created = self.0.call_typed(request, "actor_create", |message| {
+            let kind = enum_name(message.kind, ActorKind::as_str_name, "").map(Value::from);
+            input_object([
                 ("campaign_id", Some(json!(message.campaign_id))),
                 ("name", Some(json!(message.name))),
                 ("kind", kind),
@@ -131,7 +131,7 @@ impl CampaignService for Campaigns {
     }
 
     async fn list_actors(&self, request: Request<ListActorsRequest>) -> Result<Response<ListActorsResponse>, Status> {
-        let page = self.0.page(request, |message| PageRequest {
+        let page = self.0.read_page(request, |message| PageRequest {
             view: "actors",
             campaign_id: Some(message.campaign_id),
             size: message.page_size,
@@ -146,13 +146,13 @@ impl CampaignService for Campaigns {
         &self,
         request: Request<SetDefaultControlRequest>,
     ) -> Result<Response<SetDefaultControlResponse>, Status> {
-        let set = self.0.typed(request, "actor_control_set", |message| {
+        let set = self.0.call_typed(request, "actor_control_set", |message| {
             let controller = message.controller.and_then(|controller| controller.controller);
             let controller = controller.map(|controller| match controller {
                 Plays::Gm(GmController {}) => json!(GAME_MASTER),
                 Plays::Participant(ParticipantController { participant_id }) => json!(participant_id),
             });
-            input([
+            input_object([
                 ("campaign_id", Some(json!(message.campaign_id))),
                 ("actor_id", Some(json!(message.actor_id))),
                 ("controller", controller),
@@ -178,16 +178,16 @@ fn controller(word: String) -> ActorController {
 }
 
 fn campaign(answer: AnswerFields) -> Result<Campaign, Status> {
-    let count = |name| answer.number(name).map_err(refused);
+    let count = |name| answer.number(name).map_err(into_status);
     Ok(Campaign {
         id: answer.text("id"),
         name: answer.text("name"),
-        gm_mode: answer.word("gm_mode", GmMode::from_str_name, ""),
+        gm_mode: answer.enum_number("gm_mode", GmMode::from_str_name, ""),
         participant_count: count("participant_count")?,
         actor_count: count("actor_count")?,
         theme_prompt: answer.text("theme_prompt"),
-        created_at: answer.moment("created_at"),
-        updated_at: answer.moment("updated_at"),
+        created_at: answer.timestamp("created_at"),
+        updated_at: answer.timestamp("updated_at"),
     })
 }
 
@@ -196,10 +196,10 @@ fn participant(answer: AnswerFields) -> Participant {
         id: answer.text("id"),
         campaign_id: answer.text("campaign_id"),
         display_name: answer.text("display_name"),
-        role: answer.word("role", ParticipantRole::from_str_name, ""),
-        controller: answer.word("controller", Controller::from_str_name, CONTROLLER),
-        created_at: answer.moment("created_at"),
-        updated_at: answer.moment("updated_at"),
+        role: answer.enum_number("role", ParticipantRole::from_str_name, ""),
+        controller: answer.enum_number("controller", Controller::from_str_name, CONTROLLER),
+        created_at: answer.timestamp("created_at"),
+        updated_at: answer.timestamp("updated_at"),
     }
 }
 
@@ -208,9 +208,9 @@ fn actor(answer: AnswerFields) -> Actor {
         id: answer.text("id"),
         campaign_id: answer.text("campaign_id"),
         name: answer.text("name"),
-        kind: answer.word("kind", ActorKind::from_str_name, ""),
+        kind: answer.enum_number("kind", ActorKind::from_str_name, ""),
         notes: answer.text("notes"),
-        created_at: answer.moment("created_at"),
-        updated_at: answer.moment("updated_at"),
+        created_at: answer.timestamp("created_at"),
+        updated_at: answer.timestamp("updated_at"),
     }
 }

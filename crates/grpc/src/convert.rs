@@ -2,16 +2,16 @@
 
 use prost_types::{ListValue, Struct, Timestamp, value::Kind};
 use serde_json::{Map, Value, json};
-use skald_app::{Code, Fault, short};
+use skald_app::{Code, Fault, truncate_for_message};
 use tonic::{Request, Status};
 
-use crate::fault::refused;
+use crate::fault::into_status;
 use crate::service_context::{CallContext, ServiceContext};
 
 /// Rows of one page of a list in the typed services, unless fewer are asked for.
 const PAGE_SIZE: i32 = 10;
 /// Rows of a page when a list is searched for one row.
-const ROWS_SOUGHT: usize = skald_app::limits::PAGE_MAX;
+const SEARCH_PAGE_SIZE: usize = skald_app::limits::PAGE_MAX;
 
 /// The JSON of an answer, read field by field. A missing field reads as an empty value.
 #[derive(Debug, Clone, Copy)]
@@ -36,10 +36,10 @@ impl<'a> AnswerFields<'a> {
 
     /// An integer field. A fault if it does not fit the 32 bits of the messages.
     pub(crate) fn number(self, name: &str) -> Result<i32, Fault> {
-        self.field(name).whole(name)
+        self.field(name).to_i32(name)
     }
 
-    pub(crate) fn whole(self, name: &str) -> Result<i32, Fault> {
+    pub(crate) fn to_i32(self, name: &str) -> Result<i32, Fault> {
         let number = self.0.as_i64().unwrap_or_default();
         i32::try_from(number).map_err(|_| {
             let fault = Fault::new(Code::InvalidParams, format!("{name} is {number}, which these messages cannot say"));
@@ -47,17 +47,17 @@ impl<'a> AnswerFields<'a> {
         })
     }
 
-    pub(crate) fn number_if_any(self, name: &str) -> Result<Option<i32>, Fault> {
+    pub(crate) fn optional_number(self, name: &str) -> Result<Option<i32>, Fault> {
         if self.field(name).0.is_null() { Ok(None) } else { self.number(name).map(Some) }
     }
 
-    pub(crate) fn moment(self, name: &str) -> Option<Timestamp> {
+    pub(crate) fn timestamp(self, name: &str) -> Option<Timestamp> {
         let moment: jiff::Timestamp = self.field(name).0.as_str()?.parse().ok()?;
         Some(Timestamp { seconds: moment.as_second(), nanos: moment.subsec_nanosecond() })
     }
 
     /// An enum field as its protobuf number; 0 if the name is unknown.
-    pub(crate) fn word<E: Into<i32>>(self, name: &str, read: fn(&str) -> Option<E>, prefix: &str) -> i32 {
+    pub(crate) fn enum_number<E: Into<i32>>(self, name: &str, read: fn(&str) -> Option<E>, prefix: &str) -> i32 {
         let word = self.field(name).0.as_str().unwrap_or_default();
         read(&format!("{prefix}{word}")).map(Into::into).unwrap_or_default()
     }
@@ -65,7 +65,7 @@ impl<'a> AnswerFields<'a> {
 
 /// The name of a protobuf enum value without its prefix. `None` for 0; an unknown number as text, so that the
 /// operation's refusal quotes it.
-pub(crate) fn word<E: TryFrom<i32>>(number: i32, name: fn(&E) -> &'static str, prefix: &str) -> Option<String> {
+pub(crate) fn enum_name<E: TryFrom<i32>>(number: i32, name: fn(&E) -> &'static str, prefix: &str) -> Option<String> {
     match E::try_from(number) {
         _ if number == 0 => None,
         Ok(known) => Some(name(&known).trim_start_matches(prefix).to_owned()),
@@ -74,25 +74,25 @@ pub(crate) fn word<E: TryFrom<i32>>(number: i32, name: fn(&E) -> &'static str, p
 }
 
 /// The input of an operation, without the fields that are `None`.
-pub(crate) fn input<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+pub(crate) fn input_object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     let said = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(said.collect::<Map<_, _>>())
 }
 
 /// A JSON object as a protobuf `Struct`.
-pub(crate) fn structure(fields: &Value) -> Struct {
+pub(crate) fn to_struct(fields: &Value) -> Struct {
     let fields = fields.as_object().into_iter().flatten();
-    Struct { fields: fields.map(|(name, value)| (name.clone(), any(value))).collect() }
+    Struct { fields: fields.map(|(name, value)| (name.clone(), to_protobuf_value(value))).collect() }
 }
 
-fn any(value: &Value) -> prost_types::Value {
+fn to_protobuf_value(value: &Value) -> prost_types::Value {
     let kind = match value {
         Value::Null => Kind::NullValue(0),
         Value::Bool(flag) => Kind::BoolValue(*flag),
         Value::Number(number) => Kind::NumberValue(number.as_f64().unwrap_or_default()),
         Value::String(text) => Kind::StringValue(text.clone()),
-        Value::Array(values) => Kind::ListValue(ListValue { values: values.iter().map(any).collect() }),
-        Value::Object(_) => Kind::StructValue(structure(value)),
+        Value::Array(values) => Kind::ListValue(ListValue { values: values.iter().map(to_protobuf_value).collect() }),
+        Value::Object(_) => Kind::StructValue(to_struct(value)),
     };
     prost_types::Value { kind: Some(kind) }
 }
@@ -108,29 +108,29 @@ pub(crate) struct PageRequest {
 
 impl ServiceContext {
     /// Calls an operation for a typed service.
-    pub(crate) async fn typed<T>(
+    pub(crate) async fn call_typed<T>(
         &self,
         request: Request<T>,
         operation: &str,
         input: impl FnOnce(T) -> Value,
     ) -> Result<Value, Status> {
-        let visit = CallContext::of(&request)?;
+        let visit = CallContext::from_request(&request)?;
         let input = input(request.into_inner());
-        self.call(&visit, operation, input).await.map_err(refused)
+        self.call(&visit, operation, input).await.map_err(into_status)
     }
 
     /// Reads a page of a list: the rows are in the field with the name of the view, beside `next_cursor`.
-    pub(crate) async fn page<T>(
+    pub(crate) async fn read_page<T>(
         &self,
         request: Request<T>,
         page: impl FnOnce(T) -> PageRequest,
     ) -> Result<Value, Status> {
-        self.typed(request, "campaign_read", |message| {
+        self.call_typed(request, "campaign_read", |message| {
             let PageRequest { view, campaign_id, size, token } = page(message);
             let limit = if (1..PAGE_SIZE).contains(&size) { size } else { PAGE_SIZE };
             let cursor = (!token.is_empty()).then(|| json!(token));
             let campaign_id = campaign_id.map(Value::from);
-            input([
+            input_object([
                 ("view", Some(json!(view))),
                 ("campaign_id", campaign_id),
                 ("limit", Some(json!(limit))),
@@ -141,7 +141,7 @@ impl ServiceContext {
     }
 
     /// Finds a row of a campaign's list by its id.
-    pub(crate) async fn row(
+    pub(crate) async fn find_row(
         &self,
         visit: &CallContext,
         thing: &str,
@@ -151,25 +151,29 @@ impl ServiceContext {
         let (view, field, id) = (format!("{thing}s"), format!("{thing}_id"), id.trim());
         if id.is_empty() {
             let fault = Fault::new(Code::InvalidParams, format!("{field} is required, it is empty"));
-            return Err(fault.at(format!("/{field}")).hint(format!("send {field}")));
+            return Err(fault.with_path(format!("/{field}")).hint(format!("send {field}")));
         }
         let mut cursor = Value::Null;
         loop {
             let fields = [
                 ("view", Some(json!(view))),
                 ("campaign_id", Some(json!(campaign_id))),
-                ("limit", Some(json!(ROWS_SOUGHT))),
+                ("limit", Some(json!(SEARCH_PAGE_SIZE))),
                 ("cursor", (!cursor.is_null()).then_some(cursor)),
             ];
-            let mut page = self.call(visit, "campaign_read", input(fields)).await?;
+            let mut page = self.call(visit, "campaign_read", input_object(fields)).await?;
             let rows = page.get_mut(&view).and_then(Value::as_array_mut);
             if let Some(row) = rows.and_then(|rows| rows.iter_mut().find(|row| row["id"] == id)) {
                 return Ok(row.take());
             }
             cursor = page.get_mut("next_cursor").map(Value::take).unwrap_or_default();
             if cursor.is_null() {
-                let message = format!("there is no {thing} {:?} in {}", short(id), short(campaign_id.trim()));
-                let fault = Fault::new(Code::NotFound, message).at(format!("/{field}")).value(&id.into());
+                let message = format!(
+                    "there is no {thing} {:?} in {}",
+                    truncate_for_message(id),
+                    truncate_for_message(campaign_id.trim())
+                );
+                let fault = Fault::new(Code::NotFound, message).with_path(format!("/{field}")).value(&id.into());
                 return Err(fault.hint(format!("the list of {view} has those that there are")));
             }
         }
@@ -185,7 +189,7 @@ mod tests {
         let answer = json!({"total": 2_147_483_660_i64, "hope": 12, "difficulty": null});
         let answer = AnswerFields(&answer);
         assert_eq!(answer.number("hope").ok(), Some(12));
-        assert_eq!(answer.number_if_any("difficulty").ok(), Some(None));
+        assert_eq!(answer.optional_number("difficulty").ok(), Some(None));
         let fault = answer.number("total").unwrap_err();
         assert_eq!(fault.body().message, "total is 2147483660, which these messages cannot say");
     }
@@ -193,11 +197,11 @@ mod tests {
     #[test]
     fn json_becomes_a_structure_and_moments_seconds() {
         let fields = json!({"a": null, "b": true, "c": 1.5, "d": "x", "e": [1, {"f": 2}]});
-        let structure = structure(&fields);
+        let structure = to_struct(&fields);
         assert_eq!(structure.fields.len(), 5);
         assert_eq!(structure.fields["c"].kind, Some(Kind::NumberValue(1.5)));
         let moment = json!({"at": "2025-01-15T10:30:00Z"});
-        assert_eq!(AnswerFields(&moment).moment("at"), Some(Timestamp { seconds: 1_736_937_000, nanos: 0 }));
-        assert_eq!(AnswerFields(&moment).moment("never"), None);
+        assert_eq!(AnswerFields(&moment).timestamp("at"), Some(Timestamp { seconds: 1_736_937_000, nanos: 0 }));
+        assert_eq!(AnswerFields(&moment).timestamp("never"), None);
     }
 }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 use tonic::{Request, Response, Status};
 
-use crate::convert::{AnswerFields, input, structure};
-use crate::fault::refused;
+use crate::convert::{AnswerFields, input_object, to_struct};
+use crate::fault::into_status;
 use crate::proto::duality::duality_service_server::DualityService;
 use crate::proto::duality::{
     ActionRollRequest, ActionRollResponse, DiceRoll, DualityExplainRequest, DualityExplainResponse,
@@ -16,10 +16,10 @@ use crate::proto::duality::{
 };
 use crate::service_context::ServiceContext;
 
-pub(crate) struct DualityDice(pub Arc<ServiceContext>);
+pub(crate) struct DualityHandlers(pub Arc<ServiceContext>);
 
-fn said<T>(converted: Result<T, Fault>) -> Result<Response<T>, Status> {
-    converted.map(Response::new).map_err(refused)
+fn to_response<T>(converted: Result<T, Fault>) -> Result<Response<T>, Status> {
+    converted.map(Response::new).map_err(into_status)
 }
 
 /// The highest sum of the two dice.
@@ -30,42 +30,45 @@ fn check_modifier(modifier: i32) -> Result<(), Fault> {
         return Ok(());
     }
     let fault = Fault::new(Code::InvalidParams, "the total would be past what these messages can say");
-    let fault = fault.at("/modifier").value(&modifier.into());
+    let fault = fault.with_path("/modifier").value(&modifier.into());
     Err(fault.hint("use a smaller modifier, or skald.v1.Gateway, which knows no bounds of 32 bits"))
 }
 
 #[tonic::async_trait]
-impl DualityService for DualityDice {
+impl DualityService for DualityHandlers {
     async fn action_roll(&self, request: Request<ActionRollRequest>) -> Result<Response<ActionRollResponse>, Status> {
         // Check before rolling: a roll whose total does not fit the response must not happen.
-        check_modifier(request.get_ref().modifier).map_err(refused)?;
-        let rolled = self.0.typed(request, "duality_action_roll", |message| {
-            input([("modifier", Some(json!(message.modifier))), ("difficulty", message.difficulty.map(Value::from))])
+        check_modifier(request.get_ref().modifier).map_err(into_status)?;
+        let rolled = self.0.call_typed(request, "duality_action_roll", |message| {
+            input_object([
+                ("modifier", Some(json!(message.modifier))),
+                ("difficulty", message.difficulty.map(Value::from)),
+            ])
         });
-        said(action_roll(AnswerFields(&rolled.await?)))
+        to_response(action_roll(AnswerFields(&rolled.await?)))
     }
 
     async fn duality_outcome(
         &self,
         request: Request<DualityOutcomeRequest>,
     ) -> Result<Response<DualityOutcomeResponse>, Status> {
-        let judged = self.0.typed(request, "duality_outcome", |message| {
-            input([
+        let judged = self.0.call_typed(request, "duality_outcome", |message| {
+            input_object([
                 ("hope", Some(json!(message.hope))),
                 ("fear", Some(json!(message.fear))),
                 ("modifier", Some(json!(message.modifier))),
                 ("difficulty", message.difficulty.map(Value::from)),
             ])
         });
-        said(outcome_response(AnswerFields(&judged.await?)))
+        to_response(outcome_response(AnswerFields(&judged.await?)))
     }
 
     async fn duality_explain(
         &self,
         request: Request<DualityExplainRequest>,
     ) -> Result<Response<DualityExplainResponse>, Status> {
-        let explained = self.0.typed(request, "duality_explain", |message| {
-            input([
+        let explained = self.0.call_typed(request, "duality_explain", |message| {
+            input_object([
                 ("hope", Some(json!(message.hope))),
                 ("fear", Some(json!(message.fear))),
                 ("modifier", Some(json!(message.modifier))),
@@ -73,26 +76,26 @@ impl DualityService for DualityDice {
                 ("request_id", message.request_id.map(Value::from)),
             ])
         });
-        said(explanation(AnswerFields(&explained.await?)))
+        to_response(explanation(AnswerFields(&explained.await?)))
     }
 
     async fn duality_probability(
         &self,
         request: Request<DualityProbabilityRequest>,
     ) -> Result<Response<DualityProbabilityResponse>, Status> {
-        let counted = self.0.typed(
+        let counted = self.0.call_typed(
             request,
             "duality_probability",
             |message| json!({"modifier": message.modifier, "difficulty": message.difficulty}),
         );
-        said(probability(AnswerFields(&counted.await?)))
+        to_response(probability(AnswerFields(&counted.await?)))
     }
 
     async fn rules_version(
         &self,
         request: Request<RulesVersionRequest>,
     ) -> Result<Response<RulesVersionResponse>, Status> {
-        let rules = self.0.typed(request, "duality_rules_version", |RulesVersionRequest {}| json!({})).await?;
+        let rules = self.0.call_typed(request, "duality_rules_version", |RulesVersionRequest {}| json!({})).await?;
         let answer = AnswerFields(&rules);
         let number = |word: AnswerFields| Outcome::from_str_name(word.0.as_str()?).map(i32::from);
         Ok(Response::new(RulesVersionResponse {
@@ -108,16 +111,16 @@ impl DualityService for DualityDice {
     }
 
     async fn roll_dice(&self, request: Request<RollDiceRequest>) -> Result<Response<RollDiceResponse>, Status> {
-        let rolled = self.0.typed(request, "roll_dice", |message| {
+        let rolled = self.0.call_typed(request, "roll_dice", |message| {
             let pools = message.dice.iter().map(|pool| json!({"sides": pool.sides, "count": pool.count}));
             json!({"dice": pools.collect::<Vec<_>>()})
         });
-        said(dice(AnswerFields(&rolled.await?)))
+        to_response(dice_response(AnswerFields(&rolled.await?)))
     }
 }
 
 fn outcome(answer: AnswerFields) -> i32 {
-    answer.word("outcome", Outcome::from_str_name, "")
+    answer.enum_number("outcome", Outcome::from_str_name, "")
 }
 
 fn action_roll(answer: AnswerFields) -> Result<ActionRollResponse, Fault> {
@@ -131,7 +134,7 @@ fn outcome_response(answer: AnswerFields) -> Result<DualityOutcomeResponse, Faul
         hope: answer.number("hope")?,
         fear: answer.number("fear")?,
         modifier: answer.number("modifier")?,
-        difficulty: answer.number_if_any("difficulty")?,
+        difficulty: answer.optional_number("difficulty")?,
         total: answer.number("total")?,
         is_crit: answer.flag("is_crit"),
         meets_difficulty: answer.flag("meets_difficulty"),
@@ -146,7 +149,7 @@ fn explanation(answer: AnswerFields) -> Result<DualityExplainResponse, Fault> {
     let step = |step: AnswerFields| ExplainStep {
         code: step.text("code"),
         message: step.text("message"),
-        data: Some(structure(step.field("data").0)),
+        data: Some(to_struct(step.field("data").0)),
     };
     Ok(DualityExplainResponse {
         hope,
@@ -181,9 +184,9 @@ fn probability(answer: AnswerFields) -> Result<DualityProbabilityResponse, Fault
     })
 }
 
-fn dice(answer: AnswerFields) -> Result<RollDiceResponse, Fault> {
+fn dice_response(answer: AnswerFields) -> Result<RollDiceResponse, Fault> {
     let pool = |pool: AnswerFields| {
-        let results = pool.rows("results").map(|die| die.whole("results")).collect::<Result<_, Fault>>()?;
+        let results = pool.rows("results").map(|die| die.to_i32("results")).collect::<Result<_, Fault>>()?;
         Ok(DiceRoll { sides: pool.number("sides")?, results, total: pool.number("total")? })
     };
     let rolls = answer.rows("rolls").map(pool).collect::<Result<_, Fault>>()?;

@@ -70,20 +70,20 @@ pub(crate) fn status(fault: &Fault) -> Status {
 
 /// Converts a fault to a status, for `map_err`.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
-pub(crate) fn refused(fault: Fault) -> Status {
+pub(crate) fn into_status(fault: Fault) -> Status {
     status(&fault)
 }
 
 /// The fault in the details of a status, if a Skald server sent one.
-pub(crate) fn fault(status: &Status) -> Option<Fault> {
+pub(crate) fn from_status(status: &Status) -> Option<Fault> {
     let details = status.get_error_details();
     let reason = details.error_info().filter(|reason| reason.domain == DOMAIN)?;
-    let mut fault = Fault::new(Code::named(&reason.reason)?, status.message());
+    let mut fault = Fault::new(Code::from_name(&reason.reason)?, status.message());
     if let Some(hint) = details.localized_message() {
         fault = fault.hint(&hint.message);
     }
     if let Some(path) = reason.metadata.get(PATH) {
-        fault = fault.at(path);
+        fault = fault.with_path(path);
     }
     if let Some(value) = reason.metadata.get(VALUE).and_then(|value| serde_json::from_str(value).ok()) {
         fault = fault.value(&value);
@@ -113,26 +113,26 @@ pub(crate) fn fault(status: &Status) -> Option<Fault> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use skald_app::TABLE;
+    use skald_app::ERROR_TABLE;
 
     use super::*;
 
     /// Encodes a fault as headers and decodes it again.
-    fn carried(fault: &Fault) -> Option<Fault> {
+    fn round_trip(fault: &Fault) -> Option<Fault> {
         let mut headers = tonic::codegen::http::HeaderMap::new();
         status(fault).add_header(&mut headers).unwrap();
-        super::fault(&Status::from_header_map(&headers).unwrap())
+        super::from_status(&Status::from_header_map(&headers).unwrap())
     }
 
     #[test]
     fn every_fault_arrives_whole() {
-        for row in TABLE {
+        for row in ERROR_TABLE {
             let plain = Fault::new(row.code, "Zoë's „message“\nin two lines: 100 %");
-            assert_eq!(carried(&plain).unwrap().body(), plain.body());
+            assert_eq!(round_trip(&plain).unwrap().body(), plain.body());
             let full = plain
                 .clone()
                 .hint("what to do")
-                .at("/dice/0/sides")
+                .with_path("/dice/0/sides")
                 .value(&json!({"sides": -1.5, "text": "π"}))
                 .allowed(["one", "two"])
                 .retry_after_ms(1_250)
@@ -141,16 +141,16 @@ mod tests {
                 .detail("events", json!([{"type": "starNotFound", "id": "ζ"}]))
                 .detail("findings", json!([{"line": 3}]))
                 .example(json!({"type": "tick", "dt": 60}));
-            assert_eq!(carried(&full).unwrap().body(), full.body());
-            assert_eq!(status(&plain).code().to_string(), tonic_words(row.class.status()));
+            assert_eq!(round_trip(&full).unwrap().body(), full.body());
+            assert_eq!(status(&plain).code().to_string(), tonic_description(row.class.status()));
         }
         let internal = Fault::internal("a secret cause", "req_2".to_owned());
-        assert_eq!(carried(&internal).unwrap().body(), internal.body());
+        assert_eq!(round_trip(&internal).unwrap().body(), internal.body());
         assert!(!format!("{:?}", status(&internal)).contains("secret"));
     }
 
     /// tonic's description of the status code with this name.
-    fn tonic_words(name: &str) -> String {
+    fn tonic_description(name: &str) -> String {
         let all = (0..=16).map(tonic::Code::from_i32);
         all.into_iter().find(|code| format!("{code:?}") == name).map(|code| code.to_string()).unwrap()
     }
@@ -159,11 +159,11 @@ mod tests {
     fn a_long_list_is_left_out_and_the_rest_fits_any_client() {
         let fault = Fault::new(Code::NotFound, "no").allowed((0..1_000).map(|number| format!("operation_{number}")));
         assert!(status(&fault).details().len() < 4_000);
-        assert!(carried(&fault).unwrap().body().allowed.is_empty());
+        assert!(round_trip(&fault).unwrap().body().allowed.is_empty());
     }
 
     #[test]
     fn the_transport_has_no_fault_of_ours() {
-        assert!(super::fault(&Status::unavailable("broken pipe")).is_none());
+        assert!(super::from_status(&Status::unavailable("broken pipe")).is_none());
     }
 }

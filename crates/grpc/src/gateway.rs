@@ -10,8 +10,8 @@ use skald_app::{
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::fault::refused;
-use crate::message_budget::AnswerRoom;
+use crate::fault::into_status;
+use crate::message_budget::AnswerReservation;
 use crate::proto::skald::complete_request::Target;
 use crate::proto::skald::gateway_server::Gateway;
 use crate::proto::skald::{
@@ -33,22 +33,22 @@ impl Gateway for GatewayService {
     type WatchStream = BoxStream<'static, Result<WatchResponse, Status>>;
 
     async fn describe(&self, request: Request<DescribeRequest>) -> Result<Response<DescribeResponse>, Status> {
-        CallContext::of(&request)?;
+        CallContext::from_request(&request)?;
         Ok(Response::new(self.description()))
     }
 
     async fn call(&self, request: Request<CallRequest>) -> Result<Response<CallResponse>, Status> {
-        let visit = CallContext::of(&request)?;
+        let visit = CallContext::from_request(&request)?;
         let CallRequest { operation, input } = request.into_inner();
         // Reserved until the call is answered, since the parsed input lives that long.
-        let _values = reserve_values(input.as_bytes()).await.map_err(refused)?;
+        let _values = reserve_values(input.as_bytes()).await.map_err(into_status)?;
         let input = if input.trim_ascii().is_empty() {
             Value::Object(Map::new())
         } else {
-            parse_json(input.as_bytes()).map_err(refused)?
+            parse_json(input.as_bytes()).map_err(into_status)?
         };
-        let answer = self.service_context.answer(&visit, &operation, input).await.map_err(refused)?;
-        let room = AnswerRoom::reserve(answer.prepared_len()).await.map_err(refused)?;
+        let answer = self.service_context.answer(&visit, &operation, input).await.map_err(into_status)?;
+        let room = AnswerReservation::reserve(answer.document_len()).await.map_err(into_status)?;
         let mut response = Response::new(CallResponse { answer: answer.into_text() });
         room.map(|room| response.extensions_mut().insert(room));
         metadata::put_revision(response.metadata_mut(), visit.work.revision.get());
@@ -56,12 +56,12 @@ impl Gateway for GatewayService {
     }
 
     async fn read(&self, request: Request<ReadRequest>) -> Result<Response<ReadResponse>, Status> {
-        let visit = CallContext::of(&request)?;
+        let visit = CallContext::from_request(&request)?;
         let ReadRequest { uri } = request.into_inner();
-        let (resource, _) = self.service_context.engine.catalogue().resolve(&uri).map_err(refused)?;
-        self.service_context.check_visible("resource", &uri, resource.toolset).map_err(refused)?;
-        let contents = self.service_context.engine.read(&visit.caller, &uri, &visit.work).await.map_err(refused)?;
-        let room = AnswerRoom::reserve(contents.text_len()).await.map_err(refused)?;
+        let (resource, _) = self.service_context.engine.catalogue().resolve(&uri).map_err(into_status)?;
+        self.service_context.check_visible("resource", &uri, resource.toolset).map_err(into_status)?;
+        let contents = self.service_context.engine.read(&visit.caller, &uri, &visit.work).await.map_err(into_status)?;
+        let room = AnswerReservation::reserve(contents.text_len()).await.map_err(into_status)?;
         let mut response =
             Response::new(ReadResponse { mime_type: contents.mime_type.to_owned(), text: contents.into_text() });
         room.map(|room| response.extensions_mut().insert(room));
@@ -70,39 +70,41 @@ impl Gateway for GatewayService {
     }
 
     async fn prompt(&self, request: Request<PromptRequest>) -> Result<Response<PromptResponse>, Status> {
-        let visit = CallContext::of(&request)?;
+        let visit = CallContext::from_request(&request)?;
         let PromptRequest { name, arguments } = request.into_inner();
-        let entry = self.service_context.engine.catalogue().prompt(&name).map_err(refused)?;
-        self.service_context.check_visible("prompt", &name, entry.toolset).map_err(refused)?;
+        let entry = self.service_context.engine.catalogue().prompt(&name).map_err(into_status)?;
+        self.service_context.check_visible("prompt", &name, entry.toolset).map_err(into_status)?;
         let arguments: Vec<(String, String)> =
             arguments.into_iter().map(|argument| (argument.name, argument.value)).collect();
-        let text = self.service_context.engine.render(&visit.caller, &name, &arguments).await.map_err(refused)?;
+        let text = self.service_context.engine.render(&visit.caller, &name, &arguments).await.map_err(into_status)?;
         Ok(Response::new(PromptResponse { text }))
     }
 
     async fn complete(&self, request: Request<CompleteRequest>) -> Result<Response<CompleteResponse>, Status> {
-        let visit = CallContext::of(&request)?;
+        let visit = CallContext::from_request(&request)?;
         let CompleteRequest { target, argument, typed, given } = request.into_inner();
         let target = match target {
             Some(Target::Prompt(name)) => CompletionTarget::Prompt(name),
             Some(Target::Resource(uri)) => CompletionTarget::Resource(uri),
             None => {
-                let fault = Fault::new(Code::InvalidParams, "it is not said what is being completed").at("/target");
-                return Err(refused(fault.hint("name a prompt or a resource template")));
+                let fault =
+                    Fault::new(Code::InvalidParams, "it is not said what is being completed").with_path("/target");
+                return Err(into_status(fault.hint("name a prompt or a resource template")));
             }
         };
-        let toolset = self.service_context.engine.catalogue().toolset_of(&target).map_err(refused)?;
-        self.service_context.check_visible("argument", &argument, toolset).map_err(refused)?;
+        let toolset = self.service_context.engine.catalogue().toolset_of(&target).map_err(into_status)?;
+        self.service_context.check_visible("argument", &argument, toolset).map_err(into_status)?;
         let given = given.into_iter().map(|argument| (argument.name, argument.value)).collect();
         let request = CompletionRequest { target, argument, typed, given };
-        let completion = self.service_context.engine.complete(&visit.caller, &request).await.map_err(refused)?;
+        let completion = self.service_context.engine.complete(&visit.caller, &request).await.map_err(into_status)?;
         Ok(Response::new(CompleteResponse { values: completion.values, total: completion.total as u64 }))
     }
 
     async fn watch(&self, request: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
         let caller = service_context::caller(&request)?;
         let stream =
-            watch::stream(Arc::clone(&self.service_context), caller, request.into_inner(), self.stopping.clone()).await;
+            watch::open_stream(Arc::clone(&self.service_context), caller, request.into_inner(), self.stopping.clone())
+                .await;
         Ok(Response::new(stream?))
     }
 
@@ -110,7 +112,7 @@ impl Gateway for GatewayService {
         let caller = service_context::caller(&request)?;
         let principal = match &caller.principal {
             Principal::Owner => identify_response::Principal::Owner(Owner {}),
-            Principal::Holder(holder) => identify_response::Principal::Holder(told(holder)),
+            Principal::Holder(holder) => identify_response::Principal::Holder(holder_message(holder)),
         };
         Ok(Response::new(IdentifyResponse { principal: Some(principal) }))
     }
@@ -123,12 +125,12 @@ impl Gateway for GatewayService {
 }
 
 /// The holder of a token as a message, without the token.
-fn told(holder: &skald_app::Holder) -> Holder {
+fn holder_message(holder: &skald_app::Holder) -> Holder {
     Holder {
         id: holder.id.clone(),
         name: holder.name.clone(),
-        kind: holder.kind.word().to_owned(),
-        roles: holder.roles.all().into_iter().map(|(campaign, role)| (campaign, role.word().to_owned())).collect(),
+        kind: holder.kind.as_str().to_owned(),
+        roles: holder.roles.all().into_iter().map(|(campaign, role)| (campaign, role.as_str().to_owned())).collect(),
         gate_role: holder.gate_role.clone(),
     }
 }

@@ -15,12 +15,12 @@ impl GrpcHealth {
     /// Starts with every service as serving.
     pub async fn new() -> Self {
         let health = Self(HealthReporter::new());
-        health.set(true).await;
+        health.set_serving(true).await;
         health
     }
 
     /// Sets the status of every service and of the server as a whole.
-    pub async fn set(&self, is_serving: bool) {
+    pub async fn set_serving(&self, is_serving: bool) {
         let status = if is_serving { ServingStatus::Serving } else { ServingStatus::NotServing };
         for service in SERVICES {
             self.0.set_service_status(service, status).await;
@@ -28,7 +28,7 @@ impl GrpcHealth {
     }
 
     /// Removes all statuses, which ends the streams of `Watch` calls.
-    pub(crate) async fn end(&self) {
+    pub(crate) async fn clear_statuses(&self) {
         let mut reporter = self.0.clone();
         for service in SERVICES {
             reporter.clear_service_status(service).await;
@@ -41,6 +41,6 @@ impl GrpcHealth {
 }
 
 /// The full name of a generated service.
-pub(crate) const fn name_of<S: NamedService>() -> &'static str {
+pub(crate) const fn service_name<S: NamedService>() -> &'static str {
     S::NAME
 }

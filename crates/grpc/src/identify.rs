@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
-use skald_app::{Caller, Engine, Fault, bearer, caller_without_token};
+use skald_app::{Caller, Engine, Fault, caller_without_token, parse_bearer_token};
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, HeaderName, Request, Response};
 use tower_layer::Layer;
@@ -28,9 +28,9 @@ pub(crate) struct IdentifyLayer {
 
 impl IdentifyLayer {
     /// The holder of the token, which must be valid; without a token the owner, where that is allowed.
-    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Fault> {
+    async fn identify_caller(&self, headers: &HeaderMap) -> Result<Caller, Fault> {
         let values = headers.get_all(metadata::AUTHORIZATION).iter();
-        match bearer(values.map(|value| value.to_str().ok())) {
+        match parse_bearer_token(values.map(|value| value.to_str().ok())) {
             Some(token) => self.engine.authenticate(token?).await,
             None => caller_without_token(self.is_token_required, headers.keys().map(HeaderName::as_str)),
         }
@@ -71,7 +71,7 @@ where
         let layer = self.layer.clone();
         Box::pin(async move {
             if !PUBLIC_METHODS.contains(&request.uri().path()) {
-                match layer.caller(request.headers()).await {
+                match layer.identify_caller(request.headers()).await {
                     Ok(caller) => request.extensions_mut().insert(caller),
                     Err(fault) => return Ok(fault::status(&fault).into_http()),
                 };

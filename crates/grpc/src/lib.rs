@@ -26,4 +26,4 @@ pub use health::GrpcHealth;
 pub use identify::PUBLIC_METHODS;
 pub use remote::{Bridge, Remote};
 pub use serve::{GrpcOptions, ServeError, serve};
-pub use server_connection::describe;
+pub use server_connection::server_version;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
-use skald_app::{Code, Fault, Reserved, limits, reserve_answer, reserve_bytes};
+use skald_app::{Code, Fault, Reservation, limits, reserve_answer, reserve_bytes};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
@@ -18,22 +18,22 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 /// The prefix of a gRPC message: a flag and the length.
 const PREFIX_BYTES: usize = 5;
 /// The method that carries inputs of any operation, as JSON. No other has use for a large message.
-const ANY_OPERATION: &str = "/skald.v1.Gateway/Call";
+const GATEWAY_CALL_PATH: &str = "/skald.v1.Gateway/Call";
 /// The path prefix of tonic's own services. Their messages are short, and a client may wait for an answer before it
 /// sends a message.
-const NOT_OURS: &str = "/grpc.";
+const TONIC_SERVICES_PREFIX: &str = "/grpc.";
 /// An answer is handed to the connection in pieces of this size, as the client takes them.
 const PIECE_BYTES: usize = 65_536;
 /// How long a client may take to receive a large answer.
 const ANSWER_MAX: Duration = Duration::from_secs(limits::ANSWER_SECONDS);
 
 /// Reads the length of a request's message and reserves memory if it is large. `None` if it is small.
-pub(crate) async fn admit(request: Request<Body>) -> Result<(Request<Body>, Option<Reserved>), Fault> {
+pub(crate) async fn reserve_request(request: Request<Body>) -> Result<(Request<Body>, Option<Reservation>), Fault> {
     let path = request.uri().path();
-    if path.starts_with(NOT_OURS) {
+    if path.starts_with(TONIC_SERVICES_PREFIX) {
         return Ok((request, None));
     }
-    let most = if path == ANY_OPERATION { limits::BODY_BYTES_MAX } else { limits::TYPED_MESSAGE_BYTES_MAX };
+    let most = if path == GATEWAY_CALL_PATH { limits::BODY_BYTES_MAX } else { limits::TYPED_MESSAGE_BYTES_MAX };
     let (parts, mut body) = request.into_parts();
     let Some(Ok(first)) = body.frame().await else {
         // The body is empty or the connection broke: the service that reads the body reports it.
@@ -43,7 +43,7 @@ pub(crate) async fn admit(request: Request<Body>) -> Result<(Request<Body>, Opti
     let length = first.data_ref().and_then(|data| data.get(1..PREFIX_BYTES)?.try_into().ok()).map(u32::from_be_bytes);
     let length = length.map(u64::from);
     if let Some(length) = length.filter(|length| *length > most as u64) {
-        return Err(too_large(length, most));
+        return Err(too_large_fault(length, most));
     }
     let is_small = length.is_some_and(|length| length <= limits::SMALL_BODY_BYTES_MAX as u64);
     let reserved = if is_small { None } else { Some(reserve_bytes(length).await?) };
@@ -51,19 +51,19 @@ pub(crate) async fn admit(request: Request<Body>) -> Result<(Request<Body>, Opti
     Ok((Request::from_parts(parts, Body::new(StreamBody::new(frames))), reserved))
 }
 
-fn too_large(length: u64, most: usize) -> Fault {
+fn too_large_fault(length: u64, most: usize) -> Fault {
     let message = format!("the message has {length} bytes, at most {most} are read");
     Fault::new(Code::TooLarge, message).hint("send less at once")
 }
 
 /// The reserved memory of a large answer, which the service puts into the extensions of its response.
 #[derive(Clone)]
-pub(crate) struct AnswerRoom {
+pub(crate) struct AnswerReservation {
     /// Held by the response until its body is made, and then by the body.
-    _reserved: Arc<Reserved>,
+    _reserved: Arc<Reservation>,
 }
 
-impl AnswerRoom {
+impl AnswerReservation {
     /// Waits until memory for an answer is reserved. `None` if the answer is small.
     pub(crate) async fn reserve(length: usize) -> Result<Option<Self>, Fault> {
         if length <= limits::SMALL_BODY_BYTES_MAX {
@@ -75,8 +75,8 @@ impl AnswerRoom {
 
 /// Moves the reservation of a large answer into its body, which holds it until the client has received everything or
 /// has taken too long.
-pub(crate) fn held(mut response: Response<Body>) -> Response<Body> {
-    match response.extensions_mut().remove::<AnswerRoom>() {
+pub(crate) fn hold_reservation(mut response: Response<Body>) -> Response<Body> {
+    match response.extensions_mut().remove::<AnswerReservation>() {
         None => response,
         Some(room) => response.map(|body| Body::new(LargeAnswer::new(body, room, ANSWER_MAX))),
     }
@@ -89,11 +89,11 @@ struct Unsent {
     body: Body,
     /// The rest of the body's last frame.
     rest: Bytes,
-    _room: AnswerRoom,
+    _room: AnswerReservation,
 }
 
 impl LargeAnswer {
-    fn new(body: Body, room: AnswerRoom, most: Duration) -> Self {
+    fn new(body: Body, room: AnswerReservation, most: Duration) -> Self {
         let unsent = Arc::new(Mutex::new(Some(Unsent { body, rest: Bytes::new(), _room: room })));
         let late = Arc::downgrade(&unsent);
         // If the client reads nothing, nobody polls the body, so a task of its own has to enforce the timeout.
@@ -151,8 +151,8 @@ mod tests {
         Request::builder().uri(path).body(Body::new(Full::from(message))).expect("a request")
     }
 
-    async fn admitted(path: &str, length: usize) -> Result<bool, Fault> {
-        let (request, reserved) = admit(request(path, length, usize::MAX)).await?;
+    async fn is_reserved(path: &str, length: usize) -> Result<bool, Fault> {
+        let (request, reserved) = reserve_request(request(path, length, usize::MAX)).await?;
         let whole = request.into_body().collect().await.expect("a body").to_bytes();
         assert_eq!(whole.len(), PREFIX_BYTES + length, "nothing of it is lost");
         Ok(reserved.is_some())
@@ -162,28 +162,28 @@ mod tests {
     async fn large_messages_are_counted_and_larger_ones_refused() {
         let (small, typed, most) =
             (limits::SMALL_BODY_BYTES_MAX, limits::TYPED_MESSAGE_BYTES_MAX, limits::BODY_BYTES_MAX);
-        assert!(!admitted(ANY_OPERATION, small).await.expect("it is read"));
-        assert!(admitted(ANY_OPERATION, small + 1).await.expect("it is read"));
-        assert!(admitted(ANY_OPERATION, most).await.expect("it is read"));
-        assert_eq!(admitted(ANY_OPERATION, most + 1).await.expect_err("one past").code(), Code::TooLarge);
+        assert!(!is_reserved(GATEWAY_CALL_PATH, small).await.expect("it is read"));
+        assert!(is_reserved(GATEWAY_CALL_PATH, small + 1).await.expect("it is read"));
+        assert!(is_reserved(GATEWAY_CALL_PATH, most).await.expect("it is read"));
+        assert_eq!(is_reserved(GATEWAY_CALL_PATH, most + 1).await.expect_err("one past").code(), Code::TooLarge);
         let other = "/daggerheart.CampaignService/CreateCampaign";
-        assert!(admitted(other, typed).await.expect("it is read"));
-        assert_eq!(admitted(other, typed + 1).await.expect_err("one past").code(), Code::TooLarge);
+        assert!(is_reserved(other, typed).await.expect("it is read"));
+        assert_eq!(is_reserved(other, typed + 1).await.expect_err("one past").code(), Code::TooLarge);
     }
 
     #[tokio::test]
     async fn a_length_that_comes_in_pieces_counts_as_the_largest() {
-        let (_, reserved) = admit(request(ANY_OPERATION, 10, 3)).await.expect("it is read");
+        let (_, reserved) = reserve_request(request(GATEWAY_CALL_PATH, 10, 3)).await.expect("it is read");
         assert!(reserved.is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_has_only_so_long_for_a_large_answer() {
         let first_frame_after = async |seconds: u64| {
-            let room = AnswerRoom::reserve(1_000_000).await.expect("room").expect("it is large");
+            let room = AnswerReservation::reserve(1_000_000).await.expect("room").expect("it is large");
             let mut response = Response::new(Body::new(Full::from(vec![b'x'; PIECE_BYTES])));
             response.extensions_mut().insert(room);
-            let mut body = held(response).into_body();
+            let mut body = hold_reservation(response).into_body();
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             body.frame().await.expect("a frame")
         };
@@ -194,7 +194,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_large_answer_comes_in_pieces_until_its_time_is_up() {
-        let room = || async { AnswerRoom::reserve(1_000_000).await.expect("room").expect("it is large") };
+        let room = || async { AnswerReservation::reserve(1_000_000).await.expect("room").expect("it is large") };
         let body = || Body::new(Full::from(vec![b'x'; 3 * PIECE_BYTES]));
         let whole = LargeAnswer::new(body(), room().await, ANSWER_MAX).collect().await.expect("all of it").to_bytes();
         assert_eq!(whole.len(), 3 * PIECE_BYTES);

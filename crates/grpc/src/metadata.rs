@@ -1,7 +1,7 @@
 //! gRPC metadata of client and server: token, client name, session, idempotency key, `if-match` and etag.
 
-use skald_app::idempotency_key::key_misfit;
-use skald_app::{Code, Fault, Work, limits, short};
+use skald_app::idempotency_key::key_problem;
+use skald_app::{Code, Fault, RequestControl, limits, truncate_for_message};
 use tonic::metadata::{MetadataMap, MetadataValue};
 
 pub(crate) const AUTHORIZATION: &str = "authorization";
@@ -16,7 +16,10 @@ const ETAG: &str = "etag";
 pub(crate) struct MetadataName(&'static str, &'static str);
 
 /// Reads a value from its ASCII key, or as UTF-8 from its `-bin` key.
-pub(crate) fn text(metadata: &MetadataMap, MetadataName(name, binary): MetadataName) -> Result<Option<String>, Fault> {
+pub(crate) fn read_text(
+    metadata: &MetadataMap,
+    MetadataName(name, binary): MetadataName,
+) -> Result<Option<String>, Fault> {
     let unreadable = || {
         let fault = Fault::new(Code::InvalidParams, format!("the metadata {name} is not text"));
         fault.hint(format!("send plain ASCII as {name}, or UTF-8 as {binary}"))
@@ -31,7 +34,7 @@ pub(crate) fn text(metadata: &MetadataMap, MetadataName(name, binary): MetadataN
 
 /// Inserts a value under its ASCII key, or under its `-bin` key if it is empty, not printable ASCII, or has spaces at
 /// its ends, which readers trim.
-pub(crate) fn put(metadata: &mut MetadataMap, MetadataName(name, binary): MetadataName, text: &str) {
+pub(crate) fn put_text(metadata: &mut MetadataMap, MetadataName(name, binary): MetadataName, text: &str) {
     let is_plain = !text.is_empty() && text.trim() == text && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     match MetadataValue::try_from(text) {
         Ok(value) if is_plain => {
@@ -43,34 +46,41 @@ pub(crate) fn put(metadata: &mut MetadataMap, MetadataName(name, binary): Metada
     }
 }
 
-fn bounded(metadata: &MetadataMap, named: MetadataName) -> Result<Option<String>, Fault> {
+fn read_bounded_text(metadata: &MetadataMap, named: MetadataName) -> Result<Option<String>, Fault> {
     let (most, MetadataName(name, _)) = (limits::KEY_CHARS_MAX, named);
-    match text(metadata, named)? {
-        Some(text) if key_misfit(&text).is_some() => {
+    match read_text(metadata, named)? {
+        Some(text) if key_problem(&text).is_some() => {
             let fault =
                 Fault::new(Code::InvalidParams, format!("the metadata {name} has 1 to {most} plain characters"));
-            Err(fault.value(&short(&text).into()).hint(format!("send a shorter {name}, or none")))
+            Err(fault.value(&truncate_for_message(&text).into()).hint(format!("send a shorter {name}, or none")))
         }
         text => Ok(text),
     }
 }
 
 /// The idempotency key and the expected revision of a request.
-pub(crate) fn work(metadata: &MetadataMap) -> Result<Work, Fault> {
-    let expected_revision = match bounded(metadata, IF_MATCH)?.as_deref() {
+pub(crate) fn read_work(metadata: &MetadataMap) -> Result<RequestControl, Fault> {
+    let expected_revision = match read_bounded_text(metadata, IF_MATCH)?.as_deref() {
         None | Some("*") => None,
         Some(text) => Some(text.trim_matches('"').parse().map_err(|_| {
-            let fault = Fault::new(Code::InvalidParams, format!("if-match is {:?}, not a revision", short(text)));
+            let fault = Fault::new(
+                Code::InvalidParams,
+                format!("if-match is {:?}, not a revision", truncate_for_message(text)),
+            );
             fault.hint("send the etag of the answer that you have seen")
         })?),
     };
-    Ok(Work { idempotency_key: bounded(metadata, IDEMPOTENCY_KEY)?, expected_revision, ..Work::default() })
+    Ok(RequestControl {
+        idempotency_key: read_bounded_text(metadata, IDEMPOTENCY_KEY)?,
+        expected_revision,
+        ..RequestControl::default()
+    })
 }
 
 /// Inserts the idempotency key and the expected revision of a request.
-pub(crate) fn put_work(metadata: &mut MetadataMap, work: &Work) {
+pub(crate) fn put_work(metadata: &mut MetadataMap, work: &RequestControl) {
     if let Some(key) = &work.idempotency_key {
-        put(metadata, IDEMPOTENCY_KEY, key);
+        put_text(metadata, IDEMPOTENCY_KEY, key);
     }
     if let Some(revision) = work.expected_revision {
         metadata.insert(IF_MATCH.0, revision.into());
@@ -78,8 +88,8 @@ pub(crate) fn put_work(metadata: &mut MetadataMap, work: &Work) {
 }
 
 /// The id of a conversation that a bridge holds.
-pub(crate) fn session(metadata: &MetadataMap) -> Result<Option<String>, Fault> {
-    bounded(metadata, SESSION)
+pub(crate) fn read_session_id(metadata: &MetadataMap) -> Result<Option<String>, Fault> {
+    read_bounded_text(metadata, SESSION)
 }
 
 /// Inserts the revision of an answer as an etag, which a client can send back as `if-match`.
@@ -90,7 +100,7 @@ pub(crate) fn put_revision(metadata: &mut MetadataMap, revision: Option<&u64>) {
 }
 
 /// Reads the revision that [`put_revision`] inserted.
-pub(crate) fn revision(metadata: &MetadataMap) -> Option<u64> {
+pub(crate) fn read_revision(metadata: &MetadataMap) -> Option<u64> {
     metadata.get(ETAG)?.to_str().ok()?.trim_matches('"').parse().ok()
 }
 
@@ -102,18 +112,22 @@ mod tests {
     fn any_text_arrives_as_it_was_sent() {
         for sent in ["plain", "two words", " edges ", "", "Zoë 龍", "line\nbreak", "~"] {
             let mut metadata = MetadataMap::new();
-            put(&mut metadata, CLIENT, sent);
-            assert_eq!(text(&metadata, CLIENT).ok().flatten().as_deref(), Some(sent));
+            put_text(&mut metadata, CLIENT, sent);
+            assert_eq!(read_text(&metadata, CLIENT).ok().flatten().as_deref(), Some(sent));
         }
-        assert_eq!(text(&MetadataMap::new(), CLIENT).ok(), Some(None));
+        assert_eq!(read_text(&MetadataMap::new(), CLIENT).ok(), Some(None));
     }
 
     #[test]
     fn a_key_and_a_revision_arrive() {
         let mut metadata = MetadataMap::new();
-        let sent = Work { idempotency_key: Some("clé 1".to_owned()), expected_revision: Some(7), ..Work::default() };
+        let sent = RequestControl {
+            idempotency_key: Some("clé 1".to_owned()),
+            expected_revision: Some(7),
+            ..RequestControl::default()
+        };
         put_work(&mut metadata, &sent);
-        let read = work(&metadata).unwrap();
+        let read = read_work(&metadata).unwrap();
         assert_eq!((read.idempotency_key, read.expected_revision), (sent.idempotency_key, Some(7)));
     }
 
@@ -121,8 +135,8 @@ mod tests {
     fn what_is_no_key_and_no_revision_is_refused() {
         let refused = |name: MetadataName, value: &str| {
             let mut metadata = MetadataMap::new();
-            put(&mut metadata, name, value);
-            work(&metadata).unwrap_err().body().message.clone()
+            put_text(&mut metadata, name, value);
+            read_work(&metadata).unwrap_err().body().message.clone()
         };
         assert_eq!(
             refused(IDEMPOTENCY_KEY, &"k".repeat(201)),
@@ -132,8 +146,8 @@ mod tests {
         assert_eq!(refused(IF_MATCH, "last"), "if-match is \"last\", not a revision");
         for etag in ["7", "\"7\""] {
             let mut metadata = MetadataMap::new();
-            put(&mut metadata, IF_MATCH, etag);
-            assert_eq!(work(&metadata).unwrap().expected_revision, Some(7));
+            put_text(&mut metadata, IF_MATCH, etag);
+            assert_eq!(read_work(&metadata).unwrap().expected_revision, Some(7));
         }
     }
 }

@@ -19,31 +19,31 @@ const DEADLINE: &str = "grpc-timeout";
 const DEADLINE_DIGITS_MAX: usize = 8;
 /// tonic also ends a request at its deadline, but with the status `Cancelled`: this middleware ends it slightly earlier
 /// with `DeadlineExceeded`.
-const EARLIER: Duration = Duration::from_millis(2);
+const DEADLINE_MARGIN: Duration = Duration::from_millis(2);
 
 /// The message for a call that panicked.
-const FAILED: &str = "the server failed on this request";
+const PANIC_MESSAGE: &str = "the server failed on this request";
 
 #[derive(Clone)]
-pub(crate) struct MannersLayer {
+pub(crate) struct RequestLimitsLayer {
     pub large: LargeRequests,
 }
 
-impl<S> Layer<S> for MannersLayer {
-    type Service = Manners<S>;
+impl<S> Layer<S> for RequestLimitsLayer {
+    type Service = RequestLimits<S>;
 
-    fn layer(&self, inner: S) -> Manners<S> {
-        Manners { inner, large: self.large.clone() }
+    fn layer(&self, inner: S) -> RequestLimits<S> {
+        RequestLimits { inner, large: self.large.clone() }
     }
 }
 
 #[derive(Clone)]
-pub(crate) struct Manners<S> {
+pub(crate) struct RequestLimits<S> {
     inner: S,
     large: LargeRequests,
 }
 
-impl<S> Service<Request<Body>> for Manners<S>
+impl<S> Service<Request<Body>> for RequestLimits<S>
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send + 'static,
@@ -64,7 +64,7 @@ where
         let mut inner = std::mem::replace(&mut self.inner, next);
         Box::pin(async move {
             let answer = async {
-                match message_budget::admit(request).await {
+                match message_budget::reserve_request(request).await {
                     Ok((request, None)) => inner.call(request).await,
                     Ok((request, Some(reserved))) => {
                         let call = async move {
@@ -72,7 +72,7 @@ where
                             let _reserved = reserved;
                             inner.call(request).await
                         };
-                        let failed = || Ok(fault::status(&Fault::new(Code::InternalError, FAILED)).into_http());
+                        let failed = || Ok(fault::status(&Fault::new(Code::InternalError, PANIC_MESSAGE)).into_http());
                         large.run(call).await.unwrap_or_else(failed)
                     }
                     Err(fault) => Ok(fault::status(&fault).into_http()),
@@ -87,7 +87,7 @@ where
                     }
                 },
             };
-            answer.map(message_budget::held)
+            answer.map(message_budget::hold_reservation)
         })
     }
 }
@@ -109,7 +109,7 @@ fn deadline(headers: &HeaderMap) -> Option<Duration> {
         "n" => Duration::from_nanos(number),
         _ => return None,
     };
-    Some(deadline.saturating_sub(EARLIER))
+    Some(deadline.saturating_sub(DEADLINE_MARGIN))
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
         let request = Request::builder().header(DEADLINE, "20m").body(Body::empty()).unwrap();
         let answer = runtime.block_on(async {
             let large = LargeRequests::start().unwrap();
-            MannersLayer { large }.layer(Silent).call(request).await
+            RequestLimitsLayer { large }.layer(Silent).call(request).await
         });
         let status = Status::from_header_map(answer.unwrap().headers()).unwrap();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
@@ -155,7 +155,7 @@ mod tests {
         };
         assert_eq!(read("5S"), Some(Duration::from_millis(4_998)));
         assert_eq!(read("100m"), Some(Duration::from_millis(98)));
-        assert_eq!(read("99999999H"), Some(Duration::from_hours(99_999_999).saturating_sub(EARLIER)));
+        assert_eq!(read("99999999H"), Some(Duration::from_hours(99_999_999).saturating_sub(DEADLINE_MARGIN)));
         assert_eq!(read("1n"), Some(Duration::ZERO));
         for nonsense in ["", "S", "5", "-5S", "5s", "é", "123456789H"] {
             let mut headers = HeaderMap::new();

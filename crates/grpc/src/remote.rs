@@ -12,10 +12,11 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::unfold;
 use serde_json::{Value, json};
-use skald_app::idempotency_key::key_misfit;
+use skald_app::idempotency_key::key_problem;
 use skald_app::{
     Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, ContentsText,
-    Conversation, Credential, Engine, Fault, Holder, News, OperationKind, Principal, ReadContents, Revocations, Work,
+    Conversation, Credential, Engine, Fault, Holder, News, OperationKind, Principal, ReadContents, RequestControl,
+    Revocations,
 };
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -30,11 +31,11 @@ use crate::proto::skald::{
     Argument, CallRequest, CompleteRequest, EndSessionRequest, IdentifyRequest, PromptRequest, ReadRequest,
     WatchRequest, WatchResponse,
 };
-use crate::server_connection::{ConnectionView, Pauses, ServerConnection};
+use crate::server_connection::{Backoff, ServerConnection, ServerHealth};
 use crate::{fault, metadata, watch as watching};
 
 /// The timeout of telling the server that a session has ended.
-const FAREWELL: Duration = Duration::from_secs(1);
+const END_SESSION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The settings of a bridge.
 #[derive(Debug, Clone)]
@@ -72,9 +73,9 @@ impl Remote {
     pub fn start(bridge: Bridge) -> Result<Arc<Self>, tonic::transport::Error> {
         let link = Arc::new(ServerConnection::new(&bridge.address)?);
         let attended = Arc::clone(&link);
-        let attendant = tokio::spawn(async move { attended.attend().await }).abort_handle();
+        let attendant = tokio::spawn(async move { attended.follow_health().await }).abort_handle();
         Ok(Arc::new(Self {
-            catalogue: Catalogue::whole(),
+            catalogue: Catalogue::from_all_nouns(),
             link,
             identity: bridge.identity,
             keys: AtomicU64::new(1),
@@ -87,20 +88,20 @@ impl Remote {
     }
 
     /// The holder of a token before the server was asked: without a name and roles.
-    pub fn holder(token: &str) -> Principal {
+    pub fn unverified_holder(token: &str) -> Principal {
         let holder = json!({"id": "token", "name": "", "kind": "human", "roles": {}});
-        Principal::Holder(Arc::new(holder_of(holder, token)))
+        Principal::Holder(Arc::new(parse_holder(holder, token)))
     }
 
     /// Calls `tell` now and after every change with the reason why the server cannot be called, or `None` if it can,
     /// for as long as the future is polled.
     pub async fn watch_health(&self, tell: impl Fn(Option<String>)) {
-        let mut sight: watch::Receiver<ConnectionView> = self.link.sight();
+        let mut sight: watch::Receiver<ServerHealth> = self.link.subscribe_health();
         loop {
             tell(match &*sight.borrow_and_update() {
-                ConnectionView::Sought => Some("the server has not been found yet".to_owned()),
-                ConnectionView::Healthy => None,
-                ConnectionView::Lost(why) => Some(why.clone()),
+                ServerHealth::Sought => Some("the server has not been found yet".to_owned()),
+                ServerHealth::Healthy => None,
+                ServerHealth::Lost(why) => Some(why.clone()),
             });
             if sight.changed().await.is_err() {
                 return;
@@ -109,17 +110,17 @@ impl Remote {
     }
 
     /// Waits until the server was told of every ended session, or the timeout has passed.
-    pub async fn finish(&self) {
+    pub async fn wait_for_ended_sessions(&self) {
         self.farewells.close();
-        let _ = tokio::time::timeout(FAREWELL, self.farewells.wait()).await;
+        let _ = tokio::time::timeout(END_SESSION_TIMEOUT, self.farewells.wait()).await;
     }
 
     /// The metadata of a request: token, client or session, idempotency key and expected revision.
-    fn beside(&self, caller: &Caller, work: Option<&Work>) -> Result<MetadataMap, Fault> {
-        let mut beside = authorization(&credential(caller))?;
+    fn request_metadata(&self, caller: &Caller, work: Option<&RequestControl>) -> Result<MetadataMap, Fault> {
+        let mut beside = authorization_metadata(&credential(caller))?;
         match &caller.conversation {
             Conversation::None | Conversation::Held(_) => {}
-            Conversation::Client(client) => metadata::put(&mut beside, metadata::CLIENT, client),
+            Conversation::Client(client) => metadata::put_text(&mut beside, metadata::CLIENT, client),
             Conversation::Session(session) => {
                 self.lock().entry(Arc::clone(session)).or_insert_with(|| credential(caller));
                 self.put_session(&mut beside, session);
@@ -132,7 +133,7 @@ impl Remote {
     }
 
     fn put_session(&self, beside: &mut MetadataMap, session: &str) {
-        metadata::put(beside, metadata::SESSION, &format!("{}-{session}", self.identity));
+        metadata::put_text(beside, metadata::SESSION, &format!("{}-{session}", self.identity));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, Credential>> {
@@ -141,12 +142,12 @@ impl Remote {
 
     /// Adds an idempotency key to a command, so that it can be sent again if its answer was lost. A key in the input is
     /// used as it is: another one in the metadata would be refused.
-    fn repeatable(&self, work: &Work, input: &Value) -> Work {
+    fn with_idempotency_key(&self, work: &RequestControl, input: &Value) -> RequestControl {
         let mut work = work.clone();
         if work.idempotency_key.is_none() {
             work.idempotency_key = match input.get("idempotency_key").and_then(Value::as_str) {
                 // An invalid key is not sent as metadata, so that the operation itself refuses it.
-                Some(key) => (key_misfit(key).is_none()).then(|| key.to_owned()),
+                Some(key) => (key_problem(key).is_none()).then(|| key.to_owned()),
                 None => Some(format!("{}-{}", self.identity, self.keys.fetch_add(1, Ordering::Relaxed))),
             };
         }
@@ -154,20 +155,20 @@ impl Remote {
     }
 
     /// Checks that the server answers callers without a token; the fault says why not.
-    pub async fn knock(&self) -> Result<(), Fault> {
-        self.told_of(MetadataMap::new()).await.map(drop)
+    pub async fn check_access_without_token(&self) -> Result<(), Fault> {
+        self.call_identify(MetadataMap::new()).await.map(drop)
     }
 
-    async fn told_of(&self, beside: MetadataMap) -> Result<Option<IdentifiedPrincipal>, Fault> {
-        let answer = self.link.ask(|mut gateway| {
-            let request = with(&beside, IdentifyRequest {});
+    async fn call_identify(&self, beside: MetadataMap) -> Result<Option<IdentifiedPrincipal>, Fault> {
+        let answer = self.link.call_with_retries(|mut gateway| {
+            let request = with_metadata(&beside, IdentifyRequest {});
             async move { gateway.identify(request).await }
         });
         Ok(answer.await?.into_inner().principal)
     }
 
     async fn identify(&self, token: &str) -> Result<Principal, Fault> {
-        match self.told_of(authorization(&Credential::new(token))?).await? {
+        match self.call_identify(authorization_metadata(&Credential::new(token))?).await? {
             Some(IdentifiedPrincipal::Holder(holder)) => {
                 let told = json!({
                     "id": holder.id,
@@ -176,18 +177,18 @@ impl Remote {
                     "roles": holder.roles,
                     "gate_role": holder.gate_role,
                 });
-                let mut holder = holder_of(told, token);
+                let mut holder = parse_holder(told, token);
                 holder.revocation = self.revocations.signal(&holder.id);
                 Ok(Principal::Holder(Arc::new(holder)))
             }
             // A caller with a token must never be taken for the owner.
-            Some(IdentifiedPrincipal::Owner(_)) | None => Err(unauthorized()),
+            Some(IdentifiedPrincipal::Owner(_)) | None => Err(unknown_token_fault()),
         }
     }
 }
 
 /// A holder from the server's answer. Roles that this version does not know are dropped.
-fn holder_of(mut told: Value, token: &str) -> Holder {
+fn parse_holder(mut told: Value, token: &str) -> Holder {
     if let Some(roles) = told["roles"].as_object_mut() {
         roles.retain(|_, role| ["gm", "player", "guest"].iter().any(|known| role == known));
     }
@@ -207,31 +208,35 @@ fn credential(caller: &Caller) -> Credential {
     }
 }
 
-fn unauthorized() -> Fault {
+fn unknown_token_fault() -> Fault {
     let fault = Fault::new(Code::Unauthorized, "the token is not known");
     fault.hint("send a token of skald token create")
 }
 
 /// The metadata with the token. A token that is no valid header value is refused, not left out: without a token the
 /// caller might be taken for the owner.
-fn authorization(credential: &Credential) -> Result<MetadataMap, Fault> {
+fn authorization_metadata(credential: &Credential) -> Result<MetadataMap, Fault> {
     let mut beside = MetadataMap::new();
     if let Some(token) = credential.token() {
-        let mut value = MetadataValue::try_from(format!("Bearer {}", token.trim())).map_err(|_| unauthorized())?;
+        let mut value =
+            MetadataValue::try_from(format!("Bearer {}", token.trim())).map_err(|_| unknown_token_fault())?;
         value.set_sensitive(true);
         beside.insert(metadata::AUTHORIZATION, value);
     }
     Ok(beside)
 }
 
-fn with<T>(beside: &MetadataMap, message: T) -> Request<T> {
+fn with_metadata<T>(beside: &MetadataMap, message: T) -> Request<T> {
     let mut request = Request::new(message);
     *request.metadata_mut() = beside.clone();
     request
 }
 
 /// Waits for an answer until the caller cancels the request.
-async fn unless_given_up<T>(work: &Work, answer: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+async fn wait_unless_cancelled<T>(
+    work: &RequestControl,
+    answer: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
     tokio::select! {
         biased;
         answer = answer => answer,
@@ -240,7 +245,7 @@ async fn unless_given_up<T>(work: &Work, answer: impl Future<Output = Result<T, 
 }
 
 /// Adds to an UNAVAILABLE fault of a command that it may have been executed.
-fn in_doubt(fault: Fault, how: &Work) -> Fault {
+fn mark_outcome_unknown(fault: Fault, how: &RequestControl) -> Fault {
     if fault.code() != Code::Unavailable {
         return fault;
     }
@@ -252,9 +257,9 @@ fn in_doubt(fault: Fault, how: &Work) -> Fault {
 }
 
 /// Stores the revision of an answer in `work` and returns the message.
-fn told<T>(work: &Work, answer: Response<T>) -> T {
-    if let Some(revision) = metadata::revision(answer.metadata()) {
-        work.stands_at(revision);
+fn record_revision<T>(work: &RequestControl, answer: Response<T>) -> T {
+    if let Some(revision) = metadata::read_revision(answer.metadata()) {
+        work.set_revision(revision);
     }
     answer.into_inner()
 }
@@ -269,24 +274,29 @@ impl Engine for Remote {
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
-        work: &'a Work,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Answer, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.operation(operation)?;
-            let how = if entry.kind == OperationKind::Command { self.repeatable(work, &input) } else { work.clone() };
+            let how = if entry.kind == OperationKind::Command {
+                self.with_idempotency_key(work, &input)
+            } else {
+                work.clone()
+            };
             let with_subjects = self.catalogue.with_subjects_of(&input);
-            let (input, beside) = (input.to_string(), self.beside(caller, Some(&how))?);
-            let answer = self.link.ask(|mut gateway| {
+            let (input, beside) = (input.to_string(), self.request_metadata(caller, Some(&how))?);
+            let answer = self.link.call_with_retries(|mut gateway| {
                 let message = CallRequest { operation: operation.to_owned(), input: input.clone() };
-                let request = with(&beside, message);
+                let request = with_metadata(&beside, message);
                 async move { gateway.call(request).await }
             });
-            let answer = unless_given_up(work, answer).await;
+            let answer = wait_unless_cancelled(work, answer).await;
             let answer = answer.map_err(|fault| {
-                let fault = if entry.kind == OperationKind::Command { in_doubt(fault, &how) } else { fault };
+                let fault =
+                    if entry.kind == OperationKind::Command { mark_outcome_unknown(fault, &how) } else { fault };
                 with_subjects(fault)
             });
-            let answer = told(work, answer?).answer;
+            let answer = record_revision(work, answer?).answer;
             let value = serde_json::from_str(&answer).map(Answer::Value);
             value.map_err(|_| Fault::new(Code::Unavailable, "the server's answer is no JSON"))
         })
@@ -299,10 +309,10 @@ impl Engine for Remote {
         arguments: &'a [(String, String)],
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
-            let beside = self.beside(caller, None)?;
-            let answer = self.link.ask(|mut gateway| {
+            let beside = self.request_metadata(caller, None)?;
+            let answer = self.link.call_with_retries(|mut gateway| {
                 let arguments = arguments.iter().cloned().map(|(name, value)| Argument { name, value }).collect();
-                let request = with(&beside, PromptRequest { name: prompt.to_owned(), arguments });
+                let request = with_metadata(&beside, PromptRequest { name: prompt.to_owned(), arguments });
                 async move { gateway.prompt(request).await }
             });
             Ok(answer.await?.into_inner().text)
@@ -315,8 +325,8 @@ impl Engine for Remote {
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
         Box::pin(async move {
-            let beside = self.beside(caller, None)?;
-            let answer = self.link.ask(|mut gateway| {
+            let beside = self.request_metadata(caller, None)?;
+            let answer = self.link.call_with_retries(|mut gateway| {
                 let target = match request.target.clone() {
                     CompletionTarget::Prompt(name) => Target::Prompt(name),
                     CompletionTarget::Resource(uri) => Target::Resource(uri),
@@ -324,7 +334,7 @@ impl Engine for Remote {
                 let (argument, typed) = (request.argument.clone(), request.typed.clone());
                 let given = request.given.iter().cloned().map(|(name, value)| Argument { name, value }).collect();
                 let message = CompleteRequest { target: Some(target), argument, typed, given };
-                let request = with(&beside, message);
+                let request = with_metadata(&beside, message);
                 async move { gateway.complete(request).await }
             });
             let answer = answer.await?.into_inner();
@@ -336,7 +346,7 @@ impl Engine for Remote {
         Box::pin(async move {
             let mut watcher = Watcher {
                 link: Arc::clone(&self.link),
-                beside: self.beside(caller, None),
+                beside: self.request_metadata(caller, None),
                 token_id: caller.id().to_owned(),
                 revocations: Arc::clone(&self.revocations),
                 place: after.map(Arc::from),
@@ -345,11 +355,11 @@ impl Engine for Remote {
                 has_missed: false,
             };
             // Return only once the stream is open, so that the subscriber misses no later change.
-            let _ = self.link.patiently(watcher.open()).await;
+            let _ = self.link.wait_with_timeout(watcher.open()).await;
             watcher.has_begun = true;
             let place = watcher.place.clone();
             let news = unfold(watcher, |mut watcher| async { watcher.next().await.map(|news| (news, watcher)) });
-            Changes::elsewhere(news.boxed(), place)
+            Changes::from_remote(news.boxed(), place)
         })
     }
 
@@ -357,7 +367,7 @@ impl Engine for Remote {
         Box::pin(async move { Ok(Caller { principal: self.identify(token).await?, conversation: Conversation::None }) })
     }
 
-    fn current<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
+    fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
         Box::pin(async move {
             let credential = credential(caller);
             let Some(token) = credential.token() else { return Ok(caller.clone()) };
@@ -369,13 +379,13 @@ impl Engine for Remote {
         let Conversation::Session(session) = conversation else { return };
         // Most sessions were never named to the server, which then stores nothing for them.
         let Some(credential) = self.lock().remove(session) else { return };
-        let Ok(mut beside) = authorization(&credential) else { return };
+        let Ok(mut beside) = authorization_metadata(&credential) else { return };
         self.put_session(&mut beside, session);
-        let request = with(&beside, EndSessionRequest {});
-        let mut gateway = self.link.calls();
+        let request = with_metadata(&beside, EndSessionRequest {});
+        let mut gateway = self.link.call_client();
         let farewell = async move {
             // A server that cannot be reached keeps the context of the session without need.
-            let _ = tokio::time::timeout(FAREWELL, gateway.end_session(request)).await;
+            let _ = tokio::time::timeout(END_SESSION_TIMEOUT, gateway.end_session(request)).await;
         };
         self.farewells.spawn_on(farewell, &self.runtime);
     }
@@ -384,16 +394,16 @@ impl Engine for Remote {
         &'a self,
         caller: &'a Caller,
         uri: &'a str,
-        work: &'a Work,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<ReadContents, Fault>> {
         Box::pin(async move {
             let (resource, _) = self.catalogue.resolve(uri)?;
-            let beside = self.beside(caller, Some(work))?;
-            let answer = self.link.ask(|mut gateway| {
-                let request = with(&beside, ReadRequest { uri: uri.to_owned() });
+            let beside = self.request_metadata(caller, Some(work))?;
+            let answer = self.link.call_with_retries(|mut gateway| {
+                let request = with_metadata(&beside, ReadRequest { uri: uri.to_owned() });
                 async move { gateway.read(request).await }
             });
-            let text = told(work, unless_given_up(work, answer).await?).text;
+            let text = record_revision(work, wait_unless_cancelled(work, answer).await?).text;
             Ok(ReadContents { mime_type: resource.mime_type, text: ContentsText::Text(text) })
         })
     }
@@ -418,11 +428,11 @@ struct Watcher {
 impl Watcher {
     /// Opens the stream, with retries and without a limit. Fails only if the server refuses the token.
     async fn open(&mut self) -> Result<(), Fault> {
-        let mut pauses = Pauses::new();
+        let mut pauses = Backoff::new();
         loop {
             match self.try_open().await {
                 Ok(()) => return Ok(()),
-                Err(status) => match fault::fault(&status) {
+                Err(status) => match fault::from_status(&status) {
                     Some(fault) if fault.code() == Code::Unauthorized => return Err(fault),
                     _ => pauses.pause().await,
                 },
@@ -433,16 +443,16 @@ impl Watcher {
     async fn try_open(&mut self) -> Result<(), Status> {
         let after = self.place.as_deref().unwrap_or_default().to_owned();
         let beside = self.beside.as_ref().map_err(fault::status)?;
-        let request = with(beside, WatchRequest { after, uris: Vec::new() });
-        let mut stream = self.link.watches().watch(request).await?.into_inner();
+        let request = with_metadata(beside, WatchRequest { after, uris: Vec::new() });
+        let mut stream = self.link.watch_client().watch(request).await?.into_inner();
         let opening = stream.message().await?.ok_or_else(|| Status::unavailable("the stream ended at once"))?;
         self.has_missed |= self.has_begun && self.place.is_none();
-        self.reach(&opening);
+        self.advance_place(&opening);
         self.stream = Some(stream);
         Ok(())
     }
 
-    fn reach(&mut self, message: &WatchResponse) {
+    fn advance_place(&mut self, message: &WatchResponse) {
         if !message.place.is_empty() {
             self.place = Some(message.place.as_str().into());
         }
@@ -450,31 +460,31 @@ impl Watcher {
 
     /// The next news; `None` once the server refuses the token, whose open streams and sessions here end then.
     async fn next(&mut self) -> Option<News> {
-        let news = self.heard().await;
+        let news = self.receive_news().await;
         if news.is_none() {
             self.revocations.interrupt(&self.token_id);
         }
         news
     }
 
-    async fn heard(&mut self) -> Option<News> {
+    async fn receive_news(&mut self) -> Option<News> {
         loop {
             let Some(stream) = &mut self.stream else {
                 self.open().await.ok()?;
                 continue;
             };
             if std::mem::take(&mut self.has_missed) {
-                return Some(News::of([], true, self.place.clone()));
+                return Some(News::from_changes([], true, self.place.clone()));
             }
             match stream.message().await {
                 Ok(Some(message)) => {
-                    self.reach(&message);
-                    let told = message.changes.into_iter().filter_map(watching::heard);
-                    return Some(News::of(told, message.everything, self.place.clone()));
+                    self.advance_place(&message);
+                    let told = message.changes.into_iter().filter_map(watching::change_from_message);
+                    return Some(News::from_changes(told, message.everything, self.place.clone()));
                 }
                 Ok(None) => self.stream = None,
                 Err(status) => {
-                    if fault::fault(&status).is_some_and(|fault| fault.code() == Code::Unauthorized) {
+                    if fault::from_status(&status).is_some_and(|fault| fault.code() == Code::Unauthorized) {
                         return None;
                     }
                     self.stream = None;

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use skald_app::{Engine, LargeRequests, Visible, limits};
+use skald_app::{Engine, LargeRequests, ToolsetFilter, limits};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
 
 use crate::GrpcHealth;
-use crate::campaign_service::Campaigns;
+use crate::campaign_service::CampaignHandlers;
 use crate::connections::{GrpcConnectionLimits, incoming};
-use crate::duality_service::DualityDice;
+use crate::duality_service::DualityHandlers;
 use crate::gateway::GatewayService;
-use crate::health::name_of;
+use crate::health::service_name;
 use crate::identify::IdentifyLayer;
-use crate::middleware::MannersLayer;
+use crate::middleware::RequestLimitsLayer;
 use crate::proto;
 use crate::proto::campaign::campaign_service_server::CampaignServiceServer;
 use crate::proto::duality::duality_service_server::DualityServiceServer;
@@ -27,10 +27,10 @@ use crate::session_service::SessionHandlers;
 /// Every service with a health status; the empty name is the server as a whole.
 pub(crate) const SERVICES: [&str; 5] = [
     "",
-    name_of::<GatewayServer<GatewayService>>(),
-    name_of::<CampaignServiceServer<Campaigns>>(),
-    name_of::<SessionServiceServer<SessionHandlers>>(),
-    name_of::<DualityServiceServer<DualityDice>>(),
+    service_name::<GatewayServer<GatewayService>>(),
+    service_name::<CampaignServiceServer<CampaignHandlers>>(),
+    service_name::<SessionServiceServer<SessionHandlers>>(),
+    service_name::<DualityServiceServer<DualityHandlers>>(),
 ];
 
 /// HTTP/2 streams at once on one connection: each MCP session of a bridge keeps one open.
@@ -51,7 +51,7 @@ pub struct GrpcOptions {
     /// Whether a request without a token is refused. Set wherever others than the owner can reach the server.
     pub is_token_required: bool,
     /// The operations, resources and prompts that clients see.
-    pub visible: Visible,
+    pub visible: ToolsetFilter,
     /// Cancelled when the server begins to stop: watch streams end then.
     pub stopping: CancellationToken,
 }
@@ -80,9 +80,9 @@ pub async fn serve(
     let ending = stopping.clone();
     let service_context = Arc::new(ServiceContext { engine, visible });
     let gateway = GatewayServer::new(GatewayService { service_context: Arc::clone(&service_context), stopping });
-    let campaigns = CampaignServiceServer::new(Campaigns(Arc::clone(&service_context)));
+    let campaigns = CampaignServiceServer::new(CampaignHandlers(Arc::clone(&service_context)));
     let sessions = SessionServiceServer::new(SessionHandlers(Arc::clone(&service_context)));
-    let duality = DualityServiceServer::new(DualityDice(service_context));
+    let duality = DualityServiceServer::new(DualityHandlers(service_context));
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
@@ -98,7 +98,7 @@ pub async fn serve(
         .timeout(CALL_MAX)
         // The first layer is the outermost.
         .layer(identify)
-        .layer(MannersLayer { large })
+        .layer(RequestLimitsLayer { large })
         .add_service(gateway.max_decoding_message_size(MESSAGE_BYTES_MAX))
         .add_service(campaigns.max_decoding_message_size(MESSAGE_BYTES_MAX))
         .add_service(sessions.max_decoding_message_size(MESSAGE_BYTES_MAX))
@@ -111,9 +111,9 @@ pub async fn serve(
         .serve_with_incoming_shutdown(incoming, closing.cancelled_owned());
     let farewell = async {
         ending.cancelled().await;
-        health.set(false).await;
+        health.set_serving(false).await;
         // Otherwise the shutdown would wait for open health watches.
-        health.end().await;
+        health.clear_statuses().await;
     };
     tokio::pin!(served);
     let served = tokio::select! {

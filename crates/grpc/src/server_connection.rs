@@ -16,12 +16,12 @@ use crate::proto::skald::DescribeRequest;
 use crate::proto::skald::gateway_client::GatewayClient;
 
 /// How long a call is retried after the connection to the server was lost.
-const PATIENCE: Duration = Duration::from_secs(8);
+const RETRY_MAX: Duration = Duration::from_secs(8);
 /// The pauses between attempts grow from the first to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LAST_PAUSE: Duration = Duration::from_secs(1);
 /// The first pause between attempts to watch the server's health.
-const SEEKING_PAUSE: Duration = Duration::from_millis(200);
+const HEALTH_FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// Keep-alive interval and timeout, to detect a server that is gone without closing the connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -35,7 +35,7 @@ pub(crate) type Gateway = GatewayClient<Channel>;
 
 /// The last known state of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ConnectionView {
+pub(crate) enum ServerHealth {
     /// Not seen healthy yet.
     Sought,
     Healthy,
@@ -49,13 +49,13 @@ pub(crate) struct ServerConnection {
     calls: Channel,
     /// Streams have a connection of their own, so that a slow reader of a stream does not delay calls.
     watches: Channel,
-    sight: watch::Sender<ConnectionView>,
+    sight: watch::Sender<ServerHealth>,
 }
 
 /// Exponential backoff between attempts.
-pub(crate) struct Pauses(Duration);
+pub(crate) struct Backoff(Duration);
 
-impl Pauses {
+impl Backoff {
     pub(crate) fn new() -> Self {
         Self(FIRST_PAUSE)
     }
@@ -78,86 +78,86 @@ impl ServerConnection {
             .http2_keep_alive_interval(KEEP_ALIVE)
             .keep_alive_timeout(KEEP_ALIVE);
         let (calls, watches) = (endpoint.connect_lazy(), endpoint.keep_alive_while_idle(true).connect_lazy());
-        Ok(Self { address: address.to_owned(), calls, watches, sight: watch::Sender::new(ConnectionView::Sought) })
+        Ok(Self { address: address.to_owned(), calls, watches, sight: watch::Sender::new(ServerHealth::Sought) })
     }
 
-    pub(crate) fn sight(&self) -> watch::Receiver<ConnectionView> {
+    pub(crate) fn subscribe_health(&self) -> watch::Receiver<ServerHealth> {
         self.sight.subscribe()
     }
 
-    pub(crate) fn calls(&self) -> Gateway {
+    pub(crate) fn call_client(&self) -> Gateway {
         GatewayClient::new(self.calls.clone()).max_decoding_message_size(ANSWER_BYTES_MAX)
     }
 
-    pub(crate) fn watches(&self) -> Gateway {
+    pub(crate) fn watch_client(&self) -> Gateway {
         GatewayClient::new(self.watches.clone()).max_decoding_message_size(ANSWER_BYTES_MAX)
     }
 
     /// Waits without a limit until the server has been healthy once.
-    pub(crate) async fn found(&self) {
-        if *self.sight.borrow() == ConnectionView::Sought {
+    pub(crate) async fn wait_until_found(&self) {
+        if *self.sight.borrow() == ServerHealth::Sought {
             // Never fails: `self` owns the sender.
-            let _ = self.sight.subscribe().wait_for(|sight| *sight != ConnectionView::Sought).await;
+            let _ = self.sight.subscribe().wait_for(|sight| *sight != ServerHealth::Sought).await;
         }
     }
 
     /// Sends a call and retries it while the connection is broken. The call must be safe to repeat: a read, or a
     /// command with an idempotency key.
-    pub(crate) async fn ask<T, F>(&self, send: impl Fn(Gateway) -> F) -> Result<Response<T>, Fault>
+    pub(crate) async fn call_with_retries<T, F>(&self, send: impl Fn(Gateway) -> F) -> Result<Response<T>, Fault>
     where
         F: Future<Output = Result<Response<T>, Status>>,
     {
-        self.found().await;
-        let (began, mut pauses) = (Instant::now(), Pauses::new());
+        self.wait_until_found().await;
+        let (began, mut pauses) = (Instant::now(), Backoff::new());
         loop {
-            let status = match send(self.calls()).await {
+            let status = match send(self.call_client()).await {
                 Ok(response) => return Ok(response),
                 Err(status) => status,
             };
-            if let Some(fault) = fault::fault(&status) {
+            if let Some(fault) = fault::from_status(&status) {
                 return Err(fault);
             }
-            if !is_broken(&status) || began.elapsed() > PATIENCE {
-                return Err(self.unanswered(&status));
+            if !is_connection_error(&status) || began.elapsed() > RETRY_MAX {
+                return Err(self.no_answer_fault(&status));
             }
             pauses.pause().await;
         }
     }
 
     /// Waits for a future that needs the server, at most as long as a call is retried.
-    pub(crate) async fn patiently<T>(&self, wait: impl Future<Output = T>) -> Option<T> {
-        self.found().await;
-        tokio::time::timeout(PATIENCE, wait).await.ok()
+    pub(crate) async fn wait_with_timeout<T>(&self, wait: impl Future<Output = T>) -> Option<T> {
+        self.wait_until_found().await;
+        tokio::time::timeout(RETRY_MAX, wait).await.ok()
     }
 
-    fn unanswered(&self, status: &Status) -> Fault {
+    fn no_answer_fault(&self, status: &Status) -> Fault {
         tracing::debug!(code = ?status.code(), "the server gave no answer");
         let fault = Fault::new(Code::Unavailable, format!("the server at {} does not answer", self.address));
         fault.hint("start it with skald serve, or name another with --addr; then ask again")
     }
 
     /// Follows the server's health, and publishes and logs its changes, for as long as the future is polled.
-    pub(crate) async fn attend(&self) {
-        let mut pause = SEEKING_PAUSE;
+    pub(crate) async fn follow_health(&self) {
+        let mut pause = HEALTH_FIRST_PAUSE;
         loop {
-            let why = match self.healthy().await {
+            let why = match self.watch_until_unhealthy().await {
                 Ok(()) => "it ended the connection".to_owned(),
                 Err(status) => status.message().to_owned(),
             };
             match &*self.sight.borrow() {
-                ConnectionView::Sought if pause == SEEKING_PAUSE => {
+                ServerHealth::Sought if pause == HEALTH_FIRST_PAUSE => {
                     tracing::warn!(address = self.address, why, "waiting for the server");
                 }
-                ConnectionView::Healthy => {
+                ServerHealth::Healthy => {
                     tracing::warn!(address = self.address, why, "the server was lost, looking for it");
-                    pause = SEEKING_PAUSE;
+                    pause = HEALTH_FIRST_PAUSE;
                 }
-                ConnectionView::Sought | ConnectionView::Lost(_) => {}
+                ServerHealth::Sought | ServerHealth::Lost(_) => {}
             }
             self.sight.send_if_modified(|sight| {
-                let is_news = *sight == ConnectionView::Healthy;
+                let is_news = *sight == ServerHealth::Healthy;
                 if is_news {
-                    *sight = ConnectionView::Lost(format!("the server at {} does not answer", self.address));
+                    *sight = ServerHealth::Lost(format!("the server at {} does not answer", self.address));
                 }
                 is_news
             });
@@ -167,14 +167,14 @@ impl ServerConnection {
     }
 
     /// Watches the server's health until the stream ends or the server does not serve.
-    async fn healthy(&self) -> Result<(), Status> {
+    async fn watch_until_unhealthy(&self) -> Result<(), Status> {
         let request = HealthCheckRequest { service: String::new() };
         let mut statuses = HealthClient::new(self.watches.clone()).watch(request).await?.into_inner();
         while let Some(status) = statuses.message().await? {
             if status.status() == ServingStatus::Serving {
                 self.compare_versions().await;
                 tracing::info!(address = self.address, "the server is there");
-                self.sight.send_replace(ConnectionView::Healthy);
+                self.sight.send_replace(ServerHealth::Healthy);
             } else {
                 return Err(Status::unavailable("it does not serve right now"));
             }
@@ -185,7 +185,7 @@ impl ServerConnection {
     /// Warns if the server has another version: operations that only one of the two has are answered as unknown.
     async fn compare_versions(&self) {
         // A server that requires a token refuses this call: then the versions are not compared.
-        let Ok(described) = self.calls().describe(DescribeRequest {}).await else { return };
+        let Ok(described) = self.call_client().describe(DescribeRequest {}).await else { return };
         let (theirs, ours) = (described.into_inner().version, env!("CARGO_PKG_VERSION"));
         if theirs != ours {
             tracing::warn!(server = theirs, bridge = ours, "the server is of another version than this bridge");
@@ -194,7 +194,7 @@ impl ServerConnection {
 }
 
 /// Whether a status is about the connection and is not an answer of the server.
-pub(crate) fn is_broken(status: &Status) -> bool {
+pub(crate) fn is_connection_error(status: &Status) -> bool {
     matches!(
         status.code(),
         tonic::Code::Unavailable | tonic::Code::Unknown | tonic::Code::Internal | tonic::Code::Cancelled
@@ -202,12 +202,12 @@ pub(crate) fn is_broken(status: &Status) -> bool {
 }
 
 /// The version of the server at an address, or why it is unknown.
-pub async fn describe(address: &str) -> Result<String, String> {
+pub async fn server_version(address: &str) -> Result<String, String> {
     let link = ServerConnection::new(address).map_err(|error| error.to_string())?;
-    let described = tokio::time::timeout(CONNECT_MAX, link.calls().describe(DescribeRequest {})).await;
+    let described = tokio::time::timeout(CONNECT_MAX, link.call_client().describe(DescribeRequest {})).await;
     match described.map_err(|_| "it does not answer".to_owned())? {
         Ok(described) => Ok(described.into_inner().version),
-        Err(status) => match fault::fault(&status) {
+        Err(status) => match fault::from_status(&status) {
             Some(fault) if fault.code() == Code::Unauthorized => Ok("that wants a token".to_owned()),
             _ => Err(status.message().to_owned()),
         },

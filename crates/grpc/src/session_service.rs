@@ -6,7 +6,7 @@ use serde_json::json;
 use tonic::{Request, Response, Status};
 
 use crate::convert::{AnswerFields, PageRequest};
-use crate::fault::refused;
+use crate::fault::into_status;
 use crate::proto::session::session_service_server::SessionService;
 use crate::proto::session::{
     GetSessionRequest, GetSessionResponse, ListSessionsRequest, ListSessionsResponse, Session, SessionStatus,
@@ -22,7 +22,7 @@ impl SessionService for SessionHandlers {
         &self,
         request: Request<StartSessionRequest>,
     ) -> Result<Response<StartSessionResponse>, Status> {
-        let started = self.0.typed(
+        let started = self.0.call_typed(
             request,
             "session_start",
             |message| json!({"campaign_id": message.campaign_id, "name": message.name}),
@@ -34,7 +34,7 @@ impl SessionService for SessionHandlers {
         &self,
         request: Request<ListSessionsRequest>,
     ) -> Result<Response<ListSessionsResponse>, Status> {
-        let page = self.0.page(request, |message| PageRequest {
+        let page = self.0.read_page(request, |message| PageRequest {
             view: "sessions",
             campaign_id: Some(message.campaign_id),
             size: message.page_size,
@@ -46,24 +46,24 @@ impl SessionService for SessionHandlers {
     }
 
     async fn get_session(&self, request: Request<GetSessionRequest>) -> Result<Response<GetSessionResponse>, Status> {
-        let visit = CallContext::of(&request)?;
+        let visit = CallContext::from_request(&request)?;
         let GetSessionRequest { campaign_id, session_id } = request.into_inner();
-        let row = self.0.row(&visit, "session", &campaign_id, &session_id).await;
-        let row = row.map_err(refused)?;
+        let row = self.0.find_row(&visit, "session", &campaign_id, &session_id).await;
+        let row = row.map_err(into_status)?;
         Ok(Response::new(GetSessionResponse { session: Some(session(AnswerFields(&row))) }))
     }
 }
 
 fn session(answer: AnswerFields) -> Session {
     let count = |name| answer.field(name).0.as_i64().unwrap_or_default();
-    let ended_at = answer.moment("ended_at");
+    let ended_at = answer.timestamp("ended_at");
     Session {
         id: answer.text("id"),
         campaign_id: answer.text("campaign_id"),
         name: answer.text("name"),
-        status: answer.word("status", SessionStatus::from_str_name, ""),
-        started_at: answer.moment("started_at"),
-        updated_at: answer.moment("updated_at"),
+        status: answer.enum_number("status", SessionStatus::from_str_name, ""),
+        started_at: answer.timestamp("started_at"),
+        updated_at: answer.timestamp("updated_at"),
         version: 1 + count("note_count") + count("roll_count") + i64::from(ended_at.is_some()),
         ended_at,
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::stream::{BoxStream, once, unfold};
 use skald_app::{
-    AnnouncedChange, Caller, Changes, Code, Fault, News, Principal, ResourceChange, Work, limits, unauthorized,
+    AnnouncedChange, Caller, Changes, Code, Fault, News, Principal, RequestControl, ResourceChange, limits,
+    unauthorized_fault,
 };
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
@@ -32,20 +33,20 @@ struct Watch {
 }
 
 /// The resource of the caller's context.
-const CONTEXT: &str = "context://current";
+const CONTEXT_URI: &str = "context://current";
 /// Separates the journal place and the context hash in the place of a message.
-const BESIDE: char = '~';
+const PLACE_SEPARATOR: char = '~';
 
 /// A hash of the caller's context. Another build may hash differently, and then announces the context once more.
-async fn context_mark(service_context: &ServiceContext, caller: &Caller) -> String {
-    let read = service_context.engine.read(caller, CONTEXT, &Work::default()).await;
+async fn context_hash(service_context: &ServiceContext, caller: &Caller) -> String {
+    let read = service_context.engine.read(caller, CONTEXT_URI, &RequestControl::default()).await;
     let mut hasher = DefaultHasher::new();
     read.map(skald_app::ReadContents::into_text).unwrap_or_default().hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
 /// Opens a watch stream: every change after this has returned is sent.
-pub(crate) async fn stream(
+pub(crate) async fn open_stream(
     service_context: Arc<ServiceContext>,
     caller: Caller,
     request: WatchRequest,
@@ -53,12 +54,12 @@ pub(crate) async fn stream(
 ) -> Result<BoxStream<'static, Result<WatchResponse, Status>>, Status> {
     if request.uris.len() > limits::SUBSCRIPTIONS_MAX {
         let message = format!("one request watches at most {} resources", limits::SUBSCRIPTIONS_MAX);
-        let fault = Fault::new(Code::TooLarge, message).at("/uris");
+        let fault = Fault::new(Code::TooLarge, message).with_path("/uris");
         return Err(fault::status(&fault.hint("watch all by naming none, or a list instead of its members")));
     }
-    let (after, known) = request.after.split_once(BESIDE).unwrap_or((&request.after, ""));
+    let (after, known) = request.after.split_once(PLACE_SEPARATOR).unwrap_or((&request.after, ""));
     let changes = service_context.engine.changes(&caller, (!after.is_empty()).then_some(after)).await;
-    let context = context_mark(&service_context, &caller).await;
+    let context = context_hash(&service_context, &caller).await;
     let is_context_new = !known.is_empty() && known != context;
     let uris = request.uris.into_iter().collect();
     let watch = Watch { service_context, caller, changes, uris, context, is_context_new, stopping };
@@ -76,27 +77,27 @@ pub(crate) async fn stream(
 impl Watch {
     /// The next message. A revoked token gets no further message, even if unsent changes are left.
     async fn next(&mut self) -> Result<WatchResponse, Status> {
-        let revoked = self.caller.revoked();
+        let revoked = self.caller.wait_for_revocation();
         tokio::select! {
             biased;
-            () = revoked => Err(fault::status(&unauthorized())),
-            message = self.message_of_changes() => message,
+            () = revoked => Err(fault::status(&unauthorized_fault())),
+            message = self.next_changes() => message,
         }
     }
 
-    async fn message_of_changes(&mut self) -> Result<WatchResponse, Status> {
+    async fn next_changes(&mut self) -> Result<WatchResponse, Status> {
         // A status of the transport without a fault in its details: the client reopens the stream.
         let stops = || Status::unavailable("the server stops");
-        let context = ResourceChange::Resource(CONTEXT.into());
-        if std::mem::take(&mut self.is_context_new) && self.wants(&context) {
-            let changes = vec![told(AnnouncedChange { change: context, campaign_id: None })];
+        let context = ResourceChange::Resource(CONTEXT_URI.into());
+        if std::mem::take(&mut self.is_context_new) && self.is_watched(&context) {
+            let changes = vec![change_to_message(AnnouncedChange { change: context, campaign_id: None })];
             return Ok(WatchResponse { place: self.place(self.changes.place().as_ref()), everything: false, changes });
         }
         loop {
             let news = self.stopping.run_until_cancelled(self.changes.next()).await.flatten().ok_or_else(stops)?;
-            self.refresh().await?;
-            if news.concerns(&self.caller, CONTEXT) {
-                self.context = context_mark(&self.service_context, &self.caller).await;
+            self.refresh_caller().await?;
+            if news.concerns(&self.caller, CONTEXT_URI) {
+                self.context = context_hash(&self.service_context, &self.caller).await;
             }
             let message = self.message(&news);
             if message.everything || !message.changes.is_empty() {
@@ -106,11 +107,11 @@ impl Watch {
     }
 
     /// Brings the caller up to date: roles may have been given since, and a token may have been revoked.
-    async fn refresh(&mut self) -> Result<(), Status> {
+    async fn refresh_caller(&mut self) -> Result<(), Status> {
         if self.caller.principal == Principal::Owner {
             return Ok(());
         }
-        match self.service_context.engine.current(&self.caller).await {
+        match self.service_context.engine.refresh_caller(&self.caller).await {
             Ok(current) => self.caller = current,
             Err(fault) if fault.code() == Code::Unauthorized => return Err(fault::status(&fault)),
             // Keep the caller as last known.
@@ -120,17 +121,18 @@ impl Watch {
     }
 
     fn message(&self, news: &News) -> WatchResponse {
-        let changes = news.told(&self.caller).flat_map(|heard| self.asked(heard)).map(told);
+        let changes =
+            news.changes_for(&self.caller).flat_map(|heard| self.changes_for_watched(heard)).map(change_to_message);
         WatchResponse { place: self.place(news.place()), everything: news.is_everything(), changes: changes.collect() }
     }
 
     /// The place after which a client can resume; empty if the journal place is unknown.
     fn place(&self, journal: Option<&Arc<str>>) -> String {
-        journal.map(|place| format!("{place}{BESIDE}{}", self.context)).unwrap_or_default()
+        journal.map(|place| format!("{place}{PLACE_SEPARATOR}{}", self.context)).unwrap_or_default()
     }
 
     /// One change for each watched resource that a change concerns.
-    fn asked(&self, heard: AnnouncedChange) -> Vec<AnnouncedChange> {
+    fn changes_for_watched(&self, heard: AnnouncedChange) -> Vec<AnnouncedChange> {
         let AnnouncedChange { change, campaign_id } = heard;
         let changes = match &change {
             ResourceChange::Resource(changed) if !self.uris.is_empty() => {
@@ -141,11 +143,11 @@ impl Watch {
             }
             _ => vec![change],
         };
-        let wanted = changes.into_iter().filter(|change| self.wants(change));
+        let wanted = changes.into_iter().filter(|change| self.is_watched(change));
         wanted.map(|change| AnnouncedChange { change, campaign_id: campaign_id.clone() }).collect()
     }
 
-    fn wants(&self, change: &ResourceChange) -> bool {
+    fn is_watched(&self, change: &ResourceChange) -> bool {
         match change {
             ResourceChange::ResourceList => self.uris.is_empty(),
             ResourceChange::Resource(uri) => {
@@ -156,13 +158,13 @@ impl Watch {
                     .is_ok_and(|(resource, _)| self.service_context.visible.toolsets.contains(resource.toolset));
                 (self.uris.is_empty() || self.uris.contains(&**uri))
                     && is_visible
-                    && engine.may_watch(&self.caller, uri)
+                    && engine.can_subscribe(&self.caller, uri)
             }
         }
     }
 }
 
-fn told(told: AnnouncedChange) -> skald::Change {
+fn change_to_message(told: AnnouncedChange) -> skald::Change {
     let what = match told.change {
         ResourceChange::Resource(uri) => What::Resource(uri.as_ref().to_owned()),
         ResourceChange::ResourceList => What::ResourceList(ResourceList {}),
@@ -171,7 +173,7 @@ fn told(told: AnnouncedChange) -> skald::Change {
 }
 
 /// Converts a change from a server. A kind of change that this version does not know is dropped.
-pub(crate) fn heard(change: skald::Change) -> Option<AnnouncedChange> {
+pub(crate) fn change_from_message(change: skald::Change) -> Option<AnnouncedChange> {
     let what = match change.what? {
         What::Resource(uri) => ResourceChange::Resource(uri.into()),
         What::ResourceList(_) => ResourceChange::ResourceList,

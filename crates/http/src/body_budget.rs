@@ -37,7 +37,7 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Budgeted<S::Future>;
+    type Future = BodyBudgetFuture<S::Future>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.inner.poll_ready(context)
@@ -47,11 +47,11 @@ where
         let length = request.body().size_hint().exact();
         let is_refused_anyway = length.is_some_and(|length| length > limits::BODY_BYTES_MAX as u64);
         if is_refused_anyway || length.is_some_and(|length| length <= limits::SMALL_BODY_BYTES_MAX as u64) {
-            return Budgeted::Small { answer: self.inner.call(request) };
+            return BodyBudgetFuture::Small { answer: self.inner.call(request) };
         }
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
-        let (shape, large) = (fault::shape(request.extensions()), self.large.clone());
+        let (shape, large) = (fault::fault_shape(request.extensions()), self.large.clone());
         let answer = async move {
             let answered = async {
                 let (parts, body) = request.into_parts();
@@ -69,7 +69,7 @@ where
             };
             answered.await.unwrap_or_else(|fault| Ok(fault::response(shape, &fault)))
         };
-        Budgeted::Large { answer: Box::pin(answer) }
+        BodyBudgetFuture::Large { answer: Box::pin(answer) }
     }
 }
 
@@ -95,13 +95,13 @@ pub(crate) async fn read_bytes(body: Body) -> Result<Bytes, Fault> {
 
 pin_project! {
     #[project = BudgetedProjection]
-    pub(crate) enum Budgeted<F> {
+    pub(crate) enum BodyBudgetFuture<F> {
         Small { #[pin] answer: F },
         Large { answer: BoxFuture<'static, Result<Response, Infallible>> },
     }
 }
 
-impl<F: Future<Output = Result<Response, Infallible>>> Future for Budgeted<F> {
+impl<F: Future<Output = Result<Response, Infallible>>> Future for BodyBudgetFuture<F> {
     type Output = Result<Response, Infallible>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

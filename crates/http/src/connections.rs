@@ -25,7 +25,7 @@ use tower_service::Service;
 use crate::write_timeout::{AnsweredToken, WriteTimeout};
 
 /// How long the accept loop waits when the process has no file descriptor left.
-const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HttpConnectionLimits {
@@ -72,7 +72,7 @@ where
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                wait_after(&error).await;
+                pause_after_error(&error).await;
                 continue;
             }
         };
@@ -97,14 +97,14 @@ where
 
 /// Waits after an accept error that is not of a single connection: without file descriptors, accepting again at once
 /// would spin.
-async fn wait_after(error: &io::Error) {
+async fn pause_after_error(error: &io::Error) {
     let is_of_one = matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
     );
     if !is_of_one {
         tracing::error!(%error, "no connection can be accepted right now");
-        tokio::time::sleep(ACCEPT_AGAIN).await;
+        tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
 
     const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-    async fn server(limits: HttpConnectionLimits) -> SocketAddr {
+    async fn start_server(limits: HttpConnectionLimits) -> SocketAddr {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let router = Router::new().route("/", get(async || "here"));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     /// Waits until the server has closed the connection.
-    async fn ended(client: &mut TcpStream) {
+    async fn wait_for_end(client: &mut TcpStream) {
         let mut rest = [0; 1_000];
         let end = async { while matches!(client.read(&mut rest).await, Ok(read) if read > 0) {} };
         tokio::time::timeout(Duration::from_secs(20), end).await.expect("the server ends the connection");
@@ -193,14 +193,14 @@ mod tests {
     #[tokio::test]
     async fn half_a_header_and_silence_end() {
         let limits = HttpConnectionLimits { headers: Duration::from_millis(200), ..HttpConnectionLimits::default() };
-        let address = server(limits).await;
+        let address = start_server(limits).await;
         let mut silent = connect(address).await;
         let mut slow = connect(address).await;
         slow.write_all(b"GET / HTTP/1.1\r\nHost: local").await.expect("the server reads");
         let mut served = connect(address).await;
         assert!(is_answered(&mut served).await);
         for client in [&mut silent, &mut slow, &mut served] {
-            ended(client).await;
+            wait_for_end(client).await;
         }
         let mut drip = connect(address).await;
         // Single bytes do not extend the timeout: it is for the whole header.
@@ -220,7 +220,7 @@ mod tests {
 
     #[tokio::test]
     async fn headers_have_a_most() {
-        let address = server(HttpConnectionLimits::default()).await;
+        let address = start_server(HttpConnectionLimits::default()).await;
         let request = |length: usize| {
             let (start, end) = ("GET / HTTP/1.1\r\nHost: localhost\r\nX-Padding: ", "\r\n\r\n");
             format!("{start}{}{end}", "p".repeat(length - start.len() - end.len()))
@@ -236,7 +236,7 @@ mod tests {
 
     #[tokio::test]
     async fn beyond_the_last_connection_there_is_none() {
-        let address = server(HttpConnectionLimits { count: 2, ..HttpConnectionLimits::default() }).await;
+        let address = start_server(HttpConnectionLimits { count: 2, ..HttpConnectionLimits::default() }).await;
         let (mut first, mut second) = (connect(address).await, connect(address).await);
         assert!(is_answered(&mut first).await && is_answered(&mut second).await);
         let mut third = connect(address).await;

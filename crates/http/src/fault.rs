@@ -23,19 +23,19 @@ pub fn status(class: Class) -> StatusCode {
 }
 
 /// The error shape that `HostAndOriginCheck` put into a request.
-pub(crate) fn shape(extensions: &Extensions) -> FaultShape {
+pub(crate) fn fault_shape(extensions: &Extensions) -> FaultShape {
     extensions.get().copied().unwrap_or(FaultShape::Object)
 }
 
 pub(crate) fn response(shape: FaultShape, fault: &Fault) -> Response {
-    with_status(status(fault.class()), shape, fault)
+    response_with_status(status(fault.class()), shape, fault)
 }
 
 /// An error with a status of HTTP itself, such as 405.
-pub(crate) fn with_status(status: StatusCode, shape: FaultShape, fault: &Fault) -> Response {
+pub(crate) fn response_with_status(status: StatusCode, shape: FaultShape, fault: &Fault) -> Response {
     let body = match shape {
         FaultShape::Object => fault.envelope(),
-        FaultShape::Sentence => with_sentence(fault),
+        FaultShape::Sentence => sentence_body(fault),
     };
     let mut response = Response::new(body.to_string().into());
     *response.status_mut() = status;
@@ -51,11 +51,11 @@ pub(crate) fn with_status(status: StatusCode, shape: FaultShape, fault: &Fault) 
 }
 
 /// `{"error": "<sentence>", "code": …, "message": …, …}`.
-fn with_sentence(fault: &Fault) -> Value {
+fn sentence_body(fault: &Fault) -> Value {
     let mut envelope = fault.envelope();
     let mut body = envelope["error"].take();
     if let Some(fields) = body.as_object_mut() {
-        fields.shift_insert(0, "error".to_owned(), fault.sentence().into());
+        fields.shift_insert(0, "error".to_owned(), fault.to_sentence().into());
     }
     body
 }

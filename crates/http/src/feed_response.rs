@@ -13,10 +13,10 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::{once, unfold};
-use skald_app::{Caller, Code, Engine, Fault, Fed, Feed, Principal};
+use skald_app::{Caller, Code, Engine, Fault, Feed, FeedItem, Principal};
 
 use crate::routes::Rest;
-use crate::sse::{BEGINNING, HEARTBEAT, encode};
+use crate::sse::{FIRST_BYTES, HEARTBEAT, encode};
 
 /// Bytes handed to the connection at once. These are sent even if the token is revoked meanwhile.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
@@ -29,10 +29,11 @@ pub(crate) const LAST_EVENT_ID_FIELD: &str = "lastEventId";
 
 /// Events as they happen, until the feed ends, the caller may not read on, or the server stops.
 pub(crate) fn response(rest: &Rest, caller: Caller, feed: Feed) -> Response {
-    let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine), unsent: VecDeque::new(), is_over: false };
+    let reading =
+        FeedStream { feed, caller, engine: Arc::clone(&rest.engine), unsent: VecDeque::new(), is_over: false };
     let told = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));
-    let bytes = once(async { Bytes::from_static(BEGINNING) }).chain(told).map(Ok::<_, Infallible>);
-    let mut response = Response::new(Body::from_stream(bytes.take_until(rest.readiness.stopped())));
+    let bytes = once(async { Bytes::from_static(FIRST_BYTES) }).chain(told).map(Ok::<_, Infallible>);
+    let mut response = Response::new(Body::from_stream(bytes.take_until(rest.readiness.wait_until_stopped())));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -53,7 +54,7 @@ pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Fault
 }
 
 /// The state of a reader's stream.
-struct Reading {
+struct FeedStream {
     feed: Feed,
     caller: Caller,
     engine: Arc<dyn Engine>,
@@ -62,30 +63,30 @@ struct Reading {
     is_over: bool,
 }
 
-impl Reading {
+impl FeedStream {
     async fn next(&mut self) -> Option<Bytes> {
         if self.is_over {
             return None;
         }
-        let revoked = self.caller.revoked();
+        let revoked = self.caller.wait_for_revocation();
         tokio::select! {
             biased;
-            () = revoked => self.end(),
-            piece = self.piece() => piece,
+            () = revoked => self.end_revoked(),
+            piece = self.next_piece() => piece,
         }
     }
 
     /// Ends the stream of a revoked token with a last event. In the middle of an event none can be sent; the client
     /// drops the partial event.
-    fn end(&mut self) -> Option<Bytes> {
+    fn end_revoked(&mut self) -> Option<Bytes> {
         self.is_over = true;
-        let mut last = encode(&[self.feed.give_up(REVOKED)]);
+        let mut last = encode(&[self.feed.end_with_reason(REVOKED)]);
         if self.unsent.is_empty() { last.pop_front() } else { None }
     }
 
-    async fn piece(&mut self) -> Option<Bytes> {
+    async fn next_piece(&mut self) -> Option<Bytes> {
         if self.unsent.is_empty() {
-            self.unsent = self.read().await?;
+            self.unsent = self.read_encoded().await?;
         }
         let next = self.unsent.front_mut()?;
         if next.len() > PIECE_BYTES_MAX {
@@ -94,25 +95,25 @@ impl Reading {
         self.unsent.pop_front()
     }
 
-    async fn read(&mut self) -> Option<VecDeque<Bytes>> {
+    async fn read_encoded(&mut self) -> Option<VecDeque<Bytes>> {
         Some(match self.feed.next().await? {
-            Fed::Events(events) => encode(events.iter()),
-            Fed::Dropped(last) => encode(&[last]),
-            Fed::Beat if self.may_go_on().await => VecDeque::from([Bytes::from_static(HEARTBEAT)]),
-            Fed::Beat => encode(&[self.feed.give_up(REVOKED)]),
+            FeedItem::Events(events) => encode(events.iter()),
+            FeedItem::Dropped(last) => encode(&[last]),
+            FeedItem::Beat if self.can_read_on().await => VecDeque::from([Bytes::from_static(HEARTBEAT)]),
+            FeedItem::Beat => encode(&[self.feed.end_with_reason(REVOKED)]),
         })
     }
 
     /// Whether the caller's token is valid and has its role. If the engine cannot say, it is asked again at the next
     /// beat.
-    async fn may_go_on(&mut self) -> bool {
+    async fn can_read_on(&mut self) -> bool {
         if self.caller.principal == Principal::Owner {
             return true;
         }
-        match self.engine.current(&self.caller).await {
+        match self.engine.refresh_caller(&self.caller).await {
             Ok(current) => self.caller = current,
             Err(fault) => return fault.code() != Code::Unauthorized,
         }
-        self.feed.admits(&self.caller)
+        self.feed.can_read(&self.caller)
     }
 }

@@ -20,7 +20,7 @@ struct ReadinessState {
 
 impl Readiness {
     /// False once the server stops. Without a working store requests are still accepted, since reads may succeed.
-    pub fn takes_requests(&self) -> bool {
+    pub fn is_accepting_requests(&self) -> bool {
         !self.0.stopping.is_cancelled()
     }
 
@@ -30,18 +30,18 @@ impl Readiness {
     }
 
     /// Completes when the server stops. Endless answers, such as feeds, end with it.
-    pub(crate) fn stopped(&self) -> WaitForCancellationFutureOwned {
+    pub(crate) fn wait_until_stopped(&self) -> WaitForCancellationFutureOwned {
         self.0.stopping.clone().cancelled_owned()
     }
 
     /// Sets why nothing can be stored; `None` when storing works again.
-    pub fn trouble(&self, why: Option<String>) {
+    pub fn set_store_error(&self, why: Option<String>) {
         *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
-    pub(crate) fn answer(&self) -> impl IntoResponse + use<> {
+    pub(crate) fn response(&self) -> impl IntoResponse + use<> {
         let trouble = self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (status, body) = match (self.takes_requests(), trouble) {
+        let (status, body) = match (self.is_accepting_requests(), trouble) {
             (false, _) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "stopping"})),
             (true, Some(why)) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "unready", "reason": why})),
             (true, None) => (StatusCode::OK, json!({"status": "ready"})),

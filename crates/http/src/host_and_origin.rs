@@ -20,7 +20,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use pin_project_lite::pin_project;
-use skald_app::{Code, Fault, FaultShape, short};
+use skald_app::{Code, Fault, FaultShape, truncate_for_message};
 use tower_http::cors::{AllowOrigin, Cors, CorsLayer, ResponseFuture};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -36,7 +36,7 @@ const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const PREFLIGHT_MAX_AGE: Duration = Duration::from_mins(10);
 
 /// The methods and headers for pages of allowed origins. No cookies: the answers do not allow credentials.
-fn cors() -> CorsLayer {
+fn cors_layer() -> CorsLayer {
     let header = HeaderName::from_static;
     CorsLayer::new()
         // Requests of other origins are refused before this layer.
@@ -73,17 +73,19 @@ pub struct Allowlist {
 
 impl Allowlist {
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Fault> {
-        let mut hosts: Vec<&str> = headers.get_all(HOST).iter().map(text).collect();
+        let mut hosts: Vec<&str> = headers.get_all(HOST).iter().map(header_text).collect();
         hosts.extend(uri.authority().map(Authority::as_str));
-        let stranger = if hosts.is_empty() { Some("") } else { hosts.into_iter().find(|host| !self.takes_host(host)) };
+        let stranger =
+            if hosts.is_empty() { Some("") } else { hosts.into_iter().find(|host| !self.is_allowed_host(host)) };
         if let Some(host) = stranger {
-            let message = format!("the host {:?} is not one of this server's names", short(host));
+            let message = format!("the host {:?} is not one of this server's names", truncate_for_message(host));
             let hint = "use 127.0.0.1 or localhost, or start the server with --allowed-hosts";
             return Err(Fault::new(Code::Forbidden, message).hint(hint));
         }
-        match headers.get_all(ORIGIN).iter().map(text).find(|origin| !self.takes_origin(origin)) {
+        match headers.get_all(ORIGIN).iter().map(header_text).find(|origin| !self.is_allowed_origin(origin)) {
             Some(origin) => {
-                let message = format!("pages of the origin {:?} may not call this server", short(origin));
+                let message =
+                    format!("pages of the origin {:?} may not call this server", truncate_for_message(origin));
                 Err(Fault::new(Code::Forbidden, message).hint("start the server with --allowed-origins to let them"))
             }
             None => Ok(()),
@@ -102,30 +104,30 @@ impl Allowlist {
             .hint("open the address itself, or start the server with --allowed-origins"))
     }
 
-    fn takes_host(&self, host: &str) -> bool {
-        if is_loopback(name_of(host)) {
+    fn is_allowed_host(&self, host: &str) -> bool {
+        if is_loopback(host_name(host)) {
             return true;
         }
         self.hosts.iter().any(|allowed| {
             let exact = allowed.eq_ignore_ascii_case(host);
-            exact || (name_of(allowed) == allowed && allowed.eq_ignore_ascii_case(name_of(host)))
+            exact || (host_name(allowed) == allowed && allowed.eq_ignore_ascii_case(host_name(host)))
         })
     }
 
-    fn takes_origin(&self, origin: &str) -> bool {
+    fn is_allowed_origin(&self, origin: &str) -> bool {
         let local = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        local.is_some_and(|host| is_loopback(name_of(host)))
+        local.is_some_and(|host| is_loopback(host_name(host)))
             || self.origins.iter().any(|allowed| allowed.trim_end_matches('/').eq_ignore_ascii_case(origin))
     }
 }
 
 /// A header as text. Invalid text becomes empty, which matches nothing.
-fn text(value: &HeaderValue) -> &str {
+fn header_text(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or_default()
 }
 
 /// A host without its port; the brackets of an IPv6 address stay.
-fn name_of(host: &str) -> &str {
+fn host_name(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) && !port.is_empty() => {
             if name.contains(':') && !name.starts_with('[') { host } else { name }
@@ -165,17 +167,21 @@ impl<S> HostAndOriginCheck<IdentifyHttp<S>> {
         allowlist: Allowlist,
         readiness: Readiness,
     ) -> Self {
-        let surfaces = sections.iter().map(|section| (section.clone(), Meter::of(&section.surface)));
-        let shared =
-            HostAndOriginState { allowlist, readiness, surfaces: surfaces.collect(), other: Meter::of("other") };
-        Self { inner: cors().layer(inner), shared: Arc::new(shared) }
+        let surfaces = sections.iter().map(|section| (section.clone(), Meter::for_surface(&section.surface)));
+        let shared = HostAndOriginState {
+            allowlist,
+            readiness,
+            surfaces: surfaces.collect(),
+            other: Meter::for_surface("other"),
+        };
+        Self { inner: cors_layer().layer(inner), shared: Arc::new(shared) }
     }
 }
 
 impl HostAndOriginState {
     /// The index in `surfaces` of the surface that a path belongs to.
-    fn surface(&self, path: &str) -> Option<usize> {
-        self.surfaces.iter().position(|(section, _)| section.holds(path))
+    fn surface_index(&self, path: &str) -> Option<usize> {
+        self.surfaces.iter().position(|(section, _)| section.has_path(path))
     }
 
     fn fault_shape(&self, surface: Option<usize>) -> FaultShape {
@@ -185,7 +191,7 @@ impl HostAndOriginState {
     fn check(&self, request: &Request, surface: Option<usize>) -> Result<(), Fault> {
         self.allowlist.check(request.uri(), request.headers())?;
         Allowlist::check_site(request.method(), request.headers())?;
-        if surface.is_some() && !self.readiness.takes_requests() {
+        if surface.is_some() && !self.readiness.is_accepting_requests() {
             let fault = Fault::new(Code::Unavailable, "the server is stopping");
             return Err(fault.hint("send the request again, to the server that takes over").retry_after_ms(1_000));
         }
@@ -203,7 +209,7 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Passing<S::Future>;
+    type Future = HostAndOriginFuture<S::Future>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.inner.poll_ready(context)
@@ -211,7 +217,7 @@ where
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         let began = Instant::now();
-        let surface = self.shared.surface(request.uri().path());
+        let surface = self.shared.surface_index(request.uri().path());
         let fault_shape = self.shared.fault_shape(surface);
         if fault_shape != FaultShape::Object {
             request.extensions_mut().insert(fault_shape);
@@ -225,12 +231,12 @@ where
             Ok(()) => ResponseStep::Inside { answer: self.inner.get_mut().call(request) },
             Err(fault) => ResponseStep::Refused { response: Some(fault::response(fault_shape, &fault)) },
         };
-        Passing { step, began, surface, is_preflight, shared: Arc::clone(&self.shared) }
+        HostAndOriginFuture { step, began, surface, is_preflight, shared: Arc::clone(&self.shared) }
     }
 }
 
 pin_project! {
-    pub(crate) struct Passing<F> {
+    pub(crate) struct HostAndOriginFuture<F> {
         #[pin]
         step: ResponseStep<F>,
         began: Instant,
@@ -249,7 +255,7 @@ pin_project! {
     }
 }
 
-impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
+impl<F: Future<Output = Result<Response, Infallible>>> Future for HostAndOriginFuture<F> {
     type Output = Result<Response, Infallible>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -266,7 +272,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
             StepProjection::Refused { response } => response.take().expect("a future is polled until it is ready"),
         };
         response.headers_mut().insert("cross-origin-resource-policy", SAME_ORIGIN);
-        this.shared.meter(*this.surface).answered(response.status(), this.began.elapsed());
+        this.shared.meter(*this.surface).record_answer(response.status(), this.began.elapsed());
         Poll::Ready(Ok(response))
     }
 }
@@ -289,7 +295,7 @@ mod tests {
 
     #[test]
     fn hosts() {
-        let taken = |host| allowlist().takes_host(host);
+        let taken = |host| allowlist().is_allowed_host(host);
         for host in [
             "localhost",
             "LOCALHOST:8081",
@@ -318,7 +324,7 @@ mod tests {
 
     #[test]
     fn origins() {
-        let taken = |origin| allowlist().takes_origin(origin);
+        let taken = |origin| allowlist().is_allowed_origin(origin);
         for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:5173", "https://table.example"] {
             assert!(taken(origin), "{origin} is refused");
         }

@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::response::Response;
 use futures::future::BoxFuture;
 use pin_project_lite::pin_project;
-use skald_app::{Engine, Fault, Principal, bearer, caller_without_token};
+use skald_app::{Engine, Fault, Principal, caller_without_token, parse_bearer_token};
 use tower_service::Service;
 
 use crate::fault;
@@ -44,8 +44,8 @@ impl<S> IdentifyHttp<S> {
 }
 
 /// The token of a request, if it sends one.
-fn token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
-    bearer(headers.get_all(AUTHORIZATION).iter().map(|value| value.to_str().ok()))
+fn request_token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
+    parse_bearer_token(headers.get_all(AUTHORIZATION).iter().map(|value| value.to_str().ok()))
 }
 
 impl<S> Service<Request> for IdentifyHttp<S>
@@ -55,7 +55,7 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Identifying<S::Future>;
+    type Future = IdentifyFuture<S::Future>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.inner.poll_ready(context)
@@ -63,18 +63,18 @@ where
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         if is_public(request.method(), request.uri().path()) {
-            return Identifying::Known { answer: self.inner.call(request) };
+            return IdentifyFuture::Known { answer: self.inner.call(request) };
         }
-        let token = match token(request.headers()) {
+        let token = match request_token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
-            Some(Err(fault)) => return Identifying::refused(&request, &fault),
+            Some(Err(fault)) => return IdentifyFuture::refuse(&request, &fault),
             None => {
                 let names = request.headers().keys().map(HeaderName::as_str);
                 match caller_without_token(self.access.is_token_required, names) {
                     Ok(caller) => request.extensions_mut().insert(caller),
-                    Err(fault) => return Identifying::refused(&request, &fault),
+                    Err(fault) => return IdentifyFuture::refuse(&request, &fault),
                 };
-                return Identifying::Known { answer: self.inner.call(request) };
+                return IdentifyFuture::Known { answer: self.inner.call(request) };
             }
         };
         let (mut inner, engine) = (self.inner.clone(), Arc::clone(&self.access.engine));
@@ -90,30 +90,30 @@ where
                     request.extensions_mut().insert(caller);
                     inner.call(request).await
                 }
-                Err(fault) => Ok(fault::response(fault::shape(request.extensions()), &fault)),
+                Err(fault) => Ok(fault::response(fault::fault_shape(request.extensions()), &fault)),
             }
         };
-        Identifying::Asking { answer: Box::pin(answer) }
+        IdentifyFuture::Asking { answer: Box::pin(answer) }
     }
 }
 
 pin_project! {
     #[project = IdentifyingProjection]
-    pub(crate) enum Identifying<F> {
+    pub(crate) enum IdentifyFuture<F> {
         Known { #[pin] answer: F },
         Asking { answer: BoxFuture<'static, Result<Response, Infallible>> },
         Refused { response: Option<Box<Response>> },
     }
 }
 
-impl<F> Identifying<F> {
-    fn refused(request: &Request, fault: &Fault) -> Self {
-        let shape = fault::shape(request.extensions());
+impl<F> IdentifyFuture<F> {
+    fn refuse(request: &Request, fault: &Fault) -> Self {
+        let shape = fault::fault_shape(request.extensions());
         Self::Refused { response: Some(Box::new(fault::response(shape, fault))) }
     }
 }
 
-impl<F: Future<Output = Result<Response, Infallible>>> Future for Identifying<F> {
+impl<F: Future<Output = Result<Response, Infallible>>> Future for IdentifyFuture<F> {
     type Output = Result<Response, Infallible>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

@@ -25,12 +25,12 @@ pub(crate) struct Section {
 
 impl Section {
     /// A section with everything below the first segment of a route's path, mounted or not.
-    pub(crate) fn around(surface: &str, path: &str, fault_shape: FaultShape) -> Self {
+    pub(crate) fn from_path(surface: &str, path: &str, fault_shape: FaultShape) -> Self {
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
         Self { surface: surface.to_owned(), path: format!("/{first}"), is_subtree: true, fault_shape }
     }
 
-    pub(crate) fn holds(&self, path: &str) -> bool {
+    pub(crate) fn has_path(&self, path: &str) -> bool {
         let below = path.strip_prefix(self.path.as_str());
         below.is_some_and(|below| below.is_empty() || (self.is_subtree && below.starts_with('/')))
     }
@@ -60,7 +60,7 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
         Self { router: self.router.route(path, handler), ..self }
     }
 
-    pub(crate) fn section(mut self, section: Section) -> Self {
+    pub(crate) fn add_section(mut self, section: Section) -> Self {
         if !self.sections.iter().any(|known| known.path == section.path) {
             self.sections.push(section);
         }
@@ -68,7 +68,7 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
     }
 
     /// Sets the handlers for an unknown path, and for a known path with another method.
-    pub(crate) fn fallbacks<T: 'static, U: 'static>(
+    pub(crate) fn with_fallbacks<T: 'static, U: 'static>(
         self,
         no_route: impl Handler<T, S>,
         no_method: impl Handler<U, S>,
@@ -101,12 +101,12 @@ mod tests {
 
     #[test]
     fn a_section_ends_with_a_segment() {
-        let section = Section::around("rest", "/universes/{id}/events", FaultShape::Sentence);
+        let section = Section::from_path("rest", "/universes/{id}/events", FaultShape::Sentence);
         for path in ["/universes", "/universes/", "/universes/u-1/moons"] {
-            assert!(section.holds(path), "{path}");
+            assert!(section.has_path(path), "{path}");
         }
         for path in ["/", "/universe", "/universes2", "/api/universes"] {
-            assert!(!section.holds(path), "{path}");
+            assert!(!section.has_path(path), "{path}");
         }
     }
 
@@ -115,7 +115,7 @@ mod tests {
         let routes = MountedRoutes::<()>::default().route("/mcp", MethodRouter::new());
         let [section] = routes.sections() else { panic!("one section") };
         assert_eq!(
-            (section.surface.as_str(), section.holds("/mcp"), section.holds("/mcp/health")),
+            (section.surface.as_str(), section.has_path("/mcp"), section.has_path("/mcp/health")),
             ("mcp", true, false)
         );
     }

@@ -2,30 +2,31 @@
 
 use serde_json::{Map, Value, json};
 use skald_app::{
-    API, Allowed, Catalogue, Exposed, FaultShape, JSON, OperationEntry, RequestBody, Route, Success, Visible,
+    API_PREFIX, Allowed, Catalogue, Exposed, FaultShape, MIME_JSON, OperationEntry, RequestBody, Route, Success,
+    ToolsetFilter,
 };
 
-pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
+pub fn document(catalogue: &Catalogue, visible: ToolsetFilter) -> Value {
     let (mut paths, mut beside_api) = (Map::new(), Map::new());
     let mut schemas = Map::from_iter([("Fault".to_owned(), catalogue.fault_schema())]);
     for entry in catalogue.operations().iter().filter(|entry| visible.admits(entry)) {
         if entry.exposed != Exposed::RestOnly {
-            paths.insert(format!("{API}/{}", entry.name), json!({"post": by_body(entry)}));
+            paths.insert(format!("{API_PREFIX}/{}", entry.name), json!({"post": post_operation(entry)}));
         }
         for route in entry.routes {
-            let section = if route.path.starts_with(API) { &mut paths } else { &mut beside_api };
+            let section = if route.path.starts_with(API_PREFIX) { &mut paths } else { &mut beside_api };
             let path = section.entry(route.path).or_insert_with(|| json!({}));
             let method = &mut path[route.method.name().to_ascii_lowercase()];
             if method.is_null() {
-                *method = at_route(entry, route);
+                *method = route_operation(entry, route);
             } else {
-                also_take(method, entry, route);
+                add_alternative_body(method, entry, route);
             }
         }
     }
     paths.extend(beside_api);
     let mut paths = Value::Object(paths);
-    hoist(&mut paths, &mut schemas);
+    hoist_definitions(&mut paths, &mut schemas);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -78,12 +79,12 @@ fn universe_fault_response() -> Value {
 }
 
 /// Moves `$defs` of single schemas to the document's components, and rewrites the references.
-fn hoist(value: &mut Value, schemas: &mut Map<String, Value>) {
+fn hoist_definitions(value: &mut Value, schemas: &mut Map<String, Value>) {
     match value {
         Value::Object(fields) => {
             if let Some(Value::Object(definitions)) = fields.remove("$defs") {
                 for (name, mut definition) in definitions {
-                    hoist(&mut definition, schemas);
+                    hoist_definitions(&mut definition, schemas);
                     schemas.insert(name, definition);
                 }
             }
@@ -92,15 +93,15 @@ fn hoist(value: &mut Value, schemas: &mut Map<String, Value>) {
             {
                 *reference = format!("#/components/schemas/{name}");
             }
-            fields.values_mut().for_each(|field| hoist(field, schemas));
+            fields.values_mut().for_each(|field| hoist_definitions(field, schemas));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| hoist(item, schemas)),
+        Value::Array(items) => items.iter_mut().for_each(|item| hoist_definitions(item, schemas)),
         _ => {}
     }
 }
 
-fn by_body(entry: &OperationEntry) -> Value {
-    let mut operation = described(entry, entry.name);
+fn post_operation(entry: &OperationEntry) -> Value {
+    let mut operation = base_operation(entry, entry.name);
     operation["requestBody"] = json!({
         "required": entry.input.contains_key("required"),
         "content": {"application/json": {"schema": **entry.input}}
@@ -108,7 +109,7 @@ fn by_body(entry: &OperationEntry) -> Value {
     operation
 }
 
-fn at_route(entry: &OperationEntry, route: &Route) -> Value {
+fn route_operation(entry: &OperationEntry, route: &Route) -> Value {
     let required = entry.input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let in_path = |field: &str| route.path_fields().find(|(_, of)| *of == field).map(|(name, _)| name);
     let in_query = properties(entry).filter(|(field, _)| !is_in_body(route, field));
@@ -124,7 +125,7 @@ fn at_route(entry: &OperationEntry, route: &Route) -> Value {
             })
         })
         .collect();
-    let mut operation = described(entry, &operation_id(entry, route));
+    let mut operation = base_operation(entry, &operation_id(entry, route));
     operation["parameters"] = parameters.into();
     let body = request_body(entry, route);
     if !body.is_null() {
@@ -132,11 +133,11 @@ fn at_route(entry: &OperationEntry, route: &Route) -> Value {
     }
     let mut answer = operation["responses"]["200"].take();
     match route.success {
-        Success::Ok | Success::Events if route.mime_type != JSON => {
+        Success::Ok | Success::Events if route.mime_type != MIME_JSON => {
             answer["content"] = json!({route.mime_type: {"schema": {"type": "string"}}});
         }
         Success::Ok | Success::Events => {}
-        Success::Page(field) => answer["content"][JSON]["schema"] = entry.output["properties"][field].clone(),
+        Success::Page(field) => answer["content"][MIME_JSON]["schema"] = entry.output["properties"][field].clone(),
         Success::Created(path) => {
             answer["headers"]["Location"] = json!({"description": path, "schema": {"type": "string"}});
         }
@@ -156,7 +157,7 @@ fn at_route(entry: &OperationEntry, route: &Route) -> Value {
 /// Ids of routes outside the API prefix are made from their paths.
 fn operation_id(entry: &OperationEntry, route: &Route) -> String {
     let method = route.method.name().to_ascii_lowercase();
-    if route.path.starts_with(API) {
+    if route.path.starts_with(API_PREFIX) {
         return format!("{method}_{}", entry.name);
     }
     format!("{method}_{}", route.path.trim_matches('/').replace(['/', '{', '}'], "_"))
@@ -196,14 +197,14 @@ fn request_body(entry: &OperationEntry, route: &Route) -> Value {
 }
 
 /// Adds another operation of the same route, as an alternative body.
-fn also_take(operation: &mut Value, entry: &OperationEntry, route: &Route) {
-    let schema = &mut operation["requestBody"]["content"][JSON]["schema"];
+fn add_alternative_body(operation: &mut Value, entry: &OperationEntry, route: &Route) {
+    let schema = &mut operation["requestBody"]["content"][MIME_JSON]["schema"];
     *schema = json!({"oneOf": [schema.take(), request_body(entry, route)]});
     let description = operation["description"].as_str().unwrap_or_default();
     operation["description"] = format!("{description} {}", entry.summary).into();
 }
 
-fn described(entry: &OperationEntry, id: &str) -> Value {
+fn base_operation(entry: &OperationEntry, id: &str) -> Value {
     let mut operation = json!({
         "operationId": id,
         "summary": entry.title,

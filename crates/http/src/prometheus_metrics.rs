@@ -9,7 +9,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 /// Upper bounds, in seconds, of the request time's buckets.
 const BUCKETS: [f64; 10] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
 /// How often measurements are folded into their buckets.
-const UPKEEP: Duration = Duration::from_secs(5);
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The process's metrics, to be read at `/metrics`.
 #[derive(Clone)]
@@ -35,8 +35,8 @@ impl Exposition {
     }
 
     /// Folds measurements into their buckets to bound memory. Runs until it is dropped.
-    pub async fn upkeep(self) {
-        let mut interval = tokio::time::interval(UPKEEP);
+    pub async fn run_upkeep(self) {
+        let mut interval = tokio::time::interval(UPKEEP_INTERVAL);
         loop {
             interval.tick().await;
             self.0.run_upkeep();
@@ -51,7 +51,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn of(surface: &str) -> Self {
+    pub(crate) fn for_surface(surface: &str) -> Self {
         let counter = |class: &'static str| metrics::counter!("skald_http_requests_total", "surface" => surface.to_owned(), "status" => class);
         Self {
             answered: ["1xx", "2xx", "3xx", "4xx", "5xx"].map(counter),
@@ -59,7 +59,7 @@ impl Meter {
         }
     }
 
-    pub(crate) fn answered(&self, status: StatusCode, took: Duration) {
+    pub(crate) fn record_answer(&self, status: StatusCode, took: Duration) {
         if let Some(counter) = self.answered.get(usize::from(status.as_u16() / 100).wrapping_sub(1)) {
             counter.increment(1);
         }

@@ -7,12 +7,13 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 use skald_app::{
-    Answer, Code, Fault, OperationEntry, RequestBody, Route, Success, document, from_text, segment, short,
+    Answer, Code, Fault, OperationEntry, RequestBody, Route, Success, answer_bytes, input_from_text, percent_encode,
+    truncate_for_message,
 };
 
 use crate::fault;
 use crate::feed_response::{self, LAST_EVENT_ID_FIELD};
-use crate::routes::{RequestContext, Rest, at_revision, json_pieces, read, typed};
+use crate::routes::{RequestContext, Rest, json_response, read_json, typed_response, with_etag};
 
 /// An operation, and the route by which it is called.
 #[derive(Clone, Copy)]
@@ -32,58 +33,59 @@ pub(crate) async fn handle(
     request: Request,
 ) -> Response {
     let route = targets[0].route;
-    answered(rest, targets, path, query, request).await.unwrap_or_else(|fault| {
+    answer_request(rest, targets, path, query, request).await.unwrap_or_else(|fault| {
         // The fault names the universe even if the request was refused before the look-up.
-        let named = path.iter().map(|(name, text)| (route.field_of(name), text));
-        let with_subjects = rest.engine.catalogue().with_subjects_of(&from_text(&Value::Null, named));
+        let named = path.iter().map(|(name, text)| (route.input_field(name), text));
+        let with_subjects = rest.engine.catalogue().with_subjects_of(&input_from_text(&Value::Null, named));
         fault::response(route.fault_shape, &with_subjects(fault))
     })
 }
 
-async fn answered(
+async fn answer_request(
     rest: &Rest,
     targets: &[RouteTarget],
     path: &RawPathParams,
     query: &Fields,
     request: Request,
 ) -> Result<Response, Fault> {
-    let asked = RequestContext::by(&request)?;
+    let asked = RequestContext::from_request(&request)?;
     let known = request.headers().get(IF_NONE_MATCH).cloned();
     let after = match targets[0].route.success {
         Success::Events => feed_response::last_event_id(request.headers())?,
         Success::Ok | Success::Page(_) | Success::Created(_) | Success::NoContent => None,
     };
     let uri = request.uri().clone();
-    let sent = if targets[0].route.body == RequestBody::None { None } else { Some(read(request).await?) };
-    let RouteTarget { operation, route } = chosen(targets, sent.as_ref());
+    let sent = if targets[0].route.body == RequestBody::None { None } else { Some(read_json(request).await?) };
+    let RouteTarget { operation, route } = choose_target(targets, sent.as_ref());
     let entry = rest.engine.catalogue().operation(operation)?;
-    let mut input = fields(entry, &route, path, query)?;
+    let mut input = input_fields(entry, &route, path, query)?;
     if let Some(sent) = sent {
         add_body(&mut input, route.body, sent)?;
     }
     if let Some(id) = after {
         input.insert(LAST_EVENT_ID_FIELD.to_owned(), id.into());
     }
-    let answer = rest.ask(&asked.caller, operation, input.into(), &asked.work).await?;
+    let answer = rest.call_operation(&asked.caller, operation, input.into(), &asked.work).await?;
     Ok(match (route.success, answer) {
         (Success::Ok, answer) => {
-            let response = at_revision(typed(route.mime_type, document(answer, route.mime_type)), &asked.work);
+            let response =
+                with_etag(typed_response(route.mime_type, answer_bytes(answer, route.mime_type)), &asked.work);
             match known {
-                Some(known) if route.is_conditional => unless_known(response, &known),
+                Some(known) if route.is_conditional => apply_if_none_match(response, &known),
                 _ => response,
             }
         }
         (Success::Page(field), answer) => {
             let (pieces, beside) = answer.into_field_pieces(field);
-            let response = at_revision(json_pieces(pieces), &asked.work);
+            let response = with_etag(json_response(pieces), &asked.work);
             match beside.get("nextCursor").and_then(Value::as_str) {
-                Some(cursor) => with_header(response, LINK, &next_page(uri.path(), query, cursor)),
+                Some(cursor) => with_header(response, LINK, &next_page_link(uri.path(), query, cursor)),
                 None => response,
             }
         }
         (Success::Created(template), answer) => {
-            let location = filled(template, &answer);
-            let mut response = at_revision(json_pieces(answer.into_json_pieces()), &asked.work);
+            let location = fill_template(template, &answer);
+            let mut response = with_etag(json_response(answer.into_json_pieces()), &asked.work);
             *response.status_mut() = StatusCode::CREATED;
             with_header(response, LOCATION, &location)
         }
@@ -98,27 +100,27 @@ async fn answered(
 }
 
 /// The operation for a body: an array goes to the target that takes items.
-fn chosen(targets: &[RouteTarget], sent: Option<&Value>) -> RouteTarget {
+fn choose_target(targets: &[RouteTarget], sent: Option<&Value>) -> RouteTarget {
     let is_array = sent.is_some_and(Value::is_array);
     let takes_items = |target: &&RouteTarget| matches!(target.route.body, RequestBody::Items(_));
     *targets.iter().find(|target| takes_items(target) == is_array).unwrap_or(&targets[0])
 }
 
 /// The input fields from the path, the query and the route's fixed values.
-fn fields(
+fn input_fields(
     entry: &OperationEntry,
     route: &Route,
     path: &RawPathParams,
     query: &Fields,
 ) -> Result<Map<String, Value>, Fault> {
-    let path = path.iter().map(|(name, text)| (route.field_of(name), text));
+    let path = path.iter().map(|(name, text)| (route.input_field(name), text));
     let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let given: Vec<(&str, &str)> = route.fixed.into_iter().chain(path).chain(query).collect();
     let repeated = given.iter().enumerate().find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
     if let Some((_, (name, _))) = repeated {
-        return Err(given_twice(name));
+        return Err(duplicate_field_fault(name));
     }
-    match from_text(&entry.full_input, given) {
+    match input_from_text(&entry.full_input, given) {
         Value::Object(fields) => Ok(fields),
         _ => Ok(Map::new()),
     }
@@ -130,25 +132,25 @@ fn add_body(input: &mut Map<String, Value>, body: RequestBody, sent: Value) -> R
         (RequestBody::None, _) => return Ok(()),
         (RequestBody::Fields, Value::Object(fields)) => fields,
         (RequestBody::Fields, other) => {
-            let message = format!("the body is {}, expected an object", short(&other.to_string()));
+            let message = format!("the body is {}, expected an object", truncate_for_message(&other.to_string()));
             return Err(Fault::new(Code::InvalidParams, message).hint("send one JSON object"));
         }
         (RequestBody::Field(field) | RequestBody::Items(field), sent) => Map::from_iter([(field.to_owned(), sent)]),
     };
     if let Some(name) = sent.keys().find(|name| input.contains_key(*name)) {
-        return Err(given_twice(name));
+        return Err(duplicate_field_fault(name));
     }
     input.extend(sent);
     Ok(())
 }
 
-fn given_twice(name: &str) -> Fault {
-    let fault = Fault::new(Code::InvalidParams, format!("{} is given more than once", short(name)));
-    fault.at(format!("/{name}")).hint("give each field once, and none that the path says already")
+fn duplicate_field_fault(name: &str) -> Fault {
+    let fault = Fault::new(Code::InvalidParams, format!("{} is given more than once", truncate_for_message(name)));
+    fault.with_path(format!("/{name}")).hint("give each field once, and none that the path says already")
 }
 
 /// 304 if `If-None-Match` names this revision.
-fn unless_known(response: Response, known: &HeaderValue) -> Response {
+fn apply_if_none_match(response: Response, known: &HeaderValue) -> Response {
     let Some(etag) = response.headers().get(ETAG) else { return response };
     let mut tags = known.to_str().unwrap_or_default().split(',').map(|tag| tag.trim().trim_start_matches("W/"));
     if tags.any(|tag| tag == "*" || tag.as_bytes() == etag.as_bytes()) {
@@ -158,18 +160,18 @@ fn unless_known(response: Response, known: &HeaderValue) -> Response {
 }
 
 /// The link to the next page: the same request with another cursor.
-fn next_page(path: &str, query: &Fields, cursor: &str) -> String {
-    let cursor = format!("cursor={}", segment(cursor));
+fn next_page_link(path: &str, query: &Fields, cursor: &str) -> String {
+    let cursor = format!("cursor={}", percent_encode(cursor));
     let others = query.iter().filter(|(name, _)| name != "cursor");
-    let others = others.map(|(name, text)| format!("{}={}", segment(name), segment(text)));
+    let others = others.map(|(name, text)| format!("{}={}", percent_encode(name), percent_encode(text)));
     let fields: Vec<String> = [cursor].into_iter().chain(others).collect();
     format!("<{path}?{}>; rel=\"next\"", fields.join("&"))
 }
 
 /// A path template with its `{field}` segments replaced by fields of the answer.
-fn filled(template: &str, answer: &Answer) -> String {
+fn fill_template(template: &str, answer: &Answer) -> String {
     let part = |part: &str| match part.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
-        Some(name) => segment(answer.text_field(name).unwrap_or_default()),
+        Some(name) => percent_encode(answer.text_field(name).unwrap_or_default()),
         None => part.to_owned(),
     };
     template.split('/').map(part).collect::<Vec<_>>().join("/")

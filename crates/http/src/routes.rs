@@ -14,10 +14,11 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use serde_json::{Value, json};
-use skald_app::idempotency_key::key_misfit;
+use skald_app::idempotency_key::key_problem;
 use skald_app::{
-    API, Answer, Caller, Code, Conversation, Engine, Exposed, Fault, FaultShape, HttpMethod, JSON, OperationEntry,
-    Route, Visible, Work, limits, parse_json, short, unidentified,
+    API_PREFIX, Answer, Caller, Code, Conversation, Engine, Exposed, Fault, FaultShape, HttpMethod, MIME_JSON,
+    OperationEntry, RequestControl, Route, ToolsetFilter, limits, parse_json, truncate_for_message,
+    unidentified_caller_fault,
 };
 
 use crate::body_budget::read_bytes;
@@ -32,21 +33,24 @@ const SURFACE: &str = "rest";
 /// All routes of this crate: REST, OpenAPI, health and metrics.
 pub fn routes(
     engine: &Arc<dyn Engine>,
-    visible: Visible,
+    visible: ToolsetFilter,
     readiness: &Readiness,
     exposition: Exposition,
     calls: &Calls,
 ) -> MountedRoutes {
     let operations = engine.catalogue().operations();
-    let rest = sections(operations, MountedRoutes::default());
+    let rest = add_sections(operations, MountedRoutes::default());
     let operations: Vec<&OperationEntry> = operations.iter().filter(|entry| visible.admits(entry)).collect();
     let rest = operations.iter().filter(|entry| entry.exposed != Exposed::RestOnly).fold(rest, |routes, entry| {
         let name = entry.name;
-        routes.mount(&format!("{API}/{name}"), post(async move |rest, request| by_body(name, rest, request).await))
+        routes.mount(
+            &format!("{API_PREFIX}/{name}"),
+            post(async move |rest, request| handle_post(name, rest, request).await),
+        )
     });
-    let rest = targets(&operations).into_iter().fold(rest, |routes, targets| {
+    let rest = group_targets(&operations).into_iter().fold(rest, |routes, targets| {
         let path = targets[0].route.path;
-        routes.mount(path, at_route(targets))
+        routes.mount(path, method_router(targets))
     });
     let described = Arc::new(OnceLock::new());
     let (ready, mcp_ready) = (readiness.clone(), readiness.clone());
@@ -55,29 +59,29 @@ pub fn routes(
         "/api/v1/openapi.json",
         get(async move |State(rest): State<Rest>| {
             let document = || Bytes::from(openapi::document(rest.engine.catalogue(), visible).to_string());
-            json_pieces(vec![described.get_or_init(document).clone()])
+            json_response(vec![described.get_or_init(document).clone()])
         }),
     )
-    .mount(HEALTH, get(async move || json_text(health(started.elapsed()).to_string())))
-    .mount(READY, get(async move || ready.answer()))
-    .mount(MCP_HEALTH, get(async move || mcp_ready.answer()))
+    .mount(HEALTH, get(async move || json_text_response(health_json(started.elapsed()).to_string())))
+    .mount(READY, get(async move || ready.response()))
+    .mount(MCP_HEALTH, get(async move || mcp_ready.response()))
     .mount("/metrics", get(async move || exposition.render()))
-    .fallbacks(no_route, no_method)
+    .with_fallbacks(unknown_path, method_not_allowed)
     .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
 }
 
 /// Registers the paths of REST, including those of hidden operations.
-fn sections<S: Clone + Send + Sync + 'static>(
+fn add_sections<S: Clone + Send + Sync + 'static>(
     operations: &[OperationEntry],
     routes: MountedRoutes<S>,
 ) -> MountedRoutes<S> {
-    let routes = routes.section(Section::around(SURFACE, API, FaultShape::Object));
+    let routes = routes.add_section(Section::from_path(SURFACE, API_PREFIX, FaultShape::Object));
     let all = operations.iter().flat_map(|entry| entry.routes);
-    all.fold(routes, |routes, route| routes.section(Section::around(SURFACE, route.path, route.fault_shape)))
+    all.fold(routes, |routes, route| routes.add_section(Section::from_path(SURFACE, route.path, route.fault_shape)))
 }
 
 /// The routes of all operations, grouped by method and path. Within a group the body decides the operation.
-fn targets(operations: &[&OperationEntry]) -> Vec<Vec<RouteTarget>> {
+fn group_targets(operations: &[&OperationEntry]) -> Vec<Vec<RouteTarget>> {
     let mut all: Vec<Vec<RouteTarget>> = Vec::new();
     for entry in operations {
         for route in entry.routes {
@@ -92,7 +96,7 @@ fn targets(operations: &[&OperationEntry]) -> Vec<Vec<RouteTarget>> {
     all
 }
 
-fn at_route(targets: Vec<RouteTarget>) -> MethodRouter<Rest> {
+fn method_router(targets: Vec<RouteTarget>) -> MethodRouter<Rest> {
     let method = match targets[0].route.method {
         HttpMethod::Get => MethodFilter::GET,
         HttpMethod::Post => MethodFilter::POST,
@@ -108,7 +112,7 @@ fn at_route(targets: Vec<RouteTarget>) -> MethodRouter<Rest> {
 }
 
 /// The liveness answer. It does not depend on readiness.
-fn health(uptime: Duration) -> Value {
+fn health_json(uptime: Duration) -> Value {
     json!({
         "ok": true,
         "status": "ok",
@@ -124,21 +128,21 @@ pub(crate) struct Rest {
     pub engine: Arc<dyn Engine>,
     pub calls: Calls,
     pub readiness: Readiness,
-    pub visible: Visible,
+    pub visible: ToolsetFilter,
 }
 
 /// `POST /api/v1/<operation>`: the body is the input.
-async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
+async fn handle_post(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
     let answered = async {
-        let asked = RequestContext::by(&request)?;
-        let answer = rest.ask(&asked.caller, name, read(request).await?, &asked.work).await?;
-        Ok(at_revision(json_pieces(answer.into_json_pieces()), &asked.work))
+        let asked = RequestContext::from_request(&request)?;
+        let answer = rest.call_operation(&asked.caller, name, read_json(request).await?, &asked.work).await?;
+        Ok(with_etag(json_response(answer.into_json_pieces()), &asked.work))
     };
     answered.await.unwrap_or_else(|fault| fault::response(FaultShape::Object, &fault))
 }
 
 /// The body of a request as JSON. An empty body is an empty object.
-pub(crate) async fn read(request: Request) -> Result<Value, Fault> {
+pub(crate) async fn read_json(request: Request) -> Result<Value, Fault> {
     let body = read_bytes(request.into_body()).await?;
     if body.trim_ascii().is_empty() { Ok(json!({})) } else { parse_json(&body) }
 }
@@ -148,15 +152,15 @@ const CLIENT: &str = "rest";
 
 /// The caller that `IdentifyHttp` put into the request.
 pub(crate) fn caller(request: &Request) -> Result<Caller, Fault> {
-    let caller = request.extensions().get::<Caller>().cloned().ok_or_else(unidentified)?;
-    Ok(caller.within(Conversation::Client(CLIENT.into())))
+    let caller = request.extensions().get::<Caller>().cloned().ok_or_else(unidentified_caller_fault)?;
+    Ok(caller.with_conversation(Conversation::Client(CLIENT.into())))
 }
 
 /// The idempotency key and the expected revision, from the headers.
-fn work(headers: &HeaderMap) -> Result<Work, Fault> {
+fn request_work(headers: &HeaderMap) -> Result<RequestControl, Fault> {
     let header = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
         None => Ok(None),
-        Some(Ok(text)) if key_misfit(text.trim()).is_none() => Ok(Some(text.trim())),
+        Some(Ok(text)) if key_problem(text.trim()).is_none() => Ok(Some(text.trim())),
         Some(_) => {
             let most = limits::KEY_CHARS_MAX;
             Err(Fault::new(Code::InvalidParams, format!("the header {name} has 1 to {most} plain characters")))
@@ -165,29 +169,38 @@ fn work(headers: &HeaderMap) -> Result<Work, Fault> {
     let expected_revision = match header(IF_MATCH.as_str())? {
         None | Some("*") => None,
         Some(text) => Some(text.trim_matches('"').parse().map_err(|_| {
-            let fault = Fault::new(Code::InvalidParams, format!("if-match is {:?}, not a revision", short(text)));
+            let fault = Fault::new(
+                Code::InvalidParams,
+                format!("if-match is {:?}, not a revision", truncate_for_message(text)),
+            );
             fault.hint("send the etag of the answer that you have seen")
         })?),
     };
     let idempotency_key = header("idempotency-key")?.map(str::to_owned);
-    Ok(Work { idempotency_key, expected_revision, ..Work::default() })
+    Ok(RequestControl { idempotency_key, expected_revision, ..RequestControl::default() })
 }
 
 /// The caller of a request, its key and its expected revision.
 pub(crate) struct RequestContext {
     pub caller: Caller,
-    pub work: Work,
+    pub work: RequestControl,
 }
 
 impl RequestContext {
-    pub(crate) fn by(request: &Request) -> Result<Self, Fault> {
-        Ok(Self { caller: caller(request)?, work: work(request.headers())? })
+    pub(crate) fn from_request(request: &Request) -> Result<Self, Fault> {
+        Ok(Self { caller: caller(request)?, work: request_work(request.headers())? })
     }
 }
 
 impl Rest {
     /// Calls an operation. It counts as under way until it has answered.
-    pub(crate) async fn ask(&self, caller: &Caller, name: &str, input: Value, work: &Work) -> Result<Answer, Fault> {
+    pub(crate) async fn call_operation(
+        &self,
+        caller: &Caller,
+        name: &str,
+        input: Value,
+        work: &RequestControl,
+    ) -> Result<Answer, Fault> {
         let _call = self.calls.begin();
         let answer = self.engine.answer(caller, name, input, work).await;
         answer.map_err(|fault| fault.for_client(self.engine.catalogue(), self.visible, Cow::Borrowed))
@@ -195,7 +208,7 @@ impl Rest {
 }
 
 /// Adds the revision as `ETag`, if the operation set one.
-pub(crate) fn at_revision(mut response: Response, work: &Work) -> Response {
+pub(crate) fn with_etag(mut response: Response, work: &RequestControl) -> Response {
     let etag = work.revision.get().map(|revision| HeaderValue::try_from(format!("\"{revision}\"")));
     if let Some(Ok(etag)) = etag {
         response.headers_mut().insert(ETAG, etag);
@@ -203,16 +216,16 @@ pub(crate) fn at_revision(mut response: Response, work: &Work) -> Response {
     response
 }
 
-fn json_text(text: String) -> Response {
-    json_pieces(vec![text.into()])
+fn json_text_response(text: String) -> Response {
+    json_response(vec![text.into()])
 }
 
 /// JSON in pieces, sent without copying them together.
-pub(crate) fn json_pieces(pieces: Vec<Bytes>) -> Response {
-    typed(JSON, pieces)
+pub(crate) fn json_response(pieces: Vec<Bytes>) -> Response {
+    typed_response(MIME_JSON, pieces)
 }
 
-pub(crate) fn typed(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
+pub(crate) fn typed_response(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
     let length: usize = pieces.iter().map(Bytes::len).sum();
     let body = match <[Bytes; 1]>::try_from(pieces) {
         Ok([whole]) => Body::from(whole),
@@ -220,7 +233,7 @@ pub(crate) fn typed(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
     };
     let headers = [(CONTENT_TYPE, HeaderValue::from_static(mime_type)), (CONTENT_LENGTH, length.into())];
     let mut response = (headers, body).into_response();
-    if mime_type != JSON {
+    if mime_type != MIME_JSON {
         // A browser that opens a document must not run scripts or guess its type.
         let headers = response.headers_mut();
         headers
@@ -230,17 +243,18 @@ pub(crate) fn typed(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
     response
 }
 
-async fn no_route(request: Request) -> Response {
-    let fault = Fault::new(Code::NotFound, format!("there is nothing at {:?}", short(request.uri().path())))
-        .hint("GET /api/v1/openapi.json lists the REST routes; MCP is at /mcp");
-    fault::response(fault::shape(request.extensions()), &fault)
+async fn unknown_path(request: Request) -> Response {
+    let fault =
+        Fault::new(Code::NotFound, format!("there is nothing at {:?}", truncate_for_message(request.uri().path())))
+            .hint("GET /api/v1/openapi.json lists the REST routes; MCP is at /mcp");
+    fault::response(fault::fault_shape(request.extensions()), &fault)
 }
 
-async fn no_method(request: Request) -> Response {
-    let (method, path) = (request.method(), short(request.uri().path()));
+async fn method_not_allowed(request: Request) -> Response {
+    let (method, path) = (request.method(), truncate_for_message(request.uri().path()));
     let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {path:?}"))
         .hint("the allow header lists what is possible");
-    fault::with_status(StatusCode::METHOD_NOT_ALLOWED, fault::shape(request.extensions()), &fault)
+    fault::response_with_status(StatusCode::METHOD_NOT_ALLOWED, fault::fault_shape(request.extensions()), &fault)
 }
 
 #[cfg(test)]

@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use axum::body::Bytes;
-use skald_app::FedEvent;
+use skald_app::FeedEvent;
 
 /// Sent at once, so that a reader knows that it misses nothing from here on. A browser reconnects after a second.
-pub(crate) const BEGINNING: &[u8] = b":connected\n\nretry: 1000\n\n";
+pub(crate) const FIRST_BYTES: &[u8] = b":connected\n\nretry: 1000\n\n";
 pub(crate) const HEARTBEAT: &[u8] = b":heartbeat\n\n";
 /// Data up to this size is copied, so that a small event is one write. Longer data is shared between readers.
 const COPIED_BYTES_MAX: usize = 4 * 1024;
 
 /// Encodes events as `text/event-stream`, in pieces.
-pub(crate) fn encode<'a>(events: impl IntoIterator<Item = &'a FedEvent>) -> VecDeque<Bytes> {
+pub(crate) fn encode<'a>(events: impl IntoIterator<Item = &'a FeedEvent>) -> VecDeque<Bytes> {
     let (mut pieces, mut lines) = (VecDeque::new(), Vec::new());
-    for FedEvent { name, id, data } in events {
+    for FeedEvent { name, id, data } in events {
         // Writing to memory does not fail.
         let _ = writeln!(lines, "event: {name}");
         if let Some(id) = id {
@@ -40,8 +40,8 @@ pub(crate) fn encode<'a>(events: impl IntoIterator<Item = &'a FedEvent>) -> VecD
 mod tests {
     use super::*;
 
-    fn event(id: Option<&str>, data: &str) -> FedEvent {
-        FedEvent { name: "command", id: id.map(str::to_owned), data: Bytes::copy_from_slice(data.as_bytes()) }
+    fn event(id: Option<&str>, data: &str) -> FeedEvent {
+        FeedEvent { name: "command", id: id.map(str::to_owned), data: Bytes::copy_from_slice(data.as_bytes()) }
     }
 
     #[test]

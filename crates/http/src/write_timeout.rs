@@ -138,7 +138,10 @@ mod tests {
     }
 
     /// A server with an endless answer and this limit, and a client that has requested it with a token.
-    async fn asked(limit: Duration, revocation: CancellationToken) -> (TcpStream, mpsc::Receiver<Instant>) {
+    async fn request_endless_answer(
+        limit: Duration,
+        revocation: CancellationToken,
+    ) -> (TcpStream, mpsc::Receiver<Instant>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, ended) = mpsc::channel(1);
@@ -162,7 +165,7 @@ mod tests {
     async fn a_client_that_takes_nothing_is_cut_and_not_before_its_time() {
         let limit = Duration::from_millis(300);
         let began = Instant::now();
-        let (mut client, mut ended) = asked(limit, CancellationToken::new()).await;
+        let (mut client, mut ended) = request_endless_answer(limit, CancellationToken::new()).await;
         let cut = tokio::time::timeout(Duration::from_secs(20), ended.recv()).await;
         let cut = cut.expect("the answer is given up").expect("a moment");
         assert!(cut - began >= limit, "cut after {:?}", cut - began);
@@ -174,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_takes_nothing_is_cut_when_its_token_is_revoked() {
         let (an_hour, revocation) = (Duration::from_hours(1), CancellationToken::new());
-        let (mut client, mut ended) = asked(an_hour, revocation.clone()).await;
+        let (mut client, mut ended) = request_endless_answer(an_hour, revocation.clone()).await;
         let mut sink = vec![0; 100_000];
         client.read_exact(&mut sink).await.expect("the answer begins");
         revocation.cancel();
@@ -186,7 +189,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_is_slow_is_waited_for() {
-        let (mut client, mut ended) = asked(Duration::from_millis(1_500), CancellationToken::new()).await;
+        let (mut client, mut ended) =
+            request_endless_answer(Duration::from_millis(1_500), CancellationToken::new()).await;
         let mut sink = vec![0; 4_000_000];
         let began = Instant::now();
         // Each pause is shorter than the limit, all of them are longer.

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use skald_domain::decider::{Decider, Given};
+use skald_domain::decider::{Decider, DecisionContext};
 use tokio::sync::oneshot;
 
-use super::stream_kind::{CommandOf, EventOf, RefusalOf, StateOf, replay};
+use super::stream_kind::{CommandOf, EventOf, RefusalOf, StateOf, replay_record};
 use super::{
     Batch, ConcurrentAppends, Hash, Head, IdempotencyKey, IdempotentAnswer, ReadModelChange, Record, SideRow,
-    StreamKind, StreamName, to_micros,
+    StreamKind, StreamName, truncate_to_micros,
 };
 
 /// A stream's state as it was committed.
@@ -29,7 +29,7 @@ impl<K: StreamKind> CommittedState<K> {
     }
 
     /// The state that follows this one.
-    pub(super) fn then(&self, state: StateOf<K>, head: Head) -> Self {
+    pub(super) fn next_state(&self, state: StateOf<K>, head: Head) -> Self {
         Self { state, head, read_cache: K::next_read_cache(&self.read_cache) }
     }
 
@@ -53,7 +53,7 @@ pub type RefusedOn<K> = Arc<Mutex<Option<Arc<CommittedState<K>>>>>;
 /// A command for a stream.
 pub struct Submission<K: StreamKind> {
     pub command: CommandOf<K>,
-    pub given: Given,
+    pub given: DecisionContext,
     /// The revision that the caller has read; another one is a conflict.
     pub expected: Option<u64>,
     pub key: Option<(IdempotencyKey, AnswerBuilder<K>)>,
@@ -63,7 +63,7 @@ pub struct Submission<K: StreamKind> {
 }
 
 impl<K: StreamKind> Submission<K> {
-    pub fn new(command: CommandOf<K>, given: Given) -> Self {
+    pub fn new(command: CommandOf<K>, given: DecisionContext) -> Self {
         Self { command, given, expected: None, key: None, side_rows: Vec::new(), refused_on: Arc::default() }
     }
 }
@@ -124,7 +124,7 @@ pub enum JournalFailure<R> {
 impl<R> JournalFailure<R> {
     /// The failure of a command that was sent with an idempotency key.
     #[must_use]
-    pub fn under_key(self) -> Self {
+    pub fn with_idempotency_key(self) -> Self {
         match self {
             Self::Unavailable(cause) => Self::UnavailableUnderKey(cause),
             other => other,
@@ -141,7 +141,7 @@ pub(super) struct PendingSubmission<K: StreamKind> {
 }
 
 /// The events of a record that was stored before, and its hash without the answer.
-pub(super) type Replayed<K> = (Arc<[EventOf<K>]>, Hash);
+pub(super) type ReplayedRecord<K> = (Arc<[EventOf<K>]>, Hash);
 
 /// The outcome of one command in the batch.
 enum SubmissionOutcome<K: StreamKind> {
@@ -177,7 +177,7 @@ impl<K: StreamKind> BatchDecision<K> {
         Self { stream, base, requests, answered: BTreeMap::new(), outcomes: Vec::new(), after, damage: None }
     }
 
-    pub(super) fn after(&self) -> &Arc<CommittedState<K>> {
+    pub(super) fn state_after(&self) -> &Arc<CommittedState<K>> {
         &self.after
     }
 
@@ -190,13 +190,13 @@ impl<K: StreamKind> BatchDecision<K> {
     }
 
     /// Decides all commands again after concurrent appends.
-    pub(super) fn again(&mut self, missed: ConcurrentAppends) -> Option<Batch> {
+    pub(super) fn decide_again(&mut self, missed: ConcurrentAppends) -> Option<Batch> {
         for command in missed.answered {
             self.answered.insert(command.key.key.clone(), command);
         }
         for record in &missed.records {
-            match replay::<K>(self.base.state.clone(), self.base.head, record) {
-                Ok((state, head)) => self.base = Arc::new(self.base.then(state, head)),
+            match replay_record::<K>(self.base.state.clone(), self.base.head, record) {
+                Ok((state, head)) => self.base = Arc::new(self.base.next_state(state, head)),
                 Err(damage) => {
                     self.damage = Some(damage);
                     return None;
@@ -225,12 +225,12 @@ impl<K: StreamKind> BatchDecision<K> {
         for request in &self.requests {
             let ask = &request.ask;
             if let Some((key, _)) = &ask.key
-                && let Some(outcome) = before(key, &self.answered, &under_key, &outcomes, &self.requests)
+                && let Some(outcome) = earlier_outcome(key, &self.answered, &under_key, &outcomes, &self.requests)
             {
                 outcomes.push(outcome);
                 continue;
             }
-            let outcome = match step(&self.stream, &now, ask) {
+            let outcome = match decide_submission(&self.stream, &now, ask) {
                 Ok(step) => {
                     now = Arc::clone(&step.done.committed);
                     batch.records.push(step.record);
@@ -259,7 +259,7 @@ impl<K: StreamKind> BatchDecision<K> {
     }
 
     /// Keys of refused commands. Some may be retries of accepted commands, which must get the first answer instead.
-    pub(super) fn doubtful_keys(&self) -> Vec<String> {
+    pub(super) fn refused_keys(&self) -> Vec<String> {
         let pairs = self.requests.iter().zip(&self.outcomes);
         let doubtful = pairs.filter(|(_, outcome)| {
             matches!(
@@ -272,14 +272,14 @@ impl<K: StreamKind> BatchDecision<K> {
 
     /// Replaces refusals of retries with the stored answers. A refused command changed nothing, so the other outcomes
     /// stay valid.
-    pub(super) fn resolve(&mut self, answered: Vec<IdempotentAnswer>) {
+    pub(super) fn resolve_retries(&mut self, answered: Vec<IdempotentAnswer>) {
         for command in answered {
             for (request, outcome) in self.requests.iter().zip(&mut self.outcomes) {
                 let Some((key, _)) = request.ask.key.as_ref().filter(|(key, _)| key.key == command.key.key) else {
                     continue;
                 };
                 if matches!(outcome, SubmissionOutcome::Decided(Err(_))) {
-                    *outcome = stored(key, &command);
+                    *outcome = stored_outcome(key, &command);
                 }
             }
         }
@@ -295,7 +295,7 @@ impl<K: StreamKind> BatchDecision<K> {
     }
 
     /// Sends all replies.
-    pub(super) fn finish(&mut self, replayed: &BTreeMap<u64, Replayed<K>>) {
+    pub(super) fn send_replies(&mut self, replayed: &BTreeMap<u64, ReplayedRecord<K>>) {
         for (request, outcome) in self.requests.drain(..).zip(self.outcomes.drain(..)) {
             let reply = match outcome {
                 SubmissionOutcome::Decided(reply) => reply,
@@ -317,7 +317,7 @@ impl<K: StreamKind> BatchDecision<K> {
     }
 
     /// Answers all commands with a failure.
-    pub(super) fn fail(&mut self, failure: impl Fn() -> JournalFailure<RefusalOf<K>>) {
+    pub(super) fn fail_all(&mut self, failure: impl Fn() -> JournalFailure<RefusalOf<K>>) {
         for request in self.requests.drain(..) {
             let _ = request.reply.send(Err(failure()));
         }
@@ -325,7 +325,7 @@ impl<K: StreamKind> BatchDecision<K> {
 }
 
 /// The outcome of an earlier command under this key, in the store or in this batch.
-fn before<K: StreamKind>(
+fn earlier_outcome<K: StreamKind>(
     key: &IdempotencyKey,
     answered: &BTreeMap<String, IdempotentAnswer>,
     under_key: &BTreeMap<&str, usize>,
@@ -333,7 +333,7 @@ fn before<K: StreamKind>(
     requests: &[PendingSubmission<K>],
 ) -> Option<SubmissionOutcome<K>> {
     if let Some(command) = answered.get(&key.key) {
-        return Some(stored(key, command));
+        return Some(stored_outcome(key, command));
     }
     let first = *under_key.get(key.key.as_str())?;
     let same = requests[first].ask.key.as_ref().is_some_and(|(first, _)| first.request == key.request);
@@ -341,20 +341,20 @@ fn before<K: StreamKind>(
         SubmissionOutcome::Decided(Ok(done)) if same => {
             Some(SubmissionOutcome::Decided(Ok(Applied { replayed: true, ..done.clone() })))
         }
-        _ => Some(mismatch(key)),
+        _ => Some(mismatch_outcome(key)),
     }
 }
 
-fn stored<K: StreamKind>(key: &IdempotencyKey, command: &IdempotentAnswer) -> SubmissionOutcome<K> {
-    if command.key.request == key.request { SubmissionOutcome::Replay(command.clone()) } else { mismatch(key) }
+fn stored_outcome<K: StreamKind>(key: &IdempotencyKey, command: &IdempotentAnswer) -> SubmissionOutcome<K> {
+    if command.key.request == key.request { SubmissionOutcome::Replay(command.clone()) } else { mismatch_outcome(key) }
 }
 
-fn mismatch<K: StreamKind>(key: &IdempotencyKey) -> SubmissionOutcome<K> {
+fn mismatch_outcome<K: StreamKind>(key: &IdempotencyKey) -> SubmissionOutcome<K> {
     SubmissionOutcome::Decided(Err(JournalFailure::IdempotencyMismatch { key: key.key.clone() }))
 }
 
 /// Decides one command. A panic in the rules fails this command only, not the stream.
-fn step<K: StreamKind>(
+fn decide_submission<K: StreamKind>(
     stream: &StreamName,
     now: &CommittedState<K>,
     ask: &Submission<K>,
@@ -362,27 +362,27 @@ fn step<K: StreamKind>(
     if let Some(expected) = ask.expected.filter(|expected| *expected != now.revision()) {
         return Err(JournalFailure::RevisionConflict { expected, actual: now.revision() });
     }
-    catch_unwind(AssertUnwindSafe(|| decided(stream, now, ask)))
+    catch_unwind(AssertUnwindSafe(|| apply_rules(stream, now, ask)))
         .unwrap_or_else(|_| Err(JournalFailure::Broken(format!("deciding on {} panicked", stream.noun()))))
 }
 
-fn decided<K: StreamKind>(
+fn apply_rules<K: StreamKind>(
     stream: &StreamName,
     now: &CommittedState<K>,
     ask: &Submission<K>,
 ) -> Result<AcceptedSubmission<K>, JournalFailure<RefusalOf<K>>> {
     // Truncate the time as stores do, so that a replay sees the same value.
-    let given = Given { at: to_micros(ask.given.at), ..ask.given.clone() };
+    let given = DecisionContext { at: truncate_to_micros(ask.given.at), ..ask.given.clone() };
     let events: Arc<[EventOf<K>]> =
         K::Rules::decide(&now.state, &ask.command, &given).map_err(JournalFailure::Refused)?.into();
     let Some(first) = events.first() else {
         return Err(JournalFailure::Broken(format!("{} accepted a command without an event", stream.noun())));
     };
     let body = serde_json::to_string(&*events).map_err(|error| JournalFailure::Broken(error.to_string()))?;
-    let mut record = Record::next(stream, now.head, K::kind(first), given.at, &given.by, body);
+    let mut record = Record::next(stream, now.head, K::event_kind(first), given.at, &given.by, body);
     let state = events.iter().fold(now.state.clone(), |state, event| K::Rules::evolve(state, event, &given));
-    let changes = K::index(stream, &state, &events);
-    let committed = Arc::new(now.then(state, record.head()));
+    let changes = K::read_model_changes(stream, &state, &events);
+    let committed = Arc::new(now.next_state(state, record.head()));
     let (revision, content_hash) = (record.revision, record.content_hash());
     let mut done = Applied { committed, revision, events, content_hash, answer: None, replayed: false };
     let Some((key, answer)) = &ask.key else { return Ok(AcceptedSubmission { done, record, command: None, changes }) };
@@ -392,7 +392,7 @@ fn decided<K: StreamKind>(
     // The hash of the record covers the answer, so it is known only now.
     done.committed = match Arc::try_unwrap(done.committed) {
         Ok(committed) => Arc::new(CommittedState { head: record.head(), ..committed }),
-        Err(shared) => Arc::new(now.then(shared.state.clone(), record.head())),
+        Err(shared) => Arc::new(now.next_state(shared.state.clone(), record.head())),
     };
     Ok(AcceptedSubmission { done, record, command: Some(command), changes })
 }

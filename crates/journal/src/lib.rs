@@ -19,18 +19,18 @@ mod verify;
 
 pub use decide_batch::{AnswerBuilder, Applied, CommittedState, JournalFailure, RefusedOn, Submission};
 pub use port::{
-    Append, Batch, ConcurrentAppends, Journal, ReadPart, Redecide, SideRow, SideRows, StoreError, StoreHealth,
-    SummingUp,
+    Append, Batch, ConcurrentAppends, Journal, ReadPart, Redecide, RowsToSumUp, SideRow, SideRows, StoreError,
+    StoreHealth,
 };
 pub use record::{
     AnswerDigest, Cursor, Document, Hash, Head, IdempotencyKey, IdempotentAnswer, Partitions, ReadModelChange, Record,
-    Snapshot, StoredSnapshot, StreamName, hex, to_micros,
+    Snapshot, StoredSnapshot, StreamName, hex, truncate_to_micros,
 };
 pub use row_sum::RowSum;
 pub use seal::{SealComparison, SealStatement};
 pub use snapshot_part::{SnapshotPart, WholeSnapshot};
 pub use stream_kind::{
-    CommandOf, EventOf, RefusalOf, RegisteredKind, StateOf, StreamFold, StreamKind, StreamKinds, events,
+    CommandOf, EventOf, RefusalOf, RegisteredKind, StateOf, StreamFold, StreamKind, StreamKinds, parse_events,
 };
 pub use streams::{Limits, Streams};
 pub use verify::{

@@ -53,7 +53,7 @@ pub struct Append {
 
 impl Append {
     /// An append that fails on a conflict and is not decided again.
-    pub fn once(stream: StreamName, batch: Batch) -> Self {
+    pub fn without_redecide(stream: StreamName, batch: Batch) -> Self {
         Self { stream, batch, again: None }
     }
 }
@@ -105,14 +105,14 @@ pub trait Journal: SideRows {
     fn head<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Head>;
 
     /// The stored answers under these idempotency keys. Keys without an answer are left out.
-    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>>;
+    fn find_answers<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>>;
 
     /// The records of all streams after a cursor, in an order in which no later commit lands before a cursor that was
     /// returned.
     fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>>;
 
     /// A cursor before everything that is appended from now on. A few earlier records may come after it as well.
-    fn end(&self) -> StoreFuture<'_, Cursor>;
+    fn end_cursor(&self) -> StoreFuture<'_, Cursor>;
 
     /// Streams with their heads, ordered by name, after a name.
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>>;
@@ -143,7 +143,7 @@ pub trait Journal: SideRows {
     ) -> StoreFuture<'a, ()>;
 
     /// Replaces a stream's snapshot atomically. A snapshot older than the stored one is ignored.
-    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()>;
+    fn store_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()>;
 
     fn drop_snapshots(&self) -> StoreFuture<'_, ()>;
 
@@ -182,11 +182,11 @@ pub trait Journal: SideRows {
     fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()>;
 
     /// A counter that changes whenever this or another process may have appended.
-    fn wakes(&self) -> watch::Receiver<u64>;
+    fn subscribe_appends(&self) -> watch::Receiver<u64>;
 
     /// A number that changes when another process may have appended, cheap enough to check before every read. `None` if
     /// the store has none, so that the head must be compared instead.
-    fn version(&self) -> Result<Option<u64>, StoreError>;
+    fn data_version(&self) -> Result<Option<u64>, StoreError>;
 
     fn health(&self) -> watch::Receiver<StoreHealth>;
 
@@ -206,7 +206,7 @@ pub trait Journal: SideRows {
 
 /// Side rows to remove, and the row that sums them up.
 #[derive(Debug, Clone)]
-pub struct SummingUp<'a> {
+pub struct RowsToSumUp<'a> {
     pub kind: &'a str,
     pub keys: Vec<String>,
     pub sum_kind: &'a str,
@@ -228,7 +228,7 @@ pub trait SideRows: Send + Sync + 'static {
 
     /// Removes rows and writes their sum, atomically. Returns false and changes nothing if the stored sum is not `old`,
     /// since another process was faster.
-    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool>;
+    fn sum_up_rows<'a>(&'a self, summing_up: RowsToSumUp<'a>) -> StoreFuture<'a, bool>;
 
     /// Returns whether the row existed.
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool>;

@@ -29,19 +29,19 @@ impl StreamName {
     /// Parses a stored name: the noun is the part before the first slash.
     pub fn parse(name: &str) -> Self {
         let tenant = name.split_once('/').map_or(name, |(_, id)| id);
-        Self { name: name.into(), shard: shard(tenant) }
+        Self { name: name.into(), shard: shard_for_tenant(tenant) }
     }
 
     /// A stored name with the shard from its row, which was fixed when the stream began.
-    pub fn stored(name: &str, shard: u16) -> Self {
+    pub fn from_stored(name: &str, shard: u16) -> Self {
         Self { name: name.into(), shard }
     }
 
     /// The same stream with the shard of its tenant, so that all streams of a tenant share a shard. It has an effect
     /// only when the stream begins.
     #[must_use]
-    pub fn belonging_to(self, tenant: &str) -> Self {
-        Self { shard: shard(tenant), ..self }
+    pub fn with_tenant(self, tenant: &str) -> Self {
+        Self { shard: shard_for_tenant(tenant), ..self }
     }
 
     pub fn as_str(&self) -> &str {
@@ -61,7 +61,7 @@ impl StreamName {
     }
 }
 
-fn shard(tenant: &str) -> u16 {
+fn shard_for_tenant(tenant: &str) -> u16 {
     let hash = Sha256::digest(tenant.as_bytes());
     let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     u16::try_from(number % SHARDS).unwrap_or_default()
@@ -163,7 +163,7 @@ impl Record {
             stream: stream.clone(),
             revision: head.revision + 1,
             kind: kind.to_owned(),
-            at: to_micros(at),
+            at: truncate_to_micros(at),
             by: by.to_owned(),
             body,
             previous: head.hash,
@@ -221,7 +221,7 @@ impl Record {
 }
 
 /// Truncates a timestamp to microseconds, the precision of the stores.
-pub fn to_micros(at: Timestamp) -> Timestamp {
+pub fn truncate_to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }
 
@@ -414,7 +414,7 @@ mod tests {
             "59556dbd455d78580ef32dfb6f66b1b3e3ffd58f39c079da2d0f71b8395d968e"
         );
         let stream = StreamName::new("universe", "u_1");
-        assert_eq!((stream.shard(), stream.belonging_to("camp_1").shard()), (3357, 3955));
+        assert_eq!((stream.shard(), stream.with_tenant("camp_1").shard()), (3357, 3955));
         assert_eq!(
             hex(&IdempotencyKey::new("key", &[b"a", b"bc"]).request),
             "3fafa1cf2f19a7c1129beb20cf0983f73a489a221fc0dd2f16d1be292d089205"

@@ -80,25 +80,25 @@ impl SealStatement {
     }
 
     /// Parses a statement, or returns what is wrong with it.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let first: FirstLine = serde_json::from_str(first).map_err(|error| format!("line 1 is no seal: {error}"))?;
         if !(FIRST_VERSION..=VERSION).contains(&first.seal) {
             return Err(format!("it is a seal of version {}, this program knows {VERSION}", first.seal));
         }
-        let root = hash_of(&first.root).ok_or("the root is no hash")?;
+        let root = parse_hash(&first.root).ok_or("the root is no hash")?;
         let (heads, rows, replaceable_rows, sums, older_answers) = Default::default();
         let mut statement = Self { at: first.at, root, heads, rows, replaceable_rows, sums, older_answers };
         for (number, line) in (2..).zip(lines) {
-            statement.take(line).ok_or_else(|| format!("line {number} is not of a seal"))?;
+            statement.parse_line(line).ok_or_else(|| format!("line {number} is not of a seal"))?;
         }
         Ok(statement)
     }
 
-    fn take(&mut self, line: &str) -> Option<()> {
+    fn parse_line(&mut self, line: &str) -> Option<()> {
         if let Ok((word, name, number, text)) = serde_json::from_str::<(String, String, u64, String)>(line) {
-            let (stream, hash) = (StreamName::parse(&name), hash_of(&text)?);
+            let (stream, hash) = (StreamName::parse(&name), parse_hash(&text)?);
             match word.as_str() {
                 "stream" => self.heads.push((stream, Head { revision: number, hash })),
                 "summed" => self.sums.push((name, RowSum { count: number, hash: text })),
@@ -108,7 +108,7 @@ impl SealStatement {
             return Some(());
         }
         let (word, kind, key, hash): (String, String, String, String) = serde_json::from_str(line).ok()?;
-        let row = (kind, key, hash_of(&hash)?);
+        let row = (kind, key, parse_hash(&hash)?);
         match word.as_str() {
             "beside" => self.rows.push(row),
             "replaceable" => self.replaceable_rows.push(row),
@@ -176,9 +176,9 @@ impl SealStatement {
             };
             // Rows are summed up oldest first, so a missing row was deleted if an older one still exists.
             let not_summed_up = gone.get_mut(kind.as_str()).map(std::mem::take).unwrap_or_default();
-            findings.extend(not_summed_up.iter().map(|(key, _)| self.changed_row(kind, key, "is gone")));
+            findings.extend(not_summed_up.iter().map(|(key, _)| self.row_finding(kind, key, "is gone")));
             if part_digest(&body) != *sealed {
-                findings.push(self.changed_row(kind, key, "was changed"));
+                findings.push(self.row_finding(kind, key, "was changed"));
             }
         }
         for (kind, mut rows) in gone {
@@ -193,7 +193,7 @@ impl SealStatement {
                         format!("{was} rows were summed up when it was sealed at {}, and {is} others are now", self.at);
                     findings.push(VerifyFinding::new(FindingKind::SealedRowDiffers, kind, what));
                 }
-                findings.extend(rows.iter().map(|(key, _)| self.changed_row(kind, key, "is gone")));
+                findings.extend(rows.iter().map(|(key, _)| self.row_finding(kind, key, "is gone")));
             } else if !rows.is_empty() {
                 let count = rows.len();
                 comparison.replaced.push(format!("{kind}: the oldest {count} rows were summed up after it was sealed"));
@@ -213,7 +213,7 @@ impl SealStatement {
     ) -> Result<(), StoreError> {
         for (kind, key, sealed) in &self.replaceable_rows {
             let Some(body) = journal.get(kind, key).await? else {
-                comparison.findings.push(self.changed_row(kind, key, "is gone"));
+                comparison.findings.push(self.row_finding(kind, key, "is gone"));
                 continue;
             };
             if part_digest(&body) == *sealed {
@@ -224,13 +224,13 @@ impl SealStatement {
                 Some(WrittenAt { at }) => {
                     comparison.replaced.push(format!("{kind} {key} was replaced at {at}, after it was sealed: {body}"));
                 }
-                None => comparison.findings.push(self.changed_row(kind, key, "was changed")),
+                None => comparison.findings.push(self.row_finding(kind, key, "was changed")),
             }
         }
         Ok(())
     }
 
-    fn changed_row(&self, kind: &str, key: &str, what: &str) -> VerifyFinding {
+    fn row_finding(&self, kind: &str, key: &str, what: &str) -> VerifyFinding {
         let what = format!("it {what} since it was sealed at {}", self.at);
         VerifyFinding::new(FindingKind::SealedRowDiffers, format!("{kind} {key}"), what)
     }
@@ -250,7 +250,7 @@ impl SealStatement {
     }
 }
 
-pub(super) fn hash_of(text: &str) -> Option<Hash> {
+pub(super) fn parse_hash(text: &str) -> Option<Hash> {
     let digits = text.as_bytes();
     if digits.len() != 64 || !digits.iter().all(|digit| digit.is_ascii_digit() || (b'a'..=b'f').contains(digit)) {
         return None;
@@ -282,8 +282,8 @@ mod tests {
     #[test]
     fn a_statement_reads_back_and_is_always_the_same_text() {
         let text = statement().text();
-        assert_eq!(SealStatement::read(&text), Ok(statement()));
-        assert_eq!(SealStatement::read(&text).unwrap().text(), text);
+        assert_eq!(SealStatement::parse(&text), Ok(statement()));
+        assert_eq!(SealStatement::parse(&text).unwrap().text(), text);
         assert_eq!(text.lines().count(), 6, "{text}");
         assert!(text.starts_with(r#"{"seal":3,"at":"2023-11-14T22:13:20Z","root":"0101"#), "{text}");
     }
@@ -294,7 +294,7 @@ mod tests {
         let first: String = text.split_inclusive('\n').take(3).collect();
         let (replaceable_rows, sums, older_answers) = Default::default();
         let wanted = SealStatement { replaceable_rows, sums, older_answers, ..statement() };
-        assert_eq!(SealStatement::read(&first), Ok(wanted));
+        assert_eq!(SealStatement::parse(&first), Ok(wanted));
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
             (format!("{text}[]\n"), "line 7 is not of a seal"),
             (text.replace("abab", "xyxy"), "line 2"),
         ] {
-            let refused = SealStatement::read(&wrong).unwrap_err();
+            let refused = SealStatement::parse(&wrong).unwrap_err();
             assert!(refused.contains(why), "{refused}");
         }
     }

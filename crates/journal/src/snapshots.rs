@@ -17,17 +17,17 @@ use super::{
 const ATTEMPTS: usize = 3;
 
 /// A state that was read from a snapshot.
-pub(super) struct Opened<K: StreamKind> {
+pub(super) struct SnapshotState<K: StreamKind> {
     pub(super) state: StateOf<K>,
     pub(super) head: Head,
     pub(super) bytes: u64,
 }
 
 /// The state in the newest snapshot. `None` if there is no usable one.
-pub(super) async fn opened<K: StreamKind>(
+pub(super) async fn load_state<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,
-) -> Result<Option<Opened<K>>, StoreError> {
+) -> Result<Option<SnapshotState<K>>, StoreError> {
     if !K::IS_OPENED_AT_SNAPSHOTS {
         return Ok(None);
     }
@@ -43,7 +43,7 @@ pub(super) async fn opened<K: StreamKind>(
         if last.first().is_none_or(|record| record.head() != snapshot.head) {
             break;
         }
-        if let Some(opened) = read::<K>(journal, stream, snapshot).await? {
+        if let Some(opened) = read_snapshot::<K>(journal, stream, snapshot).await? {
             return Ok(Some(opened));
         }
     }
@@ -51,31 +51,31 @@ pub(super) async fn opened<K: StreamKind>(
 }
 
 /// A parsed part, its length in bytes, and its digest.
-struct ReadPart<K: StreamKind> {
+struct ParsedPart<K: StreamKind> {
     part: K::Parts,
     bytes: u64,
     digest: Hash,
 }
 
-fn part<K: StreamKind>(text: &str, is_first: bool) -> Option<ReadPart<K>> {
+fn parse_part<K: StreamKind>(text: &str, is_first: bool) -> Option<ParsedPart<K>> {
     // The parsed part takes about three times the memory of its text. Allocating and freeing that much at once makes
     // the allocator get the memory before many small pieces are needed: page by page, the threads would wait for each
     // other.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(3 * text.len())));
-    Some(ReadPart { part: K::Parts::read(text, is_first).ok()?, bytes: text.len() as u64, digest: part_digest(text) })
+    Some(ParsedPart { part: K::Parts::read(text, is_first).ok()?, bytes: text.len() as u64, digest: part_digest(text) })
 }
 
-async fn read<K: StreamKind>(
+async fn read_snapshot<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,
     mut snapshot: StoredSnapshot,
-) -> Result<Option<Opened<K>>, StoreError> {
+) -> Result<Option<SnapshotState<K>>, StoreError> {
     let StoredSnapshot { version, head, digest, .. } = snapshot;
     let first = std::mem::take(&mut snapshot.first);
-    let first = spawn_blocking(move || part::<K>(&first, true));
-    let (first, others) = join(first, others::<K>(journal, stream, &snapshot)).await;
+    let first = spawn_blocking(move || parse_part::<K>(&first, true));
+    let (first, others) = join(first, read_other_parts::<K>(journal, stream, &snapshot)).await;
     let (Ok(Some(first)), Some(others)) = (first, others?) else { return Ok(None) };
-    let parts: Vec<ReadPart<K>> = [first].into_iter().chain(others).collect();
+    let parts: Vec<ParsedPart<K>> = [first].into_iter().chain(others).collect();
     if snapshot_digest(stream, version, head, parts.iter().map(|part| part.digest)) != digest {
         tracing::warn!(stream = stream.as_str(), "a snapshot is not as it was kept, and is not used; see skald verify");
         return Ok(None);
@@ -83,18 +83,18 @@ async fn read<K: StreamKind>(
     let joined = spawn_blocking(move || {
         let bytes = parts.iter().map(|part| part.bytes).sum();
         let parts = parts.into_iter().map(|part| part.part).collect();
-        Some(Opened { state: K::Parts::join(parts)?, head, bytes })
+        Some(SnapshotState { state: K::Parts::join(parts)?, head, bytes })
     });
     // If joining the parts panics, the snapshot is not used.
     Ok(joined.await.unwrap_or_default())
 }
 
 /// All parts after the first, in order, read in parallel by one task per processor.
-async fn others<K: StreamKind>(
+async fn read_other_parts<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,
     snapshot: &StoredSnapshot,
-) -> Result<Option<Vec<ReadPart<K>>>, StoreError> {
+) -> Result<Option<Vec<ParsedPart<K>>>, StoreError> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicU32::new(1);
     let readers = (0..processors).map(|_| async {
@@ -107,7 +107,7 @@ async fn others<K: StreamKind>(
             let (found, part_found) = oneshot::channel();
             let read_part = Box::new(move |text: &str| {
                 // The receiver is gone if another part is missing.
-                let _ = found.send(part::<K>(text, false));
+                let _ = found.send(parse_part::<K>(text, false));
             });
             journal.snapshot_part(stream, snapshot, number, read_part).await?;
             let Ok(Some(part)) = part_found.await else { return Ok(None) };
@@ -121,7 +121,7 @@ async fn others<K: StreamKind>(
 }
 
 /// Stores a snapshot of a state, and returns its length in bytes.
-pub(super) async fn keep<K: StreamKind>(
+pub(super) async fn store_state<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,
     committed: &Arc<CommittedState<K>>,
@@ -134,6 +134,6 @@ pub(super) async fn keep<K: StreamKind>(
         Err(error) => return Err(StoreError::Refused(error.to_string())),
     };
     let bytes = parts.iter().map(|part| part.len() as u64).sum();
-    journal.keep_snapshot(stream, Snapshot { version: K::SNAPSHOT_VERSION, head: committed.head, parts }).await?;
+    journal.store_snapshot(stream, Snapshot { version: K::SNAPSHOT_VERSION, head: committed.head, parts }).await?;
     Ok(bytes)
 }

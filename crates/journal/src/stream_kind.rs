@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use skald_domain::decider::{Decider, Given};
+use skald_domain::decider::{Decider, DecisionContext};
 
 use super::{Document, Head, ReadModelChange, Record, SideRowCheck, Snapshot, SnapshotPart, StreamName};
 
@@ -29,11 +29,15 @@ pub trait StreamKind: Send + Sync + 'static {
     }
 
     /// An event's name in the history.
-    fn kind(event: &EventOf<Self>) -> &'static str;
+    fn event_kind(event: &EventOf<Self>) -> &'static str;
 
     /// The read model changes for these events; `state` is the state after them. It must be a pure function, since it
     /// runs again whenever the read models are rebuilt.
-    fn index(_stream: &StreamName, _state: &StateOf<Self>, _events: &[EventOf<Self>]) -> Vec<ReadModelChange> {
+    fn read_model_changes(
+        _stream: &StreamName,
+        _state: &StateOf<Self>,
+        _events: &[EventOf<Self>],
+    ) -> Vec<ReadModelChange> {
         Vec::new()
     }
 
@@ -49,24 +53,24 @@ pub type RefusalOf<K> = <<K as StreamKind>::Rules as Decider>::Refusal;
 pub type StateOf<K> = <<K as StreamKind>::Rules as Decider>::State;
 
 /// The events of a record.
-pub fn events<K: StreamKind>(record: &Record) -> Result<Vec<EventOf<K>>, String> {
+pub fn parse_events<K: StreamKind>(record: &Record) -> Result<Vec<EventOf<K>>, String> {
     serde_json::from_str(&record.body).map_err(|error| error.to_string())
 }
 
 /// The time and the caller that the decision of this record was given.
-pub(super) fn given(record: &Record) -> Given {
-    Given { at: record.at, by: record.by.clone() }
+pub(super) fn given_from_record(record: &Record) -> DecisionContext {
+    DecisionContext { at: record.at, by: record.by.clone() }
 }
 
 /// Replays a stream of any kind, to verify or rebuild what is derived from it.
 pub trait StreamFold: Send + Sync {
-    fn record(&mut self, record: &Record) -> Result<(), String>;
+    fn apply_record(&mut self, record: &Record) -> Result<(), String>;
 
     /// The snapshot version of this kind, or `None` if it uses no snapshots.
     fn snapshot_version(&self) -> Option<u32>;
 
     /// Whether the replayed state equals the one in these snapshot parts.
-    fn is_written_as(&self, parts: &[String]) -> bool;
+    fn is_equal_to_parts(&self, parts: &[String]) -> bool;
 
     /// A snapshot of the replayed state.
     fn snapshot(&self, head: Head) -> Option<Snapshot>;
@@ -75,7 +79,7 @@ pub trait StreamFold: Send + Sync {
     fn needed_content(&self) -> Vec<(&'static str, String)>;
 
     /// The documents that the read models must have for this stream, ordered by collection and id.
-    fn documents(self: Box<Self>) -> Vec<Document>;
+    fn into_documents(self: Box<Self>) -> Vec<Document>;
 }
 
 struct KindFold<K: StreamKind> {
@@ -85,11 +89,11 @@ struct KindFold<K: StreamKind> {
 }
 
 impl<K: StreamKind> StreamFold for KindFold<K> {
-    fn record(&mut self, record: &Record) -> Result<(), String> {
-        let (events, given) = (events::<K>(record)?, given(record));
+    fn apply_record(&mut self, record: &Record) -> Result<(), String> {
+        let (events, given) = (parse_events::<K>(record)?, given_from_record(record));
         self.state =
             events.iter().fold(std::mem::take(&mut self.state), |state, event| K::Rules::evolve(state, event, &given));
-        for change in K::index(&self.stream, &self.state, &events) {
+        for change in K::read_model_changes(&self.stream, &self.state, &events) {
             let (collection, id) = change.key();
             let key = (collection.to_owned(), id.to_owned());
             match change {
@@ -104,10 +108,10 @@ impl<K: StreamKind> StreamFold for KindFold<K> {
         K::IS_OPENED_AT_SNAPSHOTS.then_some(K::SNAPSHOT_VERSION)
     }
 
-    fn is_written_as(&self, parts: &[String]) -> bool {
+    fn is_equal_to_parts(&self, parts: &[String]) -> bool {
         let Ok(written) = K::Parts::write(&self.state) else { return false };
         // A snapshot of an older Skald may lack optional fields, so both are parsed and serialised again.
-        written == parts || written_again::<K>(parts).is_some_and(|parts| Some(parts) == written_again::<K>(&written))
+        written == parts || rewrite_parts::<K>(parts).is_some_and(|parts| Some(parts) == rewrite_parts::<K>(&written))
     }
 
     fn snapshot(&self, head: Head) -> Option<Snapshot> {
@@ -119,13 +123,13 @@ impl<K: StreamKind> StreamFold for KindFold<K> {
         K::needed_content(&self.state)
     }
 
-    fn documents(self: Box<Self>) -> Vec<Document> {
+    fn into_documents(self: Box<Self>) -> Vec<Document> {
         self.documents.into_values().collect()
     }
 }
 
 /// The parts of a snapshot, parsed and serialised again by this version.
-fn written_again<K: StreamKind>(parts: &[String]) -> Option<Vec<String>> {
+fn rewrite_parts<K: StreamKind>(parts: &[String]) -> Option<Vec<String>> {
     let read = parts.iter().enumerate().map(|(number, text)| K::Parts::read(text, number == 0).ok());
     K::Parts::write(&K::Parts::join(read.collect::<Option<_>>()?)?).ok()
 }
@@ -138,7 +142,7 @@ pub struct RegisteredKind {
 }
 
 impl RegisteredKind {
-    pub fn of<K: StreamKind>() -> Self {
+    pub fn new<K: StreamKind>() -> Self {
         let begin_fold = |stream| -> Box<dyn StreamFold> {
             Box::new(KindFold::<K> { stream, state: StateOf::<K>::default(), documents: BTreeMap::new() })
         };
@@ -165,8 +169,8 @@ impl StreamKinds {
     }
 
     #[must_use]
-    pub fn with<K: StreamKind>(mut self) -> Self {
-        self.kinds.push(RegisteredKind::of::<K>());
+    pub fn with_kind<K: StreamKind>(mut self) -> Self {
+        self.kinds.push(RegisteredKind::new::<K>());
         self
     }
 
@@ -177,7 +181,7 @@ impl StreamKinds {
     }
 
     /// Kind and key of the row that sums up pruned rows of a kind, if rows of this kind can be pruned.
-    pub(super) fn sum_of<'a>(&self, kind: &'a str) -> Option<(&'static str, &'a str)> {
+    pub(super) fn sum_row_key<'a>(&self, kind: &'a str) -> Option<(&'static str, &'a str)> {
         self.side_rows.iter().find_map(|(sum_kind, check)| match check {
             SideRowCheck::SumsOf(begin) => Some((*sum_kind, kind.strip_prefix(begin)?)),
             _ => None,
@@ -185,14 +189,14 @@ impl StreamKinds {
     }
 
     /// Begins to replay a stream; `None` if its kind is unknown.
-    pub(super) fn fold(&self, stream: &StreamName) -> Option<Box<dyn StreamFold>> {
+    pub(super) fn begin_fold(&self, stream: &StreamName) -> Option<Box<dyn StreamFold>> {
         let found = self.kinds.iter().find(|kind| kind.name == stream.noun());
         found.map(|kind| (kind.begin_fold)(stream.clone()))
     }
 }
 
 /// The state after a record. Panics are caught, since a panic here would end more than one stream.
-pub(super) fn replay<K: StreamKind>(
+pub(super) fn replay_record<K: StreamKind>(
     state: StateOf<K>,
     head: Head,
     record: &Record,
@@ -200,7 +204,7 @@ pub(super) fn replay<K: StreamKind>(
     if !record.follows(head) {
         return Err(format!("record {} of {} does not follow the one before", record.revision, record.stream));
     }
-    let (events, given) = (events::<K>(record)?, given(record));
+    let (events, given) = (parse_events::<K>(record)?, given_from_record(record));
     let evolve = || events.iter().fold(state, |state, event| K::Rules::evolve(state, event, &given));
     let state = catch_unwind(AssertUnwindSafe(evolve))
         .map_err(|_| format!("replaying record {} of {} panicked", record.revision, record.stream))?;

@@ -8,8 +8,8 @@ use std::time::Instant;
 use arc_swap::ArcSwapOption;
 use tokio::sync::mpsc;
 
-use super::decide_batch::{BatchDecision, PendingSubmission, Replayed};
-use super::stream_kind::{events, replay};
+use super::decide_batch::{BatchDecision, PendingSubmission, ReplayedRecord};
+use super::stream_kind::{parse_events, replay_record};
 use super::streams::Limits;
 use super::{Append, CommittedState, Journal, JournalFailure, StoreError, StreamKind, StreamName, snapshots};
 
@@ -59,11 +59,11 @@ impl<K: StreamKind> StreamCell<K> {
     }
 
     /// The newest committed state.
-    pub(super) async fn newest(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
+    pub(super) async fn newest_state(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
         *lock(&self.used) = Instant::now();
         let begun = self.loads.0.load(Ordering::Acquire);
         let failed = lock(&self.failed_loads).0;
-        if let Some(committed) = self.fresh().await? {
+        if let Some(committed) = self.published_if_newest().await? {
             return Ok(committed);
         }
         let _loading = self.loading.lock().await;
@@ -94,12 +94,12 @@ impl<K: StreamKind> StreamCell<K> {
         let number = self.loads.0.fetch_add(1, Ordering::AcqRel) + 1;
         // Read both before the records: the next read then notices a change in between.
         let forgotten = self.forgotten.load(Ordering::Acquire);
-        let version = self.journal.version()?;
+        let version = self.journal.data_version()?;
         let known = match self.published.load_full() {
             Some(committed) => committed,
-            None => self.opened_at_snapshot().await?,
+            None => self.load_snapshot().await?,
         };
-        let committed = self.caught_up(known).await?;
+        let committed = self.catch_up(known).await?;
         self.publish(&committed);
         self.loads.1.store(number, Ordering::Release);
         self.version.store(version.unwrap_or(UNCHECKED), Ordering::Release);
@@ -110,19 +110,19 @@ impl<K: StreamKind> StreamCell<K> {
     }
 
     /// A committed state, perhaps outdated: good enough to decide on, since the append detects a conflict.
-    async fn known(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
+    async fn last_known_state(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
         *lock(&self.used) = Instant::now();
         match self.published.load_full() {
             Some(committed) => Ok(committed),
-            None => self.newest().await,
+            None => self.newest_state().await,
         }
     }
 
     /// The published state, if it is the newest.
-    async fn fresh(&self) -> Result<Option<Arc<CommittedState<K>>>, StoreError> {
+    async fn published_if_newest(&self) -> Result<Option<Arc<CommittedState<K>>>, StoreError> {
         let checked = self.version.load(Ordering::Acquire);
         let Some(committed) = self.published.load_full() else { return Ok(None) };
-        let is_fresh = match self.journal.version()? {
+        let is_fresh = match self.journal.data_version()? {
             Some(version) => version == checked,
             None => self.journal.head(&self.stream).await? == committed.head,
         };
@@ -138,14 +138,14 @@ impl<K: StreamKind> StreamCell<K> {
     }
 
     /// Drops the published state after an append whose outcome is unknown.
-    fn forget(&self) {
+    fn invalidate(&self) {
         self.forgotten.fetch_add(1, Ordering::AcqRel);
         self.version.store(UNCHECKED, Ordering::Release);
         self.published.store(None);
     }
 
-    async fn opened_at_snapshot(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
-        let Some(opened) = snapshots::opened::<K>(&*self.journal, &self.stream).await? else {
+    async fn load_snapshot(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
+        let Some(opened) = snapshots::load_state::<K>(&*self.journal, &self.stream).await? else {
             return Ok(Arc::default());
         };
         self.snapshot.0.store(opened.head.revision, Ordering::Relaxed);
@@ -153,13 +153,13 @@ impl<K: StreamKind> StreamCell<K> {
         Ok(Arc::new(CommittedState::new(opened.state, opened.head)))
     }
 
-    async fn caught_up(&self, known: Arc<CommittedState<K>>) -> Result<Arc<CommittedState<K>>, StoreError> {
+    async fn catch_up(&self, known: Arc<CommittedState<K>>) -> Result<Arc<CommittedState<K>>, StoreError> {
         let (mut state, mut head, mut is_changed) = (None, known.head, false);
         loop {
             let page = self.journal.read(&self.stream, head.revision, PAGE).await?;
             for record in &page {
                 let before = state.take().unwrap_or_else(|| known.state.clone());
-                let (next, next_head) = replay::<K>(before, head, record).map_err(StoreError::Damaged)?;
+                let (next, next_head) = replay_record::<K>(before, head, record).map_err(StoreError::Damaged)?;
                 (state, head, is_changed) = (Some(next), next_head, true);
             }
             if page.len() < PAGE {
@@ -167,7 +167,7 @@ impl<K: StreamKind> StreamCell<K> {
             }
         }
         Ok(match state {
-            Some(state) if is_changed => Arc::new(known.then(state, head)),
+            Some(state) if is_changed => Arc::new(known.next_state(state, head)),
             _ => known,
         })
     }
@@ -185,9 +185,9 @@ pub(super) async fn run<K: StreamKind>(
         match tokio::time::timeout(limits.idle, requests.recv_many(&mut batch, limits.commands_per_commit)).await {
             Ok(0) => return,
             Ok(_) => {
-                turn(&cell, batch, &mut requests).await;
-                snapshot_if_due(&cell, limits.records_per_snapshot);
-                listen(&requests).await;
+                process_batch(&cell, batch, &mut requests).await;
+                store_snapshot_if_due(&cell, limits.records_per_snapshot);
+                yield_to_senders(&requests).await;
             }
             Err(_) if !requests.is_closed() && lock(&cell.used).elapsed() >= limits.idle => {
                 // Commands sent before the close are still processed. A new writer of the stream may run at the same
@@ -201,7 +201,7 @@ pub(super) async fn run<K: StreamKind>(
 }
 
 /// Yields until no more commands arrive, so that callers just answered can join the next commit.
-async fn listen<K: StreamKind>(requests: &mpsc::Receiver<PendingSubmission<K>>) {
+async fn yield_to_senders<K: StreamKind>(requests: &mpsc::Receiver<PendingSubmission<K>>) {
     let mut heard = None;
     while heard != Some(requests.len()) {
         heard = Some(requests.len());
@@ -210,36 +210,36 @@ async fn listen<K: StreamKind>(requests: &mpsc::Receiver<PendingSubmission<K>>) 
 }
 
 /// Decides and stores one batch, and answers all its commands.
-async fn turn<K: StreamKind>(
+async fn process_batch<K: StreamKind>(
     cell: &Arc<StreamCell<K>>,
     batch: Vec<PendingSubmission<K>>,
     waiting: &mut mpsc::Receiver<PendingSubmission<K>>,
 ) {
-    let turn = match cell.known().await {
+    let turn = match cell.last_known_state().await {
         Ok(committed) => BatchDecision::new(cell.stream.clone(), committed, batch),
         Err(error) => {
-            fail(&mut BatchDecision::new(cell.stream.clone(), Arc::default(), batch), waiting, &error);
+            fail_batch(&mut BatchDecision::new(cell.stream.clone(), Arc::default(), batch), waiting, &error);
             return;
         }
     };
     let turn = Arc::new(Mutex::new(turn));
-    if let Err(error) = stored(cell, &turn).await {
+    if let Err(error) = append_batch(cell, &turn).await {
         if error != StoreError::Full {
-            cell.forget();
+            cell.invalidate();
         }
-        fail(&mut lock(&turn), waiting, &error);
+        fail_batch(&mut lock(&turn), waiting, &error);
         return;
     }
-    cell.publish(lock(&turn).after());
-    match replays(cell, &turn).await {
-        Ok(replayed) => lock(&turn).finish(&replayed),
-        Err(error) => fail(&mut lock(&turn), waiting, &error),
+    cell.publish(lock(&turn).state_after());
+    match read_replays(cell, &turn).await {
+        Ok(replayed) => lock(&turn).send_replies(&replayed),
+        Err(error) => fail_batch(&mut lock(&turn), waiting, &error),
     }
 }
 
 /// Answers all commands of a batch with the error. If the store is unavailable, commands still in the mailbox get the
 /// same error: they have waited as long as the batch took, and would have to wait as long again.
-fn fail<K: StreamKind>(
+fn fail_batch<K: StreamKind>(
     turn: &mut BatchDecision<K>,
     waiting: &mut mpsc::Receiver<PendingSubmission<K>>,
     error: &StoreError,
@@ -249,27 +249,27 @@ fn fail<K: StreamKind>(
     if matches!(error, StoreError::Unavailable(_) | StoreError::Held(_)) {
         behind.extend(std::iter::from_fn(|| waiting.try_recv().ok()));
     }
-    turn.fail(|| failure(error));
+    turn.fail_all(|| to_journal_failure(error));
     for request in behind {
         // The receiver is gone if the caller gave up.
-        let _ = request.reply.send(Err(failure(error)));
+        let _ = request.reply.send(Err(to_journal_failure(error)));
     }
 }
 
-async fn stored<K: StreamKind>(
+async fn append_batch<K: StreamKind>(
     cell: &Arc<StreamCell<K>>,
     turn: &Arc<Mutex<BatchDecision<K>>>,
 ) -> Result<(), StoreError> {
     let mut batch = lock(turn).decide();
     if batch.is_none() {
         // No command was accepted, perhaps because the state is outdated, so decide again on the newest.
-        let newest = cell.newest().await?;
+        let newest = cell.newest_state().await?;
         batch = lock(turn).decide_on(newest);
     }
     for _ in 0..ATTEMPTS {
         let Some(decided) = batch else { return Ok(()) };
         let shared = Arc::clone(turn);
-        let again = Box::new(move |missed| lock(&shared).again(missed));
+        let again = Box::new(move |missed| lock(&shared).decide_again(missed));
         let append = Append { stream: cell.stream.clone(), batch: decided, again: Some(again) };
         match cell.journal.append(append).await {
             Ok(()) => {
@@ -278,7 +278,7 @@ async fn stored<K: StreamKind>(
             Err(StoreError::Conflict { .. }) => {
                 let after = lock(turn).base_revision();
                 let records = cell.journal.read(&cell.stream, after, PAGE).await?;
-                batch = lock(turn).again(super::ConcurrentAppends { records, answered: Vec::new() });
+                batch = lock(turn).decide_again(super::ConcurrentAppends { records, answered: Vec::new() });
             }
             Err(error) => return Err(error),
         }
@@ -287,20 +287,20 @@ async fn stored<K: StreamKind>(
 }
 
 /// Looks up the stored answers of retries, and reads the events of their records.
-async fn replays<K: StreamKind>(
+async fn read_replays<K: StreamKind>(
     cell: &Arc<StreamCell<K>>,
     turn: &Arc<Mutex<BatchDecision<K>>>,
-) -> Result<BTreeMap<u64, Replayed<K>>, StoreError> {
-    let doubtful = lock(turn).doubtful_keys();
+) -> Result<BTreeMap<u64, ReplayedRecord<K>>, StoreError> {
+    let doubtful = lock(turn).refused_keys();
     if !doubtful.is_empty() {
-        let answered = cell.journal.answered(&cell.stream, doubtful).await?;
-        lock(turn).resolve(answered);
+        let answered = cell.journal.find_answers(&cell.stream, doubtful).await?;
+        lock(turn).resolve_retries(answered);
     }
     let revisions = lock(turn).replayed_revisions();
     let mut replayed = BTreeMap::new();
     for revision in revisions {
         if let Some(record) = cell.journal.read(&cell.stream, revision.saturating_sub(1), 1).await?.first() {
-            let events = events::<K>(record).map_err(StoreError::Damaged)?.into();
+            let events = parse_events::<K>(record).map_err(StoreError::Damaged)?.into();
             replayed.insert(revision, (events, record.content_hash()));
         }
     }
@@ -308,7 +308,7 @@ async fn replays<K: StreamKind>(
 }
 
 /// Writes a snapshot in the background if one is due. The larger the last one was, the later comes the next.
-fn snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records_per_snapshot: u64) {
+fn store_snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records_per_snapshot: u64) {
     let Some(committed) = cell.published.load_full() else { return };
     let (last, bytes) = (cell.snapshot.0.load(Ordering::Relaxed), cell.snapshot.1.load(Ordering::Relaxed));
     let is_due = K::IS_OPENED_AT_SNAPSHOTS && committed.revision() >= last + records_per_snapshot.max(bytes / 1_024);
@@ -317,7 +317,7 @@ fn snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records_per_snapsho
     }
     let cell = Arc::clone(cell);
     tokio::spawn(async move {
-        match snapshots::keep(&*cell.journal, &cell.stream, &committed).await {
+        match snapshots::store_state(&*cell.journal, &cell.stream, &committed).await {
             Ok(bytes) => {
                 cell.snapshot.0.store(committed.revision(), Ordering::Relaxed);
                 cell.snapshot.1.store(bytes, Ordering::Relaxed);
@@ -328,7 +328,7 @@ fn snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records_per_snapsho
     });
 }
 
-pub(super) fn failure<R>(error: &StoreError) -> JournalFailure<R> {
+pub(super) fn to_journal_failure<R>(error: &StoreError) -> JournalFailure<R> {
     match error {
         StoreError::Full => JournalFailure::RateLimited,
         StoreError::Unavailable(cause) => JournalFailure::Unavailable(cause.clone()),

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::decide_batch::{PendingSubmission, SubmissionReply};
 use super::stream_kind::RefusalOf;
-use super::stream_writer::{self, StreamCell, failure, lock};
+use super::stream_writer::{self, StreamCell, lock, to_journal_failure};
 use super::{CommittedState, Journal, JournalFailure, StoreError, StreamKind, StreamName, Submission};
 
 /// Limits of one stream.
@@ -53,7 +53,7 @@ impl<K: StreamKind> Streams<K> {
         let (reply, answer) = oneshot::channel();
         let mut request = PendingSubmission { ask, reply };
         loop {
-            match self.opened(stream).mailbox.try_send(request) {
+            match self.open_stream(stream).mailbox.try_send(request) {
                 Ok(()) => break,
                 Err(mpsc::error::TrySendError::Full(_)) => return Err(JournalFailure::RateLimited),
                 // The writer has just closed; the next attempt starts a new one.
@@ -66,16 +66,16 @@ impl<K: StreamKind> Streams<K> {
     /// The newest committed state, including commits of other processes. It never waits for a write. A stream without
     /// records is at revision 0.
     pub async fn read(&self, stream: &StreamName) -> Result<Arc<CommittedState<K>>, StoreError> {
-        self.opened(stream).cell.newest().await
+        self.open_stream(stream).cell.newest_state().await
     }
 
     /// Like [`Self::read`], with the error type of commands.
     pub async fn state(&self, stream: &StreamName) -> Result<Arc<CommittedState<K>>, JournalFailure<RefusalOf<K>>> {
-        self.read(stream).await.map_err(|error| failure(&error))
+        self.read(stream).await.map_err(|error| to_journal_failure(&error))
     }
 
     /// How many streams are open.
-    pub fn open(&self) -> usize {
+    pub fn open_count(&self) -> usize {
         lock(&self.cells).len()
     }
 
@@ -83,7 +83,7 @@ impl<K: StreamKind> Streams<K> {
         &self.journal
     }
 
-    fn opened(&self, stream: &StreamName) -> OpenStream<K> {
+    fn open_stream(&self, stream: &StreamName) -> OpenStream<K> {
         let mut cells = lock(&self.cells);
         // A closed mailbox means that the writer is closing or has panicked, so start a new one.
         if let Some(open) = cells.get(stream).filter(|open| !open.mailbox.is_closed()) {
@@ -93,7 +93,7 @@ impl<K: StreamKind> Streams<K> {
         let cell = Arc::new(StreamCell::new(stream.clone(), Arc::clone(&self.journal)));
         let open = OpenStream { cell: Arc::clone(&cell), mailbox };
         cells.insert(stream.clone(), open.clone());
-        tokio::spawn(stream_writer::run(cell, requests, self.limits, leave(Arc::downgrade(&self.cells))));
+        tokio::spawn(stream_writer::run(cell, requests, self.limits, cell_remover(Arc::downgrade(&self.cells))));
         open
     }
 }
@@ -113,7 +113,7 @@ impl<K: StreamKind> Clone for OpenStream<K> {
 type Cells<K> = Mutex<HashMap<StreamName, OpenStream<K>>>;
 
 /// Returns a function that removes a cell from the map, unless a newer one has replaced it.
-fn leave<K: StreamKind>(cells: Weak<Cells<K>>) -> impl Fn(&Arc<StreamCell<K>>) + Send + 'static {
+fn cell_remover<K: StreamKind>(cells: Weak<Cells<K>>) -> impl Fn(&Arc<StreamCell<K>>) + Send + 'static {
     move |cell| {
         if let Some(cells) = cells.upgrade() {
             let mut cells = lock(&cells);

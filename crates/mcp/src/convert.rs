@@ -13,10 +13,10 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use skald_app::{
     Answer, Catalogue, Class, Completion, ContentsText, Exposed, Fault, OperationEntry, OperationKind, PromptEntry,
-    ReadContents, short,
+    ReadContents, truncate_for_message,
 };
 
-use crate::png::png;
+use crate::png::render_png;
 use crate::{ToolNames, prepared_json};
 
 /// The `_meta` key of an error's body, for programs.
@@ -33,30 +33,30 @@ fn tool(entry: &OperationEntry, names: ToolNames) -> Tool {
     let is_read = entry.kind == OperationKind::Read;
     let annotations =
         ToolAnnotations::new().read_only(is_read).destructive(entry.destructive).idempotent(is_read).open_world(false);
-    Tool::new(names.shown(entry.name), entry.summary, Arc::clone(&**entry.input))
+    Tool::new(names.tool_name(entry.name), entry.summary, Arc::clone(&**entry.input))
         .with_title(entry.title)
         .with_raw_output_schema(Arc::clone(&entry.output))
         .with_annotations(annotations)
 }
 
-pub(crate) fn called(answer: Result<Answer, Fault>, revision: Option<&u64>) -> CallToolResult {
+pub(crate) fn tool_result(answer: Result<Answer, Fault>, revision: Option<&u64>) -> CallToolResult {
     let mut result = match answer {
         Ok(answer @ (Answer::Value(_) | Answer::Object(_) | Answer::Feed(_))) => {
             CallToolResult::structured(answer.into_value())
         }
         Ok(Answer::Prepared(prepared)) => {
-            let marks = prepared_json::hold(&prepared);
+            let marks = prepared_json::hold_document(&prepared);
             let mut result = CallToolResult::success(vec![ContentBlock::text(marks.text)]);
             result.structured_content = Some(marks.json.into());
             result
         }
-        Err(fault) => return failed(&fault),
+        Err(fault) => return tool_error(&fault),
     };
-    result.meta = at_revision(revision);
+    result.meta = revision_meta(revision);
     result
 }
 
-fn at_revision(revision: Option<&u64>) -> Option<MetaObject> {
+fn revision_meta(revision: Option<&u64>) -> Option<MetaObject> {
     revision.map(|revision| meta(REVISION_KEY, json!(revision)))
 }
 
@@ -65,11 +65,11 @@ fn meta(key: &str, value: Value) -> MetaObject {
 }
 
 /// An answer whose SVG field becomes an image beside it. If the image cannot be drawn, the answer goes without it.
-pub(crate) async fn pictured(mut answer: Value, field: &str) -> CallToolResult {
+pub(crate) async fn tool_result_with_image(mut answer: Value, field: &str) -> CallToolResult {
     let svg = answer.as_object_mut().and_then(|fields| fields.shift_remove(field));
     let mut result = CallToolResult::structured(answer);
     if let Some(Value::String(svg)) = svg {
-        match tokio::task::spawn_blocking(move || png(&svg)).await {
+        match tokio::task::spawn_blocking(move || render_png(&svg)).await {
             Ok(Ok(png)) => result.content.push(ContentBlock::image(STANDARD.encode(png), "image/png")),
             Ok(Err(error)) => tracing::warn!(%error, "a picture could not be drawn"),
             Err(_) => tracing::warn!("drawing a picture panicked"),
@@ -80,7 +80,7 @@ pub(crate) async fn pictured(mut answer: Value, field: &str) -> CallToolResult {
 
 /// A sentence for the model and the object for programs. No structured content: a client would check it against the
 /// output schema and discard the error.
-fn failed(fault: &Fault) -> CallToolResult {
+fn tool_error(fault: &Fault) -> CallToolResult {
     let mut result = CallToolResult::error(vec![
         ContentBlock::text(fault.to_string()),
         ContentBlock::text(fault.envelope().to_string()),
@@ -108,7 +108,7 @@ pub(crate) fn resource_error(fault: &Fault, uri: &str) -> ErrorData {
         error.code = ErrorCode::RESOURCE_NOT_FOUND;
     }
     if let Some(Value::Object(data)) = &mut error.data {
-        data.insert("uri".to_owned(), short(uri).into());
+        data.insert("uri".to_owned(), truncate_for_message(uri).into());
     }
     error
 }
@@ -121,8 +121,8 @@ pub(crate) fn resource(resource: &skald_app::Resource) -> Resource {
 }
 
 /// A resource of a template, with its field filled in.
-pub(crate) fn one(resource: &skald_app::Resource, field: &str, value: &str) -> Resource {
-    Resource::new(resource.with(field, value), value)
+pub(crate) fn templated_resource(resource: &skald_app::Resource, field: &str, value: &str) -> Resource {
+    Resource::new(resource.uri_with_field(field, value), value)
         .with_title(format!("{}: {value}", resource.title))
         .with_description(resource.summary)
         .with_mime_type(resource.mime_type)
@@ -135,13 +135,13 @@ pub(crate) fn template(resource: &skald_app::Resource) -> ResourceTemplate {
         .with_mime_type(resource.mime_type)
 }
 
-pub(crate) fn contents(uri: String, contents: ReadContents, revision: Option<&u64>) -> ReadResourceResult {
+pub(crate) fn resource_contents(uri: String, contents: ReadContents, revision: Option<&u64>) -> ReadResourceResult {
     let text = match contents.text {
         ContentsText::Text(text) => text,
-        ContentsText::Prepared(prepared) => prepared_json::hold(&prepared).text,
+        ContentsText::Prepared(prepared) => prepared_json::hold_document(&prepared).text,
     };
     let text = ResourceContents::text(text, uri).with_mime_type(contents.mime_type);
-    ReadResourceResult::new(vec![match at_revision(revision) {
+    ReadResourceResult::new(vec![match revision_meta(revision) {
         Some(meta) => text.with_meta(meta),
         None => text,
     }])
@@ -156,13 +156,13 @@ pub(crate) fn prompt(entry: &PromptEntry) -> Prompt {
     Prompt::new(entry.name, Some(entry.summary), Some(arguments.collect())).with_title(entry.title)
 }
 
-pub(crate) fn rendered(entry: &PromptEntry, text: String) -> GetPromptResult {
+pub(crate) fn prompt_result(entry: &PromptEntry, text: String) -> GetPromptResult {
     let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
     result.description = Some(entry.summary.to_owned());
     result
 }
 
-pub(crate) fn completed(completion: Completion) -> Result<CompleteResult, ErrorData> {
+pub(crate) fn completion_result(completion: Completion) -> Result<CompleteResult, ErrorData> {
     let has_more = completion.total > completion.values.len();
     let total = u32::try_from(completion.total).ok();
     CompletionInfo::with_pagination(completion.values, total, has_more)

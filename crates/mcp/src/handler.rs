@@ -18,14 +18,15 @@ use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use skald_app::idempotency_key::key_misfit;
+use skald_app::idempotency_key::key_problem;
 use skald_app::{
     Answer, Caller, Catalogue, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed,
-    Fault, Principal, Toolset, Visible, Work, limits, nearest, short, unidentified,
+    Fault, Principal, RequestControl, Toolset, ToolsetFilter, limits, nearest_word, truncate_for_message,
+    unidentified_caller_fault,
 };
 
-use crate::subscriptions::{self, Eyes, Watch};
-use crate::tool_names::named;
+use crate::subscriptions::{self, ListenerView, Watch};
+use crate::tool_names::find_operation;
 use crate::{McpOptions, convert, message_scan, prepared_json};
 
 /// The header that narrows the toolsets of one request.
@@ -36,7 +37,7 @@ static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
 const LIST_TTL_MS: u64 = 300_000;
 
 /// The server instructions for a model: those of the visible toolsets.
-fn instructions(catalogue: &Catalogue, visible: Visible) -> String {
+fn instructions(catalogue: &Catalogue, visible: ToolsetFilter) -> String {
     let offered = catalogue.instructions().iter().filter(|(toolset, _)| visible.toolsets.contains(*toolset));
     let sentences = ["Skald keeps a tabletop world honest."].into_iter().chain(offered.map(|(_, text)| *text));
     let sentences = sentences.chain(["A refusal begins with its code and says what to do next."]);
@@ -55,10 +56,10 @@ const METHODS: [&str; 8] = [
     "completion/complete",
 ];
 /// The requests that only revisions with a handshake have.
-const METHODS_BEFORE: [&str; 5] =
+const HANDSHAKE_METHODS: [&str; 5] =
     ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
 /// The requests that only revisions without a handshake have.
-const METHODS_SINCE: [&str; 2] = ["server/discover", "subscriptions/listen"];
+const STATELESS_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 /// What all handlers of a process share.
 pub(crate) struct HandlerContext {
@@ -127,20 +128,20 @@ impl Handler {
     /// The caller of a request. Its conversation is that of the session or the stdio client, otherwise that of the
     /// client's name.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let said = self.said(context)?;
+        let said = self.unverified_caller(context)?;
         // Over HTTP the middleware checks the token of each request. On stdio it is checked here.
         if self.stdio_principal.is_some() && said.principal != Principal::Owner {
-            return self.engine().current(&said).await.map_err(|fault| convert::protocol_error(&fault));
+            return self.engine().refresh_caller(&said).await.map_err(|fault| convert::protocol_error(&fault));
         }
         Ok(said)
     }
 
     /// The caller of a request, without asking the engine whether its token is still valid.
-    fn said(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+    fn unverified_caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
         let identified =
             || context.extensions.get::<Parts>()?.extensions.get::<Caller>().map(|caller| &caller.principal);
         let principal = self.stdio_principal.as_ref().or_else(identified);
-        let principal = principal.ok_or_else(|| convert::protocol_error(&unidentified()))?.clone();
+        let principal = principal.ok_or_else(|| convert::protocol_error(&unidentified_caller_fault()))?.clone();
         Ok(Caller { principal, conversation: self.conversation(context) })
     }
 
@@ -153,49 +154,50 @@ impl Handler {
     }
 
     /// What this request may see: the server's options, narrowed by its headers.
-    fn visible(&self, context: &RequestContext<RoleServer>) -> Result<Visible, ErrorData> {
+    fn visible(&self, context: &RequestContext<RoleServer>) -> Result<ToolsetFilter, ErrorData> {
         let mut visible = self.shared.options.visible;
         let Some(parts) = context.extensions.get::<Parts>() else { return Ok(visible) };
         for value in parts.headers.get_all(&TOOLSETS_HEADER) {
             let asked = value.to_str().map_err(|_| "it is not text".to_owned()).and_then(str::parse);
-            visible.toolsets =
-                visible.toolsets.and(asked.map_err(|error| invalid(format!("X-MCP-Toolsets: {error}")))?);
+            visible.toolsets = visible
+                .toolsets
+                .intersection(asked.map_err(|error| invalid_params(format!("X-MCP-Toolsets: {error}")))?);
         }
         for value in parts.headers.get_all(&READ_ONLY_HEADER) {
             visible.read_only |= match value.as_bytes().to_ascii_lowercase().as_slice() {
                 b"true" | b"1" => true,
                 b"false" | b"0" => false,
-                _ => return Err(invalid("X-MCP-Readonly: send true or false")),
+                _ => return Err(invalid_params("X-MCP-Readonly: send true or false")),
             };
         }
         Ok(visible)
     }
 
     /// A fault whose hint names only tools that this request may see, in the configured spelling.
-    fn for_client(&self, fault: Fault, visible: Visible) -> Fault {
-        fault.for_client(self.engine().catalogue(), visible, self.shared.options.tool_names.written())
+    fn client_fault(&self, fault: Fault, visible: ToolsetFilter) -> Fault {
+        fault.for_client(self.engine().catalogue(), visible, self.shared.options.tool_names.name_writer())
     }
 
-    fn visible_toolset(&self, context: &RequestContext<RoleServer>) -> Result<impl Fn(Toolset) -> bool, ErrorData> {
+    fn toolset_filter(&self, context: &RequestContext<RoleServer>) -> Result<impl Fn(Toolset) -> bool, ErrorData> {
         let toolsets = self.visible(context)?.toolsets;
         Ok(move |toolset| toolsets.contains(toolset))
     }
 
     /// Refuses a URI that is unknown or hidden from this request.
-    fn visible_resource(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    fn check_resource_visible(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         if uri.len() > limits::URI_BYTES_MAX {
             let (bytes, most) = (uri.len(), limits::URI_BYTES_MAX);
-            return Err(invalid(format!("the URI has {bytes} bytes, at most {most} are taken")));
+            return Err(invalid_params(format!("the URI has {bytes} bytes, at most {most} are taken")));
         }
-        let is_visible = self.visible_toolset(context)?;
+        let is_visible = self.toolset_filter(context)?;
         let catalogue = self.engine().catalogue();
         let Err(fault) = catalogue.resolve_among(uri, &is_visible) else { return Ok(()) };
-        let fault = if catalogue.resolve(uri).is_ok() { hidden("resource", uri) } else { fault };
+        let fault = if catalogue.resolve(uri).is_ok() { hidden_fault("resource", uri) } else { fault };
         Err(convert::resource_error(&fault, uri))
     }
 
     /// The resources of a template that exist for this caller.
-    async fn one_by_one(
+    async fn list_template_resources(
         &self,
         resource: &skald_app::Resource,
         field: &str,
@@ -209,7 +211,7 @@ impl Handler {
         };
         let known = self.engine().complete(&self.caller(context).await?, &request).await;
         let known = known.map_err(|fault| convert::protocol_error(&fault))?;
-        Ok(known.values.iter().map(|value| convert::one(resource, field, value)).collect())
+        Ok(known.values.iter().map(|value| convert::templated_resource(resource, field, value)).collect())
     }
 
     /// The watch of this handler, started on the first call. `None` if the handler ends with the request.
@@ -224,24 +226,26 @@ const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
 const EXPECTED_REVISION: &str = "skald/expectedRevision";
 
-fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {
+fn request_work(context: &RequestContext<RoleServer>) -> Result<RequestControl, ErrorData> {
     let cancelled = context.ct.clone();
     let idempotency_key = match context.meta.get(IDEMPOTENCY_KEY) {
         None | Some(Value::Null) => None,
-        Some(Value::String(key)) if key_misfit(key).is_none() => Some(key.clone()),
+        Some(Value::String(key)) if key_problem(key).is_none() => Some(key.clone()),
         Some(_) => {
             let most = limits::KEY_CHARS_MAX;
-            return Err(invalid(format!("_meta[{IDEMPOTENCY_KEY:?}] is a text of 1 to {most} plain characters")));
+            return Err(invalid_params(format!(
+                "_meta[{IDEMPOTENCY_KEY:?}] is a text of 1 to {most} plain characters"
+            )));
         }
     };
     let expected_revision = match context.meta.get(EXPECTED_REVISION) {
         None | Some(Value::Null) => None,
         Some(revision) => {
-            let wrong = || invalid(format!("_meta[{EXPECTED_REVISION:?}] is a whole number"));
+            let wrong = || invalid_params(format!("_meta[{EXPECTED_REVISION:?}] is a whole number"));
             Some(revision.as_u64().ok_or_else(wrong)?)
         }
     };
-    Ok(Work { cancelled, idempotency_key, expected_revision, ..Work::default() })
+    Ok(RequestControl { cancelled, idempotency_key, expected_revision, ..RequestControl::default() })
 }
 
 /// Whether the request is of a revision without a handshake.
@@ -255,39 +259,44 @@ fn list_ttl_ms(context: &RequestContext<RoleServer>) -> Option<u64> {
     is_stateless(context).then_some(LIST_TTL_MS)
 }
 
-fn invalid(message: impl Into<String>) -> ErrorData {
+fn invalid_params(message: impl Into<String>) -> ErrorData {
     convert::protocol_error(&Fault::new(Code::InvalidParams, message))
 }
 
-/// The fault for something that exists but is hidden: NOT_FOUND, with the reason.
-fn hidden(what: &str, name: &str) -> Fault {
-    let message = format!("the {what} {:?} is hidden here by the toolsets or by read-only", short(name));
+/// The fault for something that exists but is hidden: `NOT_FOUND`, with the reason.
+fn hidden_fault(what: &str, name: &str) -> Fault {
+    let message = format!("the {what} {:?} is hidden here by the toolsets or by read-only", truncate_for_message(name));
     Fault::new(Code::NotFound, message).hint("ask for other toolsets, or without read-only")
 }
 
 /// Repeats the check of `message_scan::admit`, which misses an `initialize` whose method is written with escapes.
-fn check_kept(request: &InitializeRequestParams) -> Result<(), ErrorData> {
-    let params = serde_json::to_value(request).map_err(|error| invalid(error.to_string()))?;
-    message_scan::check_initialize(&params).map_err(|refused| invalid(refused.message))
+fn check_initialize_params(request: &InitializeRequestParams) -> Result<(), ErrorData> {
+    let params = serde_json::to_value(request).map_err(|error| invalid_params(error.to_string()))?;
+    message_scan::check_initialize(&params).map_err(|refused| invalid_params(refused.message))
 }
 
 /// Refuses any cursor: every list is one page, so none was ever given out.
-fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+fn check_no_cursor(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match params.and_then(|params| params.cursor.as_ref()) {
         None => Ok(()),
-        Some(cursor) => Err(invalid(format!("unknown cursor {:?}: the whole list comes without one", short(cursor)))),
+        Some(cursor) => Err(invalid_params(format!(
+            "unknown cursor {:?}: the whole list comes without one",
+            truncate_for_message(cursor)
+        ))),
     }
 }
 
-fn unknown_tool(name: &str, offered: &[Cow<'_, str>], is_hidden: bool) -> ErrorData {
+fn unknown_tool_error(name: &str, offered: &[Cow<'_, str>], is_hidden: bool) -> ErrorData {
     let offered: Vec<&str> = offered.iter().map(AsRef::as_ref).collect();
     let fault = if is_hidden {
-        hidden("tool", name)
+        hidden_fault("tool", name)
     } else {
-        Fault::new(Code::NotFound, format!("there is no tool {:?}", short(name))).hint(match nearest(name, &offered) {
-            Some(tool) => format!("did you mean {tool}?"),
-            None => "tools/list has the tools".to_owned(),
-        })
+        Fault::new(Code::NotFound, format!("there is no tool {:?}", truncate_for_message(name))).hint(
+            match nearest_word(name, &offered) {
+                Some(tool) => format!("did you mean {tool}?"),
+                None => "tools/list has the tools".to_owned(),
+            },
+        )
     };
     convert::protocol_error(&fault.allowed(offered))
 }
@@ -307,12 +316,12 @@ impl ServerHandler for Handler {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        check_kept(&request)?;
+        check_initialize_params(&request)?;
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
         // Do not ask a remote engine for the caller here: rmcp does not notice a lost client before `initialize` is
         // answered.
-        if self.watch(self.said(&context)?, &context).is_none()
+        if self.watch(self.unverified_caller(&context)?, &context).is_none()
             && let Some(resources) = &mut result.capabilities.resources
         {
             resources.subscribe = None;
@@ -326,10 +335,11 @@ impl ServerHandler for Handler {
         params: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        only_page(params.as_ref())?;
+        check_no_cursor(params.as_ref())?;
         let visible = self.visible(&context)?;
         let catalogue = self.engine().catalogue();
-        let is_visible = |tool: &&Tool| named(catalogue, &tool.name).is_some_and(|entry| visible.admits(entry));
+        let is_visible =
+            |tool: &&Tool| find_operation(catalogue, &tool.name).is_some_and(|entry| visible.admits(entry));
         let tools = self.shared.tools.get_or_init(|| convert::tools(catalogue, self.shared.options.tool_names));
         let tools = tools.iter().filter(is_visible).cloned().collect();
         let mut result = ListToolsResult::with_all_items(tools);
@@ -344,27 +354,27 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let visible = self.visible(&context)?;
         let catalogue = self.engine().catalogue();
-        let entry = named(catalogue, &request.name).filter(|entry| entry.exposed == Exposed::Everywhere);
+        let entry = find_operation(catalogue, &request.name).filter(|entry| entry.exposed == Exposed::Everywhere);
         let Some(entry) = entry.filter(|entry| visible.admits(entry)) else {
             let offered = catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere);
             let names = self.shared.options.tool_names;
-            let offered = offered.filter(|entry| visible.admits(entry)).map(|entry| names.shown(entry.name));
-            return Err(unknown_tool(&request.name, &offered.collect::<Vec<_>>(), entry.is_some()));
+            let offered = offered.filter(|entry| visible.admits(entry)).map(|entry| names.tool_name(entry.name));
+            return Err(unknown_tool_error(&request.name, &offered.collect::<Vec<_>>(), entry.is_some()));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let work = work(&context)?;
+        let work = request_work(&context)?;
         let answer = self.engine().answer(&self.caller(&context).await?, entry.name, arguments, &work).await;
-        let answer = answer.map_err(|fault| self.for_client(fault, visible));
+        let answer = answer.map_err(|fault| self.client_fault(fault, visible));
         if let Ok(Answer::Prepared(prepared)) = &answer {
             // Boxed because it is rare: inline, it would enlarge the future of every request.
-            Box::pin(prepared_json::ready(prepared)).await;
+            Box::pin(prepared_json::quote_if_large(prepared)).await;
         }
         match (entry.picture, answer) {
             // Boxed because it is rare: inline, it would enlarge the future of every request.
             (Some(field), Ok(Answer::Value(answer))) if answer.get(field).is_some() => {
-                Ok(Box::pin(convert::pictured(answer, field)).await.into())
+                Ok(Box::pin(convert::tool_result_with_image(answer, field)).await.into())
             }
-            (_, answer) => Ok(convert::called(answer, work.revision.get()).into()),
+            (_, answer) => Ok(convert::tool_result(answer, work.revision.get()).into()),
         }
     }
 
@@ -373,14 +383,14 @@ impl ServerHandler for Handler {
         params: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        only_page(params.as_ref())?;
-        let is_visible = self.visible_toolset(&context)?;
+        check_no_cursor(params.as_ref())?;
+        let is_visible = self.toolset_filter(&context)?;
         let resources = self.engine().catalogue().resources().iter();
         let visible = resources.filter(|resource| is_visible(resource.toolset));
         let mut listed = Vec::new();
         for resource in visible {
             match resource.listed {
-                Some(field) => listed.extend(self.one_by_one(resource, field, &context).await?),
+                Some(field) => listed.extend(self.list_template_resources(resource, field, &context).await?),
                 None if resource.is_template() => {}
                 None => listed.push(convert::resource(resource)),
             }
@@ -393,8 +403,8 @@ impl ServerHandler for Handler {
         params: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        only_page(params.as_ref())?;
-        let is_visible = self.visible_toolset(&context)?;
+        check_no_cursor(params.as_ref())?;
+        let is_visible = self.toolset_filter(&context)?;
         let resources = self.engine().catalogue().resources().iter();
         let listed = resources.filter(|resource| resource.is_template() && is_visible(resource.toolset));
         let listed = listed.map(convert::template).collect();
@@ -408,17 +418,17 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.visible_resource(&request.uri, &context)?;
-        let work = work(&context)?;
+        self.check_resource_visible(&request.uri, &context)?;
+        let work = request_work(&context)?;
         let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work).await;
         let visible = self.visible(&context)?;
-        let read = read.map_err(|fault| self.for_client(fault, visible));
+        let read = read.map_err(|fault| self.client_fault(fault, visible));
         let contents = read.map_err(|fault| convert::resource_error(&fault, &request.uri))?;
         if let ContentsText::Prepared(prepared) = &contents.text {
             // Boxed because it is rare: inline, it would enlarge the future of every request.
-            Box::pin(prepared_json::ready(prepared)).await;
+            Box::pin(prepared_json::quote_if_large(prepared)).await;
         }
-        Ok(convert::contents(request.uri, contents, work.revision.get()).into())
+        Ok(convert::resource_contents(request.uri, contents, work.revision.get()).into())
     }
 
     async fn list_prompts(
@@ -426,8 +436,8 @@ impl ServerHandler for Handler {
         params: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        only_page(params.as_ref())?;
-        let is_visible = self.visible_toolset(&context)?;
+        check_no_cursor(params.as_ref())?;
+        let is_visible = self.toolset_filter(&context)?;
         let prompts = self.engine().catalogue().prompts().iter();
         let listed = prompts.filter(|prompt| is_visible(prompt.toolset)).map(convert::prompt).collect();
         let mut result = ListPromptsResult::with_all_items(listed);
@@ -440,11 +450,11 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let is_visible = self.visible_toolset(&context)?;
+        let is_visible = self.toolset_filter(&context)?;
         let entry = self.engine().catalogue().prompt(&request.name);
         let entry = entry.map_err(|fault| convert::protocol_error(&fault))?;
         if !is_visible(entry.toolset) {
-            return Err(convert::protocol_error(&hidden("prompt", entry.name)));
+            return Err(convert::protocol_error(&hidden_fault("prompt", entry.name)));
         }
         let arguments: Vec<(String, String)> = request
             .arguments
@@ -455,8 +465,8 @@ impl ServerHandler for Handler {
             .collect();
         let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments).await;
         let visible = self.visible(&context)?;
-        let text = text.map_err(|fault| convert::protocol_error(&self.for_client(fault, visible)))?;
-        Ok(convert::rendered(entry, text).into())
+        let text = text.map_err(|fault| convert::protocol_error(&self.client_fault(fault, visible)))?;
+        Ok(convert::prompt_result(entry, text).into())
     }
 
     async fn complete(
@@ -467,18 +477,18 @@ impl ServerHandler for Handler {
         let target = match request.r#ref {
             Reference::Prompt(prompt) => CompletionTarget::Prompt(prompt.name),
             Reference::Resource(resource) => CompletionTarget::Resource(resource.uri),
-            _ => return Err(invalid("completions are for prompts and resource templates")),
+            _ => return Err(invalid_params("completions are for prompts and resource templates")),
         };
-        let is_visible = self.visible_toolset(&context)?;
+        let is_visible = self.toolset_filter(&context)?;
         let toolset = self.engine().catalogue().toolset_of(&target).map_err(|fault| convert::protocol_error(&fault))?;
         if !is_visible(toolset) {
-            return Err(convert::protocol_error(&hidden("argument", &request.argument.name)));
+            return Err(convert::protocol_error(&hidden_fault("argument", &request.argument.name)));
         }
         let given = request.context.and_then(|context| context.arguments).unwrap_or_default().into_iter().collect();
         let (argument, typed) = (request.argument.name, request.argument.value);
         let request = CompletionRequest { target, argument, typed, given };
         let completion = self.engine().complete(&self.caller(&context).await?, &request).await;
-        convert::completed(completion.map_err(|fault| convert::protocol_error(&fault))?)
+        convert::completion_result(completion.map_err(|fault| convert::protocol_error(&fault))?)
     }
 
     /// Accepted from revisions that have it, without effect: Skald sends no log messages to clients.
@@ -493,12 +503,12 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let of_its_era: &[&str] = if is_stateless(&context) { &METHODS_SINCE } else { &METHODS_BEFORE };
+        let of_its_era: &[&str] = if is_stateless(&context) { &STATELESS_METHODS } else { &HANDSHAKE_METHODS };
         let method = request.method.as_str();
         if METHODS.contains(&method) || of_its_era.contains(&method) {
-            return Err(invalid(format!("the params of {} do not fit the protocol", request.method)));
+            return Err(invalid_params(format!("the params of {} do not fit the protocol", request.method)));
         }
-        let message = format!("there is no method {:?}", short(&request.method));
+        let message = format!("there is no method {:?}", truncate_for_message(&request.method));
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
@@ -507,17 +517,18 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.visible_resource(&request.uri, &context)?;
+        self.check_resource_visible(&request.uri, &context)?;
         let caller = self.caller(&context).await?;
-        if !self.engine().may_watch(&caller, &request.uri) {
-            let fault = Fault::new(Code::NotFound, format!("there is no resource {:?}", short(&request.uri)));
+        if !self.engine().can_subscribe(&caller, &request.uri) {
+            let fault =
+                Fault::new(Code::NotFound, format!("there is no resource {:?}", truncate_for_message(&request.uri)));
             return Err(convert::resource_error(&fault, &request.uri));
         }
         let Some(watch) = self.watch(caller, &context) else {
             return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
         // Boxed because it is rare: inline, it would enlarge the future of every request.
-        Box::pin(watch.begun()).await;
+        Box::pin(watch.wait_until_open()).await;
         watch.add(request.uri).map_err(|fault| convert::protocol_error(&fault))
     }
 
@@ -533,12 +544,12 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(subscriptions::accepted(self.engine(), self.shared.options.visible, requested))
+        Some(subscriptions::accepted_filter(self.engine(), self.shared.options.visible, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let request = context.request_context();
-        let eyes = Eyes { visible: self.visible(request)?, caller: self.caller(request).await? };
+        let eyes = ListenerView { visible: self.visible(request)?, caller: self.caller(request).await? };
         // An error means that the listener has left. Boxed because rmcp's request future is as large as its largest
         // handler.
         let _ = Box::pin(subscriptions::listen(self.engine(), eyes, context, &self.shared.options.stopping)).await;

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use axum::routing::MethodRouter;
 use serde_json::Value;
-use skald_app::{Engine, Principal, Visible, limits};
+use skald_app::{Engine, Principal, ToolsetFilter, limits};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,7 @@ pub use tool_names::ToolNames;
 #[derive(Debug, Clone)]
 pub struct McpOptions {
     /// The most that a client sees; a request's headers can only narrow it.
-    pub visible: Visible,
+    pub visible: ToolsetFilter,
     /// Whether clients before 2026-07-28 get sessions over HTTP. Without them they are served one request at a time.
     pub sessions: bool,
     pub sessions_max: usize,
@@ -47,7 +47,7 @@ pub struct McpOptions {
 impl Default for McpOptions {
     fn default() -> Self {
         Self {
-            visible: Visible::EVERYTHING,
+            visible: ToolsetFilter::EVERYTHING,
             sessions: true,
             sessions_max: limits::SESSIONS_MAX,
             session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
@@ -59,7 +59,7 @@ impl Default for McpOptions {
 
 /// The Streamable HTTP service for [`PATH`]. The `http` crate checks access and identifies the caller before it; a
 /// request without a [`skald_app::Caller`] is refused.
-pub fn http(engine: Arc<dyn Engine>, options: &McpOptions) -> (MethodRouter, Drain) {
+pub fn http_route(engine: Arc<dyn Engine>, options: &McpOptions) -> (MethodRouter, Drain) {
     let shared = Arc::new(handler::HandlerContext::new(engine, options.clone()));
     mount(move || handler::Handler::over_http(Arc::clone(&shared)), options)
 }

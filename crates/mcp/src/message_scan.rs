@@ -41,8 +41,8 @@ impl RefusedMessage {
     }
 
     /// Sets the id to that of the refused message.
-    pub(crate) fn answering(mut self, message: &[u8]) -> Self {
-        self.id = id_of(message);
+    pub(crate) fn with_id_of(mut self, message: &[u8]) -> Self {
+        self.id = message_id(message);
         self
     }
 
@@ -56,17 +56,17 @@ impl RefusedMessage {
 }
 
 /// Refuses an `initialize` that rmcp cannot read even after the repair.
-pub(crate) fn misfit_initialize(message: &[u8]) -> RefusedMessage {
+pub(crate) fn invalid_initialize(message: &[u8]) -> RefusedMessage {
     let words =
         "the params of initialize do not fit: send protocolVersion as text, capabilities and clientInfo as objects";
-    RefusedMessage::new(INVALID_PARAMS, words).answering(message)
+    RefusedMessage::new(INVALID_PARAMS, words).with_id_of(message)
 }
 
 /// Refuses a message that is too costly to parse. The refusal has an id only if the message is short enough to parse.
 pub(crate) fn check_complexity(bytes: &[u8]) -> Result<(), RefusedMessage> {
     let Some(complex) = TooComplex::find(bytes, limits::MESSAGE_VALUES_MAX) else { return Ok(()) };
-    let refused = RefusedMessage::new(INVALID_REQUEST, format!("the message is {}", complex.words()));
-    Err(if bytes.len() <= limits::SMALL_BODY_BYTES_MAX { refused.answering(bytes) } else { refused })
+    let refused = RefusedMessage::new(INVALID_REQUEST, format!("the message is {}", complex.description()));
+    Err(if bytes.len() <= limits::SMALL_BODY_BYTES_MAX { refused.with_id_of(bytes) } else { refused })
 }
 
 /// Checks the complexity and repairs the handshake. A message that needs nothing is neither parsed nor copied.
@@ -86,7 +86,7 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, RefusedMessage> {
             Ok(Admitted { bytes: Value::Object(message).to_string().into_bytes().into(), is_initialize: false })
         }
         Some("initialize") => {
-            check_texts(message.get("params").unwrap_or(&Value::Null)).map_err(|refused| refused.answering(bytes))?;
+            check_texts(message.get("params").unwrap_or(&Value::Null)).map_err(|refused| refused.with_id_of(bytes))?;
             let repaired = repair_initialize(&mut message);
             let bytes =
                 if repaired { Value::Object(message).to_string().into_bytes().into() } else { Cow::Borrowed(bytes) };
@@ -116,7 +116,7 @@ fn check_length(bytes: &[u8]) -> Result<(), RefusedMessage> {
 
 /// Refuses an `initialize` that contains a long text.
 fn check_texts(params: &Value) -> Result<(), RefusedMessage> {
-    match long_text(params, "/params") {
+    match find_long_text(params, "/params") {
         None => Ok(()),
         Some((pointer, bytes)) => {
             let most = limits::CLIENT_TEXT_BYTES_MAX;
@@ -142,27 +142,27 @@ pub(crate) fn check_initialize(params: &Value) -> Result<(), RefusedMessage> {
 }
 
 /// The pointer to the first text over the limit, and its length.
-fn long_text(value: &Value, at: &str) -> Option<(String, usize)> {
+fn find_long_text(value: &Value, at: &str) -> Option<(String, usize)> {
     let check = |text: &str| (text.len() > limits::CLIENT_TEXT_BYTES_MAX).then(|| (at.to_owned(), text.len()));
     match value {
         Value::String(text) => check(text),
         Value::Array(items) => {
-            items.iter().enumerate().find_map(|(index, item)| long_text(item, &format!("{at}/{index}")))
+            items.iter().enumerate().find_map(|(index, item)| find_long_text(item, &format!("{at}/{index}")))
         }
-        Value::Object(fields) => {
-            fields.iter().find_map(|(name, field)| check(name).or_else(|| long_text(field, &format!("{at}/{name}"))))
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .find_map(|(name, field)| check(name).or_else(|| find_long_text(field, &format!("{at}/{name}")))),
         _ => None,
     }
 }
 
 /// Adds the missing fields of an `initialize`. True if it changed anything.
 fn repair_initialize(message: &mut serde_json::Map<String, Value>) -> bool {
-    let mut repaired = fill(message, "params", json!({}));
+    let mut repaired = fill_missing(message, "params", json!({}));
     let Some(Value::Object(params)) = message.get_mut("params") else { return repaired };
-    repaired |= fill(params, "protocolVersion", "2024-11-05".into());
-    repaired |= fill(params, "capabilities", json!({}));
-    repaired |= fill(params, "clientInfo", json!({}));
+    repaired |= fill_missing(params, "protocolVersion", "2024-11-05".into());
+    repaired |= fill_missing(params, "capabilities", json!({}));
+    repaired |= fill_missing(params, "clientInfo", json!({}));
     if let Some(Value::Object(capabilities)) = params.get_mut("capabilities") {
         // Some clients send `true` for a capability where the protocol has an object. rmcp would refuse it.
         let given = capabilities.len();
@@ -170,14 +170,14 @@ fn repair_initialize(message: &mut serde_json::Map<String, Value>) -> bool {
         repaired |= capabilities.len() < given;
     }
     if let Some(Value::Object(info)) = params.get_mut("clientInfo") {
-        repaired |= fill(info, "name", "".into());
-        repaired |= fill(info, "version", "".into());
+        repaired |= fill_missing(info, "name", "".into());
+        repaired |= fill_missing(info, "version", "".into());
     }
     repaired
 }
 
 /// Sets a field that is missing or null. True if it did.
-fn fill(object: &mut serde_json::Map<String, Value>, field: &str, value: Value) -> bool {
+fn fill_missing(object: &mut serde_json::Map<String, Value>, field: &str, value: Value) -> bool {
     let is_missing = object.get(field).is_none_or(Value::is_null);
     if is_missing {
         object.insert(field.to_owned(), value);
@@ -186,7 +186,7 @@ fn fill(object: &mut serde_json::Map<String, Value>, field: &str, value: Value) 
 }
 
 /// The refusal of a message that rmcp could not parse, with the reason.
-pub(crate) fn explain(bytes: &[u8]) -> RefusedMessage {
+pub(crate) fn explain_refusal(bytes: &[u8]) -> RefusedMessage {
     let message = match serde_json::from_slice::<Value>(bytes) {
         Err(error) => return RefusedMessage::new(PARSE_ERROR, format!("this is not JSON: {error}")),
         Ok(Value::Array(_)) => {
@@ -230,7 +230,7 @@ fn answerable_id(message: &serde_json::Map<String, Value>) -> Value {
 }
 
 /// The id of a message, or null if it has no valid id.
-pub(crate) fn id_of(bytes: &[u8]) -> Value {
+pub(crate) fn message_id(bytes: &[u8]) -> Value {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(message)) => answerable_id(&message),
         _ => Value::Null,
@@ -243,7 +243,7 @@ mod tests {
 
     use super::*;
 
-    fn admitted(message: &Value) -> (Value, bool) {
+    fn admit_json(message: &Value) -> (Value, bool) {
         let bytes = message.to_string().into_bytes();
         let admitted = admit(&bytes).unwrap();
         (serde_json::from_slice(&admitted.bytes).unwrap(), admitted.is_initialize)
@@ -273,9 +273,9 @@ mod tests {
     #[test]
     fn only_the_notification_is_renamed() {
         let notification = json!({"jsonrpc": "2.0", "method": "initialized"});
-        assert_eq!(admitted(&notification).0["method"], "notifications/initialized");
+        assert_eq!(admit_json(&notification).0["method"], "notifications/initialized");
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialized"});
-        assert_eq!(admitted(&request), (request, false));
+        assert_eq!(admit_json(&request), (request, false));
     }
 
     proptest! {
@@ -284,7 +284,7 @@ mod tests {
             if let Ok(admitted) = admit(&bytes) {
                 prop_assert!(!admitted.is_initialize || serde_json::from_slice::<Value>(&admitted.bytes).is_ok());
             }
-            let refused: Value = serde_json::from_slice(&explain(&bytes).to_json()).unwrap();
+            let refused: Value = serde_json::from_slice(&explain_refusal(&bytes).to_json()).unwrap();
             prop_assert!(refused["error"]["code"].is_i64() && refused["id"].is_null());
         }
 
@@ -292,9 +292,9 @@ mod tests {
         fn a_repaired_handshake_needs_no_repair(name in prop::option::of(".{0,9}"), version in prop::option::of(".{0,9}")) {
             let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize",
                 "params": {"protocolVersion": version, "clientInfo": {"name": name}}});
-            let (repaired, is_initialize) = admitted(&message);
+            let (repaired, is_initialize) = admit_json(&message);
             prop_assert!(is_initialize);
-            prop_assert_eq!(&admitted(&repaired).0, &repaired);
+            prop_assert_eq!(&admit_json(&repaired).0, &repaired);
             prop_assert_eq!(repaired["params"]["clientInfo"]["name"].as_str(), Some(name.as_deref().unwrap_or_default()));
         }
     }

@@ -27,13 +27,13 @@ use rmcp::ServerHandler;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
-use skald_app::{Caller, Principal, limits, unidentified};
+use skald_app::{Caller, Principal, limits, unidentified_caller_fault};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::message_scan::{self, INVALID_REQUEST, RefusedMessage};
-use crate::session::{CALLING, ID_UNDER_WAY, SESSIONS_TAKEN, SessionTable};
+use crate::session::{CALLING_PRINCIPAL, ID_UNDER_WAY, SESSIONS_TAKEN, SessionTable};
 use crate::{McpOptions, prepared_json};
 
 /// Where clients look for MCP over HTTP.
@@ -70,7 +70,7 @@ where
         .with_cancellation_token(drain.streams.clone())
         .disable_allowed_hosts()
         .disable_allowed_origins();
-    let front = Front {
+    let front = McpMiddleware {
         service: Arc::new(StreamableHttpService::new(move || Ok(factory()), Arc::clone(&sessions), config)),
         sessions,
         keeps_sessions: options.sessions,
@@ -97,14 +97,14 @@ impl Drain {
     }
 }
 
-struct Front<H> {
+struct McpMiddleware<H> {
     service: Arc<StreamableHttpService<H, SessionTable>>,
     sessions: Arc<SessionTable>,
     keeps_sessions: bool,
     calls: TaskTracker,
 }
 
-impl<H> Clone for Front<H> {
+impl<H> Clone for McpMiddleware<H> {
     fn clone(&self) -> Self {
         Self {
             service: Arc::clone(&self.service),
@@ -117,7 +117,7 @@ impl<H> Clone for Front<H> {
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> for Front<H> {
+impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> for McpMiddleware<H> {
     type Response = Response<Reply>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
@@ -130,14 +130,14 @@ impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> fo
         let front = self.clone();
         Box::pin(async move {
             let Some(caller) = request.extensions().get::<Caller>().cloned() else {
-                let refused = RefusedMessage::new(INTERNAL_ERROR, unidentified().body().message.clone());
-                let answer = error(StatusCode::INTERNAL_SERVER_ERROR, &refused);
+                let refused = RefusedMessage::new(INTERNAL_ERROR, unidentified_caller_fault().body().message.clone());
+                let answer = error_answer(StatusCode::INTERNAL_SERVER_ERROR, &refused);
                 return Ok(answer.map(|inner| Reply { inner, pieces: VecDeque::new(), revoked: None, _call: None }));
             };
             let (answer, call) = front.handle(request, &caller.principal).await;
-            let revoked = is_event_stream(&answer).then(|| caller.revoked().boxed());
-            let is_whole = prepared_json::is_holding() && !is_event_stream(&answer);
-            let answer = if is_whole { filled(answer).await } else { answer };
+            let revoked = is_event_stream(&answer).then(|| caller.wait_for_revocation().boxed());
+            let is_whole = prepared_json::has_held() && !is_event_stream(&answer);
+            let answer = if is_whole { fill_answer(answer).await } else { answer };
             Ok(answer.map(|inner| Reply { inner, pieces: VecDeque::new(), revoked, _call: call }))
         })
     }
@@ -174,7 +174,7 @@ impl http_body::Body for Reply {
         }
         let frame = ready!(this.inner.poll_frame(context));
         if let Some(Ok(frame)) = &frame
-            && let Some(pieces) = frame.data_ref().and_then(prepared_json::fill)
+            && let Some(pieces) = frame.data_ref().and_then(prepared_json::fill_marks)
         {
             *this.pieces = pieces.into();
             return Poll::Ready(this.pieces.pop_front().map(|piece| Ok(Frame::data(piece))));
@@ -191,14 +191,14 @@ impl http_body::Body for Reply {
     }
 }
 
-impl<H: ServerHandler + Send + 'static> Front<H> {
+impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
     /// The answer and its call token. A call is counted once its message has been read. A GET stream is not counted,
     /// since it ends only when the server stops.
     async fn handle(&self, request: Request<Body>, principal: &Principal) -> (Answer, Option<TaskTrackerToken>) {
         let (mut parts, body) = request.into_parts();
         let is_stateless = is_stateless(&parts.headers);
         if parts.method == Method::POST {
-            let bytes = match read(body).await {
+            let bytes = match read_body(body).await {
                 Ok(bytes) => bytes,
                 Err(refusal) => return (refusal, None),
             };
@@ -212,9 +212,9 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         } else if is_stateless || !self.keeps_sessions {
             // There are no sessions: rmcp answers 405, but would answer 406 first if `Accept` did not fit.
             parts.headers.insert(ACCEPT, EVENT_STREAM);
-            (self.pass(parts, principal, Bytes::new()).await, None)
+            (self.forward(parts, principal, Bytes::new()).await, None)
         } else {
-            cookie_to_header(&mut parts.headers);
+            copy_cookie_to_header(&mut parts.headers);
             (self.get_or_delete(parts, principal).await, None)
         }
     }
@@ -223,9 +223,9 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
     /// set here too.
     async fn post_stateless(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
         if let Err(refused) = message_scan::check_complexity(&bytes) {
-            return error(StatusCode::BAD_REQUEST, &refused);
+            return error_answer(StatusCode::BAD_REQUEST, &refused);
         }
-        let mut answer = self.pass(parts, principal, bytes).await;
+        let mut answer = self.forward(parts, principal, bytes).await;
         set_session_cookie(&mut answer);
         answer
     }
@@ -234,7 +234,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
     async fn post(&self, mut parts: Parts, principal: &Principal, bytes: &Bytes) -> Answer {
         let admitted = match message_scan::admit(bytes) {
             Ok(admitted) => admitted,
-            Err(refused) => return error(StatusCode::BAD_REQUEST, &refused),
+            Err(refused) => return error_answer(StatusCode::BAD_REQUEST, &refused),
         };
         if admitted.is_initialize {
             parts.headers.remove(&SESSION_HEADER);
@@ -243,8 +243,8 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
                 return sessions_taken(&refusal.to_string(), bytes);
             }
         } else {
-            cookie_to_header(&mut parts.headers);
-            if self.is_foreign(&parts.headers, principal) {
+            copy_cookie_to_header(&mut parts.headers);
+            if self.is_foreign_session(&parts.headers, principal) {
                 return session_not_found(bytes);
             }
         }
@@ -256,21 +256,21 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             std::borrow::Cow::Borrowed(_) => bytes.clone(),
             std::borrow::Cow::Owned(repaired) => repaired.into(),
         };
-        let mut answer = self.pass(parts, principal, message).await;
+        let mut answer = self.forward(parts, principal, message).await;
         set_session_cookie(&mut answer);
-        if wants_json && is_event_stream(&answer) { collapse(answer, bytes).await } else { answer }
+        if wants_json && is_event_stream(&answer) { collapse_to_json(answer, bytes).await } else { answer }
     }
 
     /// GET opens an event stream, DELETE ends a session.
     async fn get_or_delete(&self, mut parts: Parts, principal: &Principal) -> Answer {
-        if self.is_foreign(&parts.headers, principal) {
+        if self.is_foreign_session(&parts.headers, principal) {
             return session_not_found(&[]);
         }
         let is_delete = parts.method == Method::DELETE;
         if parts.method == Method::GET {
             parts.headers.insert(ACCEPT, EVENT_STREAM);
         }
-        let mut answer = self.pass(parts, principal, Bytes::new()).await;
+        let mut answer = self.forward(parts, principal, Bytes::new()).await;
         if is_delete && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::OK;
         }
@@ -278,23 +278,23 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
     }
 
     /// Lets rmcp answer, and turns its plain-text errors into JSON-RPC.
-    async fn pass(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
+    async fn forward(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         // rmcp's future is large. Boxed, it does not make this future large and costly to move.
         let handled = Box::pin(self.service.handle(Request::from_parts(parts, Full::new(bytes.clone()))));
-        let answer = CALLING.scope(principal.clone(), handled).await;
+        let answer = CALLING_PRINCIPAL.scope(principal.clone(), handled).await;
         if answer.status().is_success() || answer.headers().get(CONTENT_TYPE) == Some(&JSON) {
             return answer;
         }
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            return error(StatusCode::BAD_REQUEST, &message_scan::explain(&bytes));
+            return error_answer(StatusCode::BAD_REQUEST, &message_scan::explain_refusal(&bytes));
         }
-        explain(answer, &bytes).await
+        to_json_rpc_error(answer, &bytes).await
     }
 
     /// Whether the request names a session that is not this principal's.
-    fn is_foreign(&self, headers: &HeaderMap, principal: &Principal) -> bool {
+    fn is_foreign_session(&self, headers: &HeaderMap, principal: &Principal) -> bool {
         let id = headers.get(&SESSION_HEADER).filter(|_| self.keeps_sessions);
         id.is_some_and(|id| !id.to_str().is_ok_and(|id| self.sessions.belongs_to(id, principal)))
     }
@@ -316,7 +316,7 @@ fn is_stateless(headers: &HeaderMap) -> bool {
 }
 
 /// Reads a body, within the limits of size and time.
-async fn read(body: Body) -> Result<Bytes, Answer> {
+async fn read_body(body: Body) -> Result<Bytes, Answer> {
     let body = Limited::new(body, limits::BODY_BYTES_MAX).collect();
     let patience = Duration::from_secs(limits::BODY_READ_SECONDS);
     let (status, message) = match tokio::time::timeout(patience, body).await {
@@ -330,7 +330,7 @@ async fn read(body: Body) -> Result<Bytes, Answer> {
             (StatusCode::REQUEST_TIMEOUT, message)
         }
     };
-    Err(error(status, &RefusedMessage::new(INVALID_REQUEST, message)))
+    Err(error_answer(status, &RefusedMessage::new(INVALID_REQUEST, message)))
 }
 
 /// Whether `Accept` takes JSON, or anything, but does not name both JSON and the event stream.
@@ -341,7 +341,7 @@ fn wants_plain_json(headers: &HeaderMap) -> bool {
     takes_json && !(names(b"application/json") && names(b"text/event-stream"))
 }
 
-fn cookie_to_header(headers: &mut HeaderMap) {
+fn copy_cookie_to_header(headers: &mut HeaderMap) {
     if headers.contains_key(&SESSION_HEADER) {
         return;
     }
@@ -360,13 +360,13 @@ fn is_event_stream(answer: &Answer) -> bool {
 }
 
 /// Fills the marks of prepared JSON in a plain answer. Its length is then known before it is sent.
-async fn filled(answer: Answer) -> Answer {
+async fn fill_answer(answer: Answer) -> Answer {
     let (parts, body) = answer.into_parts();
     let whole = match body.collect().await {
         Ok(whole) => whole.to_bytes(),
         Err(never) => match never {},
     };
-    let body = match prepared_json::fill(&whole) {
+    let body = match prepared_json::fill_marks(&whole) {
         Some(pieces) => Pieces::new(pieces).boxed(),
         None => Full::new(whole).boxed(),
     };
@@ -407,7 +407,7 @@ impl http_body::Body for Pieces {
 
 /// The response in an event stream, as plain JSON. Notifications before it are dropped: the client does not accept
 /// them.
-async fn collapse(answer: Answer, request: &[u8]) -> Answer {
+async fn collapse_to_json(answer: Answer, request: &[u8]) -> Answer {
     let (mut parts, mut body) = answer.into_parts();
     let mut events = Vec::new();
     while let Some(Ok(frame)) = body.frame().await {
@@ -415,7 +415,7 @@ async fn collapse(answer: Answer, request: &[u8]) -> Answer {
         events.extend_from_slice(&chunk);
         while let Some(end) = memchr::memmem::find(&events, b"\n\n") {
             let event: Vec<u8> = events.drain(..end + 2).collect();
-            if let Some(response) = response_in(&event) {
+            if let Some(response) = find_response(&event) {
                 parts.headers.insert(CONTENT_TYPE, JSON);
                 parts.headers.remove(CONTENT_LENGTH);
                 return Response::from_parts(parts, Full::new(response.into()).boxed());
@@ -424,12 +424,12 @@ async fn collapse(answer: Answer, request: &[u8]) -> Answer {
     }
     let refused =
         RefusedMessage::new(INTERNAL_ERROR, "the request was cancelled, or the server stopped, before it was answered")
-            .answering(request);
-    error(StatusCode::SERVICE_UNAVAILABLE, &refused)
+            .with_id_of(request);
+    error_answer(StatusCode::SERVICE_UNAVAILABLE, &refused)
 }
 
 /// The data of an event, if it is a JSON-RPC response.
-fn response_in(event: &[u8]) -> Option<Vec<u8>> {
+fn find_response(event: &[u8]) -> Option<Vec<u8>> {
     let data = event.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
     let data = data.collect::<Vec<_>>().join(&b'\n').trim_ascii().to_vec();
     let message: Value = serde_json::from_slice(&data).ok()?;
@@ -438,7 +438,7 @@ fn response_in(event: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Turns a plain-text error of rmcp into a JSON-RPC error.
-async fn explain(answer: Answer, request: &[u8]) -> Answer {
+async fn to_json_rpc_error(answer: Answer, request: &[u8]) -> Answer {
     let status = answer.status();
     let allow = answer.headers().get(axum::http::header::ALLOW).cloned();
     let text =
@@ -447,15 +447,18 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
     let (code, message) = match status {
         StatusCode::NOT_FOUND => return session_not_found(request),
         StatusCode::BAD_REQUEST if text.contains("Unsupported MCP-Protocol-Version") => {
-            return error(status, &unsupported_version().answering(request));
+            return error_answer(status, &unsupported_version().with_id_of(request));
         }
         status if status.is_server_error() && text.contains(SESSIONS_TAKEN) => return sessions_taken(&text, request),
         status if status.is_server_error() && text.contains(ID_UNDER_WAY) => {
             let message = "a request with this id is under way in this session: give each request an id of its own";
-            return error(StatusCode::BAD_REQUEST, &RefusedMessage::new(INVALID_REQUEST, message).answering(request));
+            return error_answer(
+                StatusCode::BAD_REQUEST,
+                &RefusedMessage::new(INVALID_REQUEST, message).with_id_of(request),
+            );
         }
         StatusCode::BAD_REQUEST if text.contains("Session ID") && is_initialize(request) => {
-            return error(status, &message_scan::misfit_initialize(request));
+            return error_answer(status, &message_scan::invalid_initialize(request));
         }
         StatusCode::BAD_REQUEST if text.contains("Session ID") => (
             INVALID_REQUEST,
@@ -473,8 +476,8 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
         }
         _ => (INVALID_REQUEST, text),
     };
-    let refused = RefusedMessage::new(code, message).answering(request);
-    let mut answer = error(status, &refused);
+    let refused = RefusedMessage::new(code, message).with_id_of(request);
+    let mut answer = error_answer(status, &refused);
     if let Some(allow) = allow {
         answer.headers_mut().insert(axum::http::header::ALLOW, allow);
     }
@@ -500,16 +503,16 @@ fn sessions_taken(text: &str, request: &[u8]) -> Answer {
     let message = format!(
         "{which} are taken: end one (DELETE /mcp), wait for an idle one to end, or speak 2026-07-28, which has none"
     );
-    error(StatusCode::TOO_MANY_REQUESTS, &RefusedMessage::new(SESSIONS_FULL, message).answering(request))
+    error_answer(StatusCode::TOO_MANY_REQUESTS, &RefusedMessage::new(SESSIONS_FULL, message).with_id_of(request))
 }
 
 fn session_not_found(request: &[u8]) -> Answer {
     let message = "there is no such session, or it has ended: send initialize for a new one";
-    let refused = RefusedMessage::new(SESSION_NOT_FOUND, message).answering(request);
-    error(StatusCode::NOT_FOUND, &refused)
+    let refused = RefusedMessage::new(SESSION_NOT_FOUND, message).with_id_of(request);
+    error_answer(StatusCode::NOT_FOUND, &refused)
 }
 
-fn error(status: StatusCode, refused: &RefusedMessage) -> Answer {
+fn error_answer(status: StatusCode, refused: &RefusedMessage) -> Answer {
     let mut answer = Response::new(Full::new(refused.to_json().into()).boxed());
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, JSON);

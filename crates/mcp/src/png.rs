@@ -30,10 +30,14 @@ pub(crate) enum PngError {
 }
 
 /// The SVG as a PNG, two pixels for each of its units.
-pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
+pub(crate) fn render_png(svg: &str) -> Result<Vec<u8>, PngError> {
     let nothing = ImageHrefResolver { resolve_data: Box::new(|_, _, _| None), resolve_string: Box::new(|_, _| None) };
-    let options =
-        Options { font_family: FAMILY.to_owned(), fontdb: fonts(), image_href_resolver: nothing, ..Options::default() };
+    let options = Options {
+        font_family: FAMILY.to_owned(),
+        fontdb: font_database(),
+        image_href_resolver: nothing,
+        ..Options::default()
+    };
     let tree = Tree::from_str(svg, &options)?;
     let size = tree.size().to_int_size();
     let too_large = PngError::TooLarge { width: size.width(), height: size.height() };
@@ -45,7 +49,7 @@ pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     pixmap.encode_png().map_err(|error| PngError::Encoding(error.to_string()))
 }
 
-fn fonts() -> Arc<Database> {
+fn font_database() -> Arc<Database> {
     static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
     let read = || {
         let mut database = Database::new();
@@ -74,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_chart_has_two_pixels_for_each_unit() {
-        let png = png(&chart("2d2", Theme::Light)).unwrap();
+        let png = render_png(&chart("2d2", Theme::Light)).unwrap();
         assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
         let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
         assert_eq!((side(16), side(20)), (1440, 800));
@@ -82,13 +86,14 @@ mod tests {
 
     #[test]
     fn a_picture_for_every_theme_is_light() {
-        assert_eq!(png(&chart("2d2", Theme::Auto)).unwrap(), png(&chart("2d2", Theme::Light)).unwrap());
-        assert_ne!(png(&chart("2d2", Theme::Auto)).unwrap(), png(&chart("2d2", Theme::Dark)).unwrap());
+        assert_eq!(render_png(&chart("2d2", Theme::Auto)).unwrap(), render_png(&chart("2d2", Theme::Light)).unwrap());
+        assert_ne!(render_png(&chart("2d2", Theme::Auto)).unwrap(), render_png(&chart("2d2", Theme::Dark)).unwrap());
     }
 
     #[test]
     fn text_is_drawn_without_fonts_of_the_system() {
-        let picture = |text: char| png(&strip(8, &format!("<text y=\"8\" font-size=\"8\">{text}</text>"))).unwrap();
+        let picture =
+            |text: char| render_png(&strip(8, &format!("<text y=\"8\" font-size=\"8\">{text}</text>"))).unwrap();
         // A font draws the same box for each character that it lacks.
         let unknown = picture('\u{e000}');
         for character in "7d+≥×−→…■▲●◆éß".chars() {
@@ -98,14 +103,14 @@ mod tests {
 
     #[test]
     fn a_picture_at_the_limit_is_drawn_and_one_past_it_refused() {
-        assert!(png(&strip(SIDE_UNITS_MAX, "")).is_ok());
-        let error = png(&strip(SIDE_UNITS_MAX + 1, "")).unwrap_err();
+        assert!(render_png(&strip(SIDE_UNITS_MAX, "")).is_ok());
+        let error = render_png(&strip(SIDE_UNITS_MAX + 1, "")).unwrap_err();
         assert_eq!(error.to_string(), "the picture is 2001 by 8 units, allowed: 2000 a side");
-        assert!(png(&strip(u32::MAX, "")).is_err());
+        assert!(render_png(&strip(u32::MAX, "")).is_err());
     }
 
     #[test]
     fn what_is_no_svg_is_refused() {
-        assert!(matches!(png("<svg"), Err(PngError::Svg(_))));
+        assert!(matches!(render_png("<svg"), Err(PngError::Svg(_))));
     }
 }

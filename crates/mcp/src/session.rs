@@ -21,7 +21,7 @@ pub(crate) const SESSIONS_TAKEN: &str = "the sessions are taken: ";
 
 tokio::task_local! {
     /// The principal of the request that is being handled. rmcp does not pass it to `create_session`.
-    pub(crate) static CALLING: Principal;
+    pub(crate) static CALLING_PRINCIPAL: Principal;
 }
 
 pub(crate) struct SessionTable {
@@ -41,11 +41,11 @@ pub(crate) struct SessionTable {
 /// The principals of the live sessions.
 #[derive(Default)]
 struct Owners {
-    by_session: HashMap<SessionId, Owned>,
+    by_session: HashMap<SessionId, OwnedSession>,
     opened: u64,
 }
 
-struct Owned {
+struct OwnedSession {
     principal: Principal,
     /// Sessions opened before this one.
     number: u64,
@@ -58,7 +58,7 @@ struct Owned {
 impl Owners {
     /// The oldest session in which nothing came after `initialize`, of one principal or of all.
     fn oldest_unused(&self, principal: Option<&Principal>) -> Option<SessionId> {
-        let is_whose = |owned: &Owned| principal.is_none_or(|principal| owned.principal.id() == principal.id());
+        let is_whose = |owned: &OwnedSession| principal.is_none_or(|principal| owned.principal.id() == principal.id());
         let unused =
             self.by_session.iter().filter(|(_, owned)| !owned.is_used.load(Ordering::Relaxed) && is_whose(owned));
         unused.min_by_key(|(_, owned)| owned.number).map(|(id, _)| id.clone())
@@ -70,7 +70,7 @@ impl Owners {
 }
 
 /// Whether another session can be opened.
-enum Room {
+enum SessionSlot {
     Free,
     InPlaceOf(SessionId),
     None(SessionError),
@@ -123,30 +123,30 @@ impl SessionTable {
 
     /// Whether this principal can open a session, and which session is closed for it. Only sessions without a message
     /// after `initialize` are closed: a client can open many at no cost, and they would block all others.
-    fn room(&self, principal: &Principal) -> Room {
+    fn available_slot(&self, principal: &Principal) -> SessionSlot {
         // A quarter for each principal, so that none can take all sessions.
         let most = self.max.div_ceil(4);
         let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
         let (is_taken, is_full) = (owners.count(principal) >= most, owners.by_session.len() >= self.max);
         if !is_taken && !is_full {
-            return Room::Free;
+            return SessionSlot::Free;
         }
         match owners.oldest_unused(is_taken.then_some(principal)) {
-            Some(id) => Room::InPlaceOf(id),
-            None if is_taken => Room::None(SessionError::PrincipalFull(most)),
-            None => Room::None(SessionError::Full(self.max)),
+            Some(id) => SessionSlot::InPlaceOf(id),
+            None if is_taken => SessionSlot::None(SessionError::PrincipalFull(most)),
+            None => SessionSlot::None(SessionError::Full(self.max)),
         }
     }
 
     /// The error if this principal cannot open a session now.
     pub(crate) fn refusal(&self, principal: &Principal) -> Option<SessionError> {
-        match self.room(principal) {
-            Room::Free | Room::InPlaceOf(_) => None,
-            Room::None(error) => Some(error),
+        match self.available_slot(principal) {
+            SessionSlot::Free | SessionSlot::InPlaceOf(_) => None,
+            SessionSlot::None(error) => Some(error),
         }
     }
 
-    fn begin(&self, session: &SessionId, message: &ClientJsonRpcMessage) -> Result<Option<Call>, SessionError> {
+    fn begin_call(&self, session: &SessionId, message: &ClientJsonRpcMessage) -> Result<Option<Call>, SessionError> {
         let ClientJsonRpcMessage::Request(request) = message else { return Ok(None) };
         let key = (session.clone(), request.id.clone());
         if !self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
@@ -156,13 +156,13 @@ impl SessionTable {
     }
 
     /// Binds a new session to the principal that opened it.
-    fn claim(&self, id: &SessionId, principal: Principal) {
+    fn bind_owner(&self, id: &SessionId, principal: Principal) {
         let closed = CancellationToken::new();
         let (by, ended) = (principal.clone(), closed.clone().drop_guard());
         let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
         owners.opened += 1;
         let (number, is_used) = (owners.opened, AtomicBool::new(false));
-        owners.by_session.insert(id.clone(), Owned { principal, number, is_used, _closed: ended });
+        owners.by_session.insert(id.clone(), OwnedSession { principal, number, is_used, _closed: ended });
         drop(owners);
         if let Principal::Holder(_) = &by {
             self.close_when_revoked(id.clone(), &by, closed);
@@ -171,7 +171,7 @@ impl SessionTable {
 
     /// Closes a session when the token that opened it is revoked, unless it is closed before.
     fn close_when_revoked(&self, id: SessionId, principal: &Principal, closed: CancellationToken) {
-        let (this, revoked) = (Weak::clone(&self.this), principal.revoked());
+        let (this, revoked) = (Weak::clone(&self.this), principal.wait_for_revocation());
         tokio::spawn(async move {
             tokio::select! {
                 () = closed.cancelled() => return,
@@ -201,11 +201,11 @@ impl SessionTable {
     ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
         let is_primed = self.primed.read().unwrap_or_else(PoisonError::into_inner).contains(id);
         let is_allowed = move |event: &ServerSseMessage| is_primed || event.message.is_some();
-        primed_late(events).filter(move |event| std::future::ready(is_allowed(event)))
+        delay_priming(events).filter(move |event| std::future::ready(is_allowed(event)))
     }
 
     /// Makes a stream that a GET opened replaceable by one that resumes it.
-    fn replaceable(
+    fn make_replaceable(
         &self,
         id: &SessionId,
         events: impl Stream<Item = ServerSseMessage> + Send + 'static,
@@ -231,7 +231,7 @@ const PRIMING_DELAY: Duration = Duration::from_secs(1);
 /// Delays rmcp's priming event, the event without a message at the start of a stream. A client resumes from its id if
 /// the connection breaks before the first message, so it is needed only for slow streams. Some clients of 2025-11-25
 /// report it as an error.
-fn primed_late(
+fn delay_priming(
     events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
 ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
     let begun = async move {
@@ -247,7 +247,7 @@ fn primed_late(
     futures::stream::once(begun).flatten()
 }
 
-fn knows_priming(initialized: &ServerJsonRpcMessage) -> bool {
+fn has_priming(initialized: &ServerJsonRpcMessage) -> bool {
     matches!(initialized, ServerJsonRpcMessage::Response(response)
         if matches!(&response.result, ServerResult::InitializeResult(result)
             if result.protocol_version >= ProtocolVersion::V_2025_11_25))
@@ -266,16 +266,16 @@ impl SessionManager for SessionTable {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
-        let principal = CALLING.try_with(Principal::clone).map_err(|_| SessionError::Unidentified)?;
+        let principal = CALLING_PRINCIPAL.try_with(Principal::clone).map_err(|_| SessionError::Unidentified)?;
         // One at a time, so that two cannot take the last slot.
         let _opening = self.opening.lock().await;
-        match self.room(&principal) {
-            Room::Free => {}
-            Room::InPlaceOf(id) => self.close_session(&id).await?,
-            Room::None(error) => return Err(error),
+        match self.available_slot(&principal) {
+            SessionSlot::Free => {}
+            SessionSlot::InPlaceOf(id) => self.close_session(&id).await?,
+            SessionSlot::None(error) => return Err(error),
         }
         let (id, transport) = self.local.create_session().await?;
-        self.claim(&id, principal);
+        self.bind_owner(&id, principal);
         Ok((id, transport))
     }
 
@@ -285,7 +285,7 @@ impl SessionManager for SessionTable {
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, SessionError> {
         let initialized = self.local.initialize_session(id, message).await?;
-        if knows_priming(&initialized) {
+        if has_priming(&initialized) {
             self.primed.write().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
         }
         Ok(initialized)
@@ -307,7 +307,7 @@ impl SessionManager for SessionTable {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        let call = self.begin(id, &message)?;
+        let call = self.begin_call(id, &message)?;
         let events = self.local.create_stream(id, message).await?;
         // The stream owns the call, which ends when the stream is dropped.
         let events = events.map(move |event| {
@@ -326,7 +326,7 @@ impl SessionManager for SessionTable {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let events = self.local.create_standalone_stream(id).await?;
-        Ok(self.allowed_events(id, self.replaceable(id, events)))
+        Ok(self.allowed_events(id, self.make_replaceable(id, events)))
     }
 
     async fn resume(
@@ -340,7 +340,8 @@ impl SessionManager for SessionTable {
             self.end_standalone_streams(id);
         }
         let events = self.local.resume(id, next).await?;
-        let events = if is_standalone { self.replaceable(id, events).left_stream() } else { events.right_stream() };
+        let events =
+            if is_standalone { self.make_replaceable(id, events).left_stream() } else { events.right_stream() };
         Ok(self.allowed_events(id, events))
     }
 }
@@ -374,9 +375,9 @@ mod tests {
         for name in ["ada", "ben", "cleo", "dan"] {
             let principal = holder(name);
             for number in 0..each {
-                assert!(matches!(sessions.room(&principal), Room::Free), "{name} {number}");
+                assert!(matches!(sessions.available_slot(&principal), SessionSlot::Free), "{name} {number}");
                 let id = SessionId::from(format!("{name}-{number}"));
-                sessions.claim(&id, principal.clone());
+                sessions.bind_owner(&id, principal.clone());
                 assert!(sessions.belongs_to(&id, &principal), "it is used, so that it does not make room");
             }
             assert!(sessions.refusal(&principal).is_some(), "{name}");

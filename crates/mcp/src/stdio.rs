@@ -22,7 +22,7 @@ use crate::message_scan::{self, INVALID_REQUEST, RefusedMessage};
 use crate::{McpOptions, prepared_json};
 
 /// Time to write the last answers.
-const FLUSH: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time that open requests have once the input has ended.
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 /// Answers that can wait to be written.
@@ -48,14 +48,14 @@ pub(crate) async fn serve(
     let handler = Handler::over_stdio(Arc::new(HandlerContext::new(engine, options)), principal);
     let (sender, receiver) = mpsc::channel(OUTPUT_QUEUE);
     let writer = tokio::spawn(write_lines(output, receiver, ended.clone()));
-    let outcome = match serve_server(handler, Lines::new(input, sender, ended)).await {
+    let outcome = match serve_server(handler, LineTransport::new(input, sender, ended)).await {
         Ok(running) => running.waiting().await.map(drop).map_err(StdioError::Broken),
         // A client that closes before its first message is not an error.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(StdioError::Handshake(Box::new(error))),
     };
     // The transport is dropped, so the writer ends once its queue is written. A client may not read: hence the timeout.
-    if let Ok(written) = tokio::time::timeout(FLUSH, writer).await {
+    if let Ok(written) = tokio::time::timeout(FLUSH_TIMEOUT, writer).await {
         written.map_err(StdioError::Broken)?;
     }
     outcome
@@ -64,7 +64,7 @@ pub(crate) async fn serve(
 type Line = (Bytes, Option<oneshot::Sender<io::Result<()>>>);
 
 /// A transport of one JSON-RPC message per line.
-struct Lines<R> {
+struct LineTransport<R> {
     input: BufReader<R>,
     /// The line so far. It is kept here because rmcp may drop the future of `receive` before the line is complete.
     line: Vec<u8>,
@@ -84,7 +84,7 @@ struct Lines<R> {
     ended: CancellationToken,
 }
 
-impl<R: AsyncRead + Send + Unpin> Lines<R> {
+impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     fn new(input: R, output: mpsc::Sender<Line>, ended: CancellationToken) -> Self {
         Self {
             input: BufReader::new(input),
@@ -141,18 +141,19 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         }
     }
 
-    fn read(&mut self, line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, RefusedMessage> {
+    fn parse_line(&mut self, line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, RefusedMessage> {
         let admitted = message_scan::admit(line)?;
-        let message = serde_json::from_slice(&admitted.bytes).map_err(|_| message_scan::explain(&admitted.bytes))?;
+        let message =
+            serde_json::from_slice(&admitted.bytes).map_err(|_| message_scan::explain_refusal(&admitted.bytes))?;
         match &message {
             ClientJsonRpcMessage::Request(request) => {
                 let is_read = matches!(request.request, ClientRequest::InitializeRequest(_));
                 if admitted.is_initialize && !is_read {
-                    return Err(message_scan::misfit_initialize(&admitted.bytes));
+                    return Err(message_scan::invalid_initialize(&admitted.bytes));
                 }
                 if !self.under_way.insert(request.id.clone()) {
                     let message = "a request with this id is under way: give each request an id of its own";
-                    return Err(RefusedMessage::new(INVALID_REQUEST, message).answering(&admitted.bytes));
+                    return Err(RefusedMessage::new(INVALID_REQUEST, message).with_id_of(&admitted.bytes));
                 }
                 self.opened = true;
             }
@@ -170,7 +171,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
+impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for LineTransport<R> {
     type Error = io::Error;
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -182,7 +183,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
         let output = self.output.clone();
         async move {
             let line = Bytes::from(serde_json::to_vec(&item)?);
-            let line = prepared_json::fill(&line).map_or(line, |pieces| pieces.concat().into());
+            let line = prepared_json::fill_marks(&line).map_or(line, |pieces| pieces.concat().into());
             let (written, done) = oneshot::channel();
             output.send((line, Some(written))).await.map_err(|_| io::ErrorKind::BrokenPipe)?;
             done.await.map_err(|_| io::ErrorKind::BrokenPipe)?
@@ -209,7 +210,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
                 self.deadline = Some(Instant::now() + GRACE);
                 continue;
             };
-            match line.and_then(|line| if line.trim_ascii().is_empty() { Ok(None) } else { self.read(&line) }) {
+            match line.and_then(|line| if line.trim_ascii().is_empty() { Ok(None) } else { self.parse_line(&line) }) {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
                 Err(refused) => self.refused = Some(refused.to_json()),

@@ -9,13 +9,13 @@ use futures::FutureExt;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{SubscriptionContext, SubscriptionSendError};
 use rmcp::{Peer, RoleServer, ServiceError};
-use skald_app::{Caller, Code, Engine, Fault, Principal, Visible, limits};
+use skald_app::{Caller, Code, Engine, Fault, Principal, ToolsetFilter, limits};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Time to finish sending notifications to a listener when the server stops.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const LISTENER_GRACE: Duration = Duration::from_secs(1);
 
 /// The resources that one session, or one stdio client, watches. Dropping it stops the notifications.
 pub(crate) struct Watch {
@@ -33,7 +33,7 @@ impl Watch {
         let (engine, at_once) = (Arc::clone(engine), engine.changes(&caller, None).now_or_never());
         let (has_begun, begun) = watch::channel(at_once.is_some());
         let watched = Arc::clone(&uris);
-        let revoked = caller.revoked();
+        let revoked = caller.wait_for_revocation();
         let telling = async move {
             let mut caller = caller;
             let mut changes = match at_once {
@@ -42,12 +42,13 @@ impl Watch {
             };
             has_begun.send_replace(true);
             while let Some(news) = changes.next().await {
-                if !refresh(&*engine, &mut caller).await {
+                if !refresh_caller(&*engine, &mut caller).await {
                     return;
                 }
-                let concerns = |uri: &&String| engine.is_changed(&news, &caller, uri) && engine.may_watch(&caller, uri);
-                let updated = lock(&watched).iter().filter(concerns).cloned().collect::<Vec<_>>();
-                if tell(&peer, updated, news.concerns_list(&caller)).await.is_err() {
+                let concerns =
+                    |uri: &&String| engine.is_changed(&news, &caller, uri) && engine.can_subscribe(&caller, uri);
+                let updated = lock_uris(&watched).iter().filter(concerns).cloned().collect::<Vec<_>>();
+                if notify_client(&peer, updated, news.concerns_list(&caller)).await.is_err() {
                     return;
                 }
             }
@@ -63,22 +64,22 @@ impl Watch {
     }
 
     /// Waits until the change stream is open, so that no later change is missed.
-    pub(crate) async fn begun(&self) {
+    pub(crate) async fn wait_until_open(&self) {
         // An error means that the task has ended.
         let _ = self.begun.clone().wait_for(|has_begun| *has_begun).await;
     }
 
     pub(crate) fn add(&self, uri: String) -> Result<(), Fault> {
-        let mut uris = lock(&self.uris);
+        let mut uris = lock_uris(&self.uris);
         if uris.len() >= limits::SUBSCRIPTIONS_MAX && !uris.contains(&uri) {
-            return Err(too_many());
+            return Err(too_many_subscriptions());
         }
         uris.insert(uri);
         Ok(())
     }
 
     pub(crate) fn remove(&self, uri: &str) {
-        lock(&self.uris).remove(uri);
+        lock_uris(&self.uris).remove(uri);
     }
 }
 
@@ -88,23 +89,23 @@ impl Drop for Watch {
     }
 }
 
-fn lock(uris: &Mutex<BTreeSet<String>>) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+fn lock_uris(uris: &Mutex<BTreeSet<String>>) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
     uris.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reloads the caller's permissions. False if the token was revoked: its holder gets no more notifications.
-async fn refresh(engine: &dyn Engine, caller: &mut Caller) -> bool {
+async fn refresh_caller(engine: &dyn Engine, caller: &mut Caller) -> bool {
     if caller.principal == Principal::Owner {
         return true;
     }
-    match engine.current(caller).await {
+    match engine.refresh_caller(caller).await {
         Ok(current) => *caller = current,
         Err(fault) => return fault.code() != Code::Unauthorized,
     }
     true
 }
 
-async fn tell(peer: &Peer<RoleServer>, updated: Vec<String>, is_list_new: bool) -> Result<(), ServiceError> {
+async fn notify_client(peer: &Peer<RoleServer>, updated: Vec<String>, is_list_new: bool) -> Result<(), ServiceError> {
     for uri in updated {
         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
     }
@@ -114,18 +115,22 @@ async fn tell(peer: &Peer<RoleServer>, updated: Vec<String>, is_list_new: bool) 
     Ok(())
 }
 
-fn too_many() -> Fault {
+fn too_many_subscriptions() -> Fault {
     let message = format!("one client watches at most {} resources", limits::SUBSCRIPTIONS_MAX);
     Fault::new(Code::TooLarge, message).hint("unsubscribe from some, or watch a list instead of its members")
 }
 
-fn is_visible(engine: &dyn Engine, visible: Visible, uri: &str) -> bool {
+fn is_visible(engine: &dyn Engine, visible: ToolsetFilter, uri: &str) -> bool {
     let resolved = engine.catalogue().resolve(uri);
     resolved.is_ok_and(|(resource, _)| visible.toolsets.contains(resource.toolset))
 }
 
 /// The part of a requested filter that is served: existing resources, up to the limit, and changes of the list.
-pub(crate) fn accepted(engine: &dyn Engine, visible: Visible, requested: &SubscriptionFilter) -> SubscriptionFilter {
+pub(crate) fn accepted_filter(
+    engine: &dyn Engine,
+    visible: ToolsetFilter,
+    requested: &SubscriptionFilter,
+) -> SubscriptionFilter {
     let mut accepted = SubscriptionFilter::new();
     accepted.resources_list_changed = requested.resources_list_changed;
     accepted.resource_subscriptions = requested.resource_subscriptions.as_ref().map(|uris| {
@@ -136,35 +141,35 @@ pub(crate) fn accepted(engine: &dyn Engine, visible: Visible, requested: &Subscr
 }
 
 /// The caller of `subscriptions/listen`, and what its request may see.
-pub(crate) struct Eyes {
-    pub visible: Visible,
+pub(crate) struct ListenerView {
+    pub visible: ToolsetFilter,
     pub caller: Caller,
 }
 
 /// Notifies a listener of changes until it leaves, its token is revoked, the server stops, or the change stream ends.
 pub(crate) async fn listen(
     engine: &dyn Engine,
-    mut eyes: Eyes,
+    mut eyes: ListenerView,
     context: SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
     let given_up = async {
         stopping.cancelled().await;
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(LISTENER_GRACE).await;
     };
-    let revoked = eyes.caller.revoked();
+    let revoked = eyes.caller.wait_for_revocation();
     tokio::select! {
         biased;
         () = revoked => Ok(()),
         () = context.cancelled() => Ok(()),
-        told = tell_listener(engine, &mut eyes, &context, stopping) => told,
+        told = notify_listener(engine, &mut eyes, &context, stopping) => told,
         () = given_up => Ok(()),
     }
 }
 
-async fn tell_listener(
+async fn notify_listener(
     engine: &dyn Engine,
-    eyes: &mut Eyes,
+    eyes: &mut ListenerView,
     context: &SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
@@ -173,15 +178,16 @@ async fn tell_listener(
     let mut uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     uris.retain(|uri| is_visible(engine, eyes.visible, uri));
     // The acknowledgement was sent before the change stream was open. Report each resource once to cover the gap.
-    for uri in uris.iter().filter(|uri| engine.may_watch(&eyes.caller, uri)) {
+    for uri in uris.iter().filter(|uri| engine.can_subscribe(&eyes.caller, uri)) {
         context.sink().notify_resource_updated(uri.clone()).await?;
     }
     while let Some(news) = stopping.run_until_cancelled(changes.next()).await.flatten() {
-        if !refresh(engine, &mut eyes.caller).await {
+        if !refresh_caller(engine, &mut eyes.caller).await {
             return Ok(());
         }
         let caller = &eyes.caller;
-        for uri in uris.iter().filter(|uri| engine.is_changed(&news, caller, uri) && engine.may_watch(caller, uri)) {
+        for uri in uris.iter().filter(|uri| engine.is_changed(&news, caller, uri) && engine.can_subscribe(caller, uri))
+        {
             context.sink().notify_resource_updated(uri.clone()).await?;
         }
         if news.concerns_list(caller) && context.accepted().resources_list_changed == Some(true) {

@@ -15,12 +15,12 @@ pub enum ToolNames {
 }
 
 impl ToolNames {
-    pub(crate) fn shown(self, name: &'static str) -> Cow<'static, str> {
-        self.written()(name)
+    pub(crate) fn tool_name(self, name: &'static str) -> Cow<'static, str> {
+        self.name_writer()(name)
     }
 
     /// The function that writes a tool name for the client.
-    pub(crate) fn written(self) -> fn(&'static str) -> Cow<'static, str> {
+    pub(crate) fn name_writer(self) -> fn(&'static str) -> Cow<'static, str> {
         match self {
             Self::Dotted => Cow::Borrowed,
             Self::Underscore => {
@@ -31,7 +31,7 @@ impl ToolNames {
 }
 
 /// Finds the operation of a tool name, in either spelling.
-pub(crate) fn named<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a OperationEntry> {
+pub(crate) fn find_operation<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a OperationEntry> {
     let is_alias = |entry: &&OperationEntry| entry.name.contains('.') && entry.name.replace('.', "_") == name;
     catalogue.operation(name).ok().or_else(|| catalogue.operations().iter().find(is_alias))
 }

@@ -1,7 +1,7 @@
 //! Callouts of a chart: dashed lines with labels for its means and its mark.
 
 use super::chart::{ChartMode, Mark};
-use super::label::{BOLD, decimal, percent, width};
+use super::label::{BOLD, format_decimal, format_percent, text_width};
 use super::palette::Ink;
 use super::roll_series::RollSeries;
 use super::scale::{PlotArea, Totals};
@@ -36,11 +36,11 @@ impl Callouts {
         for (roll, ink) in rolls.iter().zip([Ink::First, Ink::Second]) {
             let Some(mean) = roll.mean().filter(|_| roll.bars.len() > 1) else { continue };
             let (ink, text_ink) = if rolls.len() > 1 { (ink, ink) } else { (Ink::Text, Ink::Muted) };
-            let x = totals.between(mean).clamp(area.left, area.right);
-            let text = format!("mean {}", decimal(mean));
+            let x = totals.x_between(mean).clamp(area.left, area.right);
+            let text = format!("mean {}", format_decimal(mean));
             callouts.push(Callout { x, middle: x, row: 0, text, ink, text_ink, dashes: "2 3", has_line: true });
         }
-        callouts.extend(mark.map(|mark| Callout::of_mark(mark, rolls, totals, area)));
+        callouts.extend(mark.map(|mark| Callout::from_mark(mark, rolls, totals, area)));
         for index in 0..callouts.len() {
             let (placed, rest) = callouts.split_at_mut(index);
             rest[0].place(placed, area);
@@ -73,12 +73,12 @@ impl Callouts {
 }
 
 impl Callout {
-    fn of_mark(mark: Mark, rolls: &[RollSeries], totals: Totals, area: PlotArea) -> Self {
-        let chances: Vec<String> = rolls.iter().map(|roll| percent(roll.chance(mark), 2)).collect();
+    fn from_mark(mark: Mark, rolls: &[RollSeries], totals: Totals, area: PlotArea) -> Self {
+        let chances: Vec<String> = rolls.iter().map(|roll| format_percent(roll.chance(mark), 2)).collect();
         let x = match mark.mode {
-            ChartMode::Exactly => totals.middle(mark.value),
-            ChartMode::AtLeast => totals.edge(mark.value),
-            ChartMode::AtMost => totals.end(mark.value),
+            ChartMode::Exactly => totals.slot_middle(mark.value),
+            ChartMode::AtLeast => totals.slot_start(mark.value),
+            ChartMode::AtMost => totals.slot_end(mark.value),
         };
         let x = x.clamp(area.left, area.right);
         let text = format!("{}: {}", mark.label(), chances.join(" against "));
@@ -88,15 +88,15 @@ impl Callout {
         Self { x, middle: x, row: 0, text, ink, text_ink: ink, dashes: "6 3", has_line }
     }
 
-    fn half(&self) -> f64 {
-        width(&self.text, SIZE * BOLD) / 2.0
+    fn half_width(&self) -> f64 {
+        text_width(&self.text, SIZE * BOLD) / 2.0
     }
 
     /// Moves the label inside the area and above all labels that it would overlap.
     fn place(&mut self, placed: &[Self], area: PlotArea) {
-        let half = self.half();
+        let half = self.half_width();
         self.middle = self.x.clamp(area.left + half, (area.right - half).max(area.left + half));
-        let meets = |other: &&Self| (other.middle - self.middle).abs() < half + other.half() + 8.0;
+        let meets = |other: &&Self| (other.middle - self.middle).abs() < half + other.half_width() + 8.0;
         self.row = placed.iter().filter(meets).map(|other| other.row + 1).max().unwrap_or(0);
     }
 }

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::callout::Callouts;
-use super::label::{decimal, percent, shorten, whole, width};
+use super::label::{format_decimal, format_integer, format_percent, shorten, text_width};
 use super::palette::Ink;
 use super::plot::{Plot, PlotShape, STICKS_MAX};
 use super::roll_series::RollSeries;
 use super::scale::{Chances, PlotArea, Totals};
 use super::svg::Svg;
-use super::{Heading, MARGIN, Theme, WIDTH, card};
+use super::{Heading, MARGIN, Theme, WIDTH, begin_card};
 
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 66.0;
@@ -29,7 +29,7 @@ pub enum ChartMode {
 }
 
 impl ChartMode {
-    fn holds(self, value: i64, mark: i64) -> bool {
+    fn matches(self, value: i64, mark: i64) -> bool {
         match self {
             Self::Exactly => value == mark,
             Self::AtLeast => value >= mark,
@@ -55,11 +55,11 @@ pub struct Mark {
 
 impl Mark {
     pub(super) fn succeeds(self, value: i64) -> bool {
-        self.mode.holds(value, self.value)
+        self.mode.matches(value, self.value)
     }
 
     pub(super) fn label(self) -> String {
-        let value = whole(self.value.into());
+        let value = format_integer(self.value.into());
         match self.mode {
             ChartMode::Exactly => format!("exactly {value}"),
             ChartMode::AtLeast => format!("at least {value}"),
@@ -96,10 +96,10 @@ impl Chart<'_> {
             [Some(self.series), self.against].into_iter().flatten().map(RollSeries::new).collect();
         let description = self.description(&rolls);
         let heading = Heading { title: self.title, subtitle: self.subtitle, description: &description };
-        let (mut svg, mut top) = card(&heading, (WIDTH, HEIGHT), self.theme);
+        let (mut svg, mut top) = begin_card(&heading, (WIDTH, HEIGHT), self.theme);
         if let [first, second] = rolls.as_slice() {
             top += 24.0;
-            legend(&mut svg, first, second, top - 7.0);
+            draw_legend(&mut svg, first, second, top - 7.0);
         }
         let whole_area = PlotArea { left: LEFT, right: WIDTH - MARGIN, top, bottom: BOTTOM };
         if rolls.iter().any(|roll| !roll.bars.is_empty()) {
@@ -112,7 +112,7 @@ impl Chart<'_> {
     }
 
     fn draw(&self, svg: &mut Svg, rolls: &[RollSeries], mut area: PlotArea) {
-        let (first, last) = self.window(rolls);
+        let (first, last) = self.visible_range(rolls);
         let totals = Totals::new(first, last, area);
         let callouts = Callouts::new(rolls, self.mark, totals, area);
         // Leave space for the label of the highest bar below the last row of callouts.
@@ -123,18 +123,19 @@ impl Chart<'_> {
         };
         let highest = heights.iter().flatten().map(|(_, chance)| *chance).fold(0.0, f64::max);
         let chances = Chances::new(highest, area);
-        axis(svg, totals, chances, area);
-        let plot = Plot { totals, chances, area, mark: self.mark, shape: PlotShape::of(&heights, self.mode, totals) };
+        draw_axes(svg, totals, chances, area);
+        let plot =
+            Plot { totals, chances, area, mark: self.mark, shape: PlotShape::choose(&heights, self.mode, totals) };
         plot.draw(svg, &heights, self.mode);
         callouts.draw_lines(svg, area.bottom);
-        plot.bar_labels(svg, &heights);
+        plot.draw_bar_labels(svg, &heights);
         callouts.draw_labels(svg);
-        self.footer(svg, rolls, totals);
+        self.draw_footer(svg, rolls, totals);
     }
 
     /// The first and the last total to draw.
-    fn window(&self, rolls: &[RollSeries]) -> (i64, i64) {
-        let windows: Vec<(i64, i64)> = rolls.iter().filter_map(RollSeries::window).collect();
+    fn visible_range(&self, rolls: &[RollSeries]) -> (i64, i64) {
+        let windows: Vec<(i64, i64)> = rolls.iter().filter_map(RollSeries::visible_range).collect();
         let mut first = windows.iter().map(|window| window.0).min().unwrap_or(0);
         let mut last = windows.iter().map(|window| window.1).max().unwrap_or(0);
         // A distant mark is left out, or it would squeeze the bars.
@@ -152,7 +153,7 @@ impl Chart<'_> {
         (first, last)
     }
 
-    fn footer(&self, svg: &mut Svg, rolls: &[RollSeries], totals: Totals) {
+    fn draw_footer(&self, svg: &mut Svg, rolls: &[RollSeries], totals: Totals) {
         let y = HEIGHT - 17.0;
         svg.label(LEFT, y, SMALL).fill(Ink::Muted).text(self.mode.caption());
         let is_cut = rolls.iter().flat_map(|roll| &roll.bars).any(|(value, _)| !totals.contains(*value));
@@ -162,10 +163,10 @@ impl Chart<'_> {
                 bounds.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or((0, 0));
             let note = format!(
                 "not drawn: the least likely of {} to {}, under 0.1% together",
-                whole(lowest.into()),
-                whole(highest.into())
+                format_integer(lowest.into()),
+                format_integer(highest.into())
             );
-            let room = WIDTH - MARGIN - LEFT - width(self.mode.caption(), SMALL) - 16.0;
+            let room = WIDTH - MARGIN - LEFT - text_width(self.mode.caption(), SMALL) - 16.0;
             let label = svg.label(WIDTH - MARGIN, y, SMALL).attribute("text-anchor", "end");
             label.fill(Ink::Muted).text(&shorten(&note, SMALL, room));
         }
@@ -175,10 +176,15 @@ impl Chart<'_> {
         let mut sentences = vec![format!("{}.", self.mode.caption())];
         for roll in rolls {
             let Some((lowest, highest)) = roll.bounds() else { continue };
-            let mean = roll.mean().map(|mean| format!(", mean {}", decimal(mean))).unwrap_or_default();
-            sentences.push(format!("{}: {} to {}{mean}.", roll.name, whole(lowest.into()), whole(highest.into())));
+            let mean = roll.mean().map(|mean| format!(", mean {}", format_decimal(mean))).unwrap_or_default();
+            sentences.push(format!(
+                "{}: {} to {}{mean}.",
+                roll.name,
+                format_integer(lowest.into()),
+                format_integer(highest.into())
+            ));
             if let Some(mark) = self.mark {
-                sentences.push(format!("The chance of {} is {}.", mark.label(), percent(roll.chance(mark), 2)));
+                sentences.push(format!("The chance of {} is {}.", mark.label(), format_percent(roll.chance(mark), 2)));
             }
         }
         sentences.join(" ")
@@ -186,7 +192,7 @@ impl Chart<'_> {
 }
 
 /// The two names, each with its colour.
-fn legend(svg: &mut Svg, first: &RollSeries, second: &RollSeries, y: f64) {
+fn draw_legend(svg: &mut Svg, first: &RollSeries, second: &RollSeries, y: f64) {
     let room = (WIDTH - 2.0 * MARGIN) / 2.0 - 30.0;
     let mut x = MARGIN;
     for (roll, ink) in [(first, Ink::First), (second, Ink::Second)] {
@@ -194,12 +200,12 @@ fn legend(svg: &mut Svg, first: &RollSeries, second: &RollSeries, y: f64) {
         swatch.number("height", 11.0).number("rx", 2.5).fill(ink).end();
         let name = shorten(roll.name, 12.5, room);
         svg.label(x + 17.0, y, 12.5).fill(Ink::Text).text(&name);
-        x += 17.0 + width(&name, 12.5) + 22.0;
+        x += 17.0 + text_width(&name, 12.5) + 22.0;
     }
 }
 
 /// Lines and labels of both axes.
-fn axis(svg: &mut Svg, totals: Totals, chances: Chances, area: PlotArea) {
+fn draw_axes(svg: &mut Svg, totals: Totals, chances: Chances, area: PlotArea) {
     for (chance, label) in chances.ticks() {
         let y = chances.y(chance);
         let ink = if chance > 0.0 { Ink::Rule } else { Ink::Muted };
@@ -207,12 +213,14 @@ fn axis(svg: &mut Svg, totals: Totals, chances: Chances, area: PlotArea) {
         let text = svg.label(area.left - 8.0, y + 4.0, SMALL).attribute("text-anchor", "end");
         text.fill(Ink::Muted).text(&label);
     }
-    let widest =
-        [totals.first, totals.last].map(|value| width(&whole(value.into()), SMALL)).into_iter().fold(0.0, f64::max);
+    let widest = [totals.first, totals.last]
+        .map(|value| text_width(&format_integer(value.into()), SMALL))
+        .into_iter()
+        .fold(0.0, f64::max);
     for value in totals.ticks(widest + 8.0) {
-        let half = width(&whole(value.into()), SMALL) / 2.0;
-        let x = totals.middle(value).min(WIDTH - MARGIN / 2.0 - half);
+        let half = text_width(&format_integer(value.into()), SMALL) / 2.0;
+        let x = totals.slot_middle(value).min(WIDTH - MARGIN / 2.0 - half);
         let text = svg.label(x, area.bottom + 17.0, SMALL).attribute("text-anchor", "middle");
-        text.fill(Ink::Text).text(&whole(value.into()));
+        text.fill(Ink::Text).text(&format_integer(value.into()));
     }
 }

@@ -7,7 +7,7 @@
 pub(super) const BOLD: f64 = 1.12;
 
 /// The estimated width of a text. It is seldom too small, and then by little.
-pub(super) fn width(text: &str, size: f64) -> f64 {
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum::<f64>() * size
 }
 
@@ -28,7 +28,7 @@ fn advance(character: char) -> f64 {
 
 /// The text, or its beginning and end around an ellipsis if it is wider than `room`.
 pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
-    if width(text, size) <= room {
+    if text_width(text, size) <= room {
         return text.to_owned();
     }
     let characters: Vec<char> = text.chars().collect();
@@ -52,18 +52,18 @@ pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
 }
 
 /// A whole number with a real minus sign.
-pub(super) fn whole(value: i128) -> String {
+pub(super) fn format_integer(value: i128) -> String {
     if value < 0 { format!("−{}", value.unsigned_abs()) } else { value.to_string() }
 }
 
 /// A number with two decimals at most.
-pub(super) fn decimal(value: f64) -> String {
-    let text = super::svg::number(value);
+pub(super) fn format_decimal(value: f64) -> String {
+    let text = super::svg::format_number(value);
     text.strip_prefix('-').map_or_else(|| text.clone(), |positive| format!("−{positive}"))
 }
 
 /// A chance in percent. Never rounds to 0 % or 100 % unless the chance is exactly that.
-pub(super) fn percent(chance: f64, decimals: usize) -> String {
+pub(super) fn format_percent(chance: f64, decimals: usize) -> String {
     // Floating-point sums of many chances differ slightly from one.
     const NOISE: f64 = 1e-12;
     let unit = 10_f64.powi(-i32::try_from(decimals).unwrap_or(0));

@@ -59,7 +59,7 @@ struct Heading<'a> {
 }
 
 /// Starts an SVG card with its heading. Also returns the y coordinate below the heading.
-fn card(heading: &Heading, (width, height): (f64, f64), theme: Theme) -> (Svg, f64) {
+fn begin_card(heading: &Heading, (width, height): (f64, f64), theme: Theme) -> (Svg, f64) {
     let mut svg = Svg::new(width, height, theme);
     svg.element("title").text(heading.title);
     svg.element("desc").text(heading.description);

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::chart::{ChartMode, Mark};
-use super::label::{percent, width};
+use super::label::{format_percent, text_width};
 use super::palette::Ink;
 use super::scale::{Chances, PlotArea, Totals};
-use super::svg::{Svg, number};
+use super::svg::{Svg, format_number};
 
 /// A slot narrower than this has no bar of its own.
 const SLOT_MIN: f64 = 5.0;
@@ -30,7 +30,7 @@ pub(super) enum PlotShape {
 }
 
 impl PlotShape {
-    pub(super) fn of(series: &[Vec<(i64, f64)>], mode: ChartMode, totals: Totals) -> Self {
+    pub(super) fn choose(series: &[Vec<(i64, f64)>], mode: ChartMode, totals: Totals) -> Self {
         let most = series.iter().map(Vec::len).max().unwrap_or(0);
         let slot_min = if series.len() > 1 { SLOT_MIN_OF_TWO } else { SLOT_MIN };
         let is_sparse = totals.slot < SLOT_MIN && most <= STICKS_MAX;
@@ -63,28 +63,29 @@ impl Plot {
     pub(super) fn draw(&self, svg: &mut Svg, series: &[Vec<(i64, f64)>], mode: ChartMode) {
         for (index, heights) in series.iter().enumerate() {
             if self.shape == PlotShape::Outline {
-                self.outline(svg, &self.steps(heights, mode), Look { index, of: series.len() });
+                self.draw_outline(svg, &self.outline_steps(heights, mode), SeriesStyle { index, of: series.len() });
             } else {
-                self.bars(svg, heights, Look { index, of: series.len() });
+                self.draw_bars(svg, heights, SeriesStyle { index, of: series.len() });
             }
         }
     }
 
     /// Draws percentages above the bars, with as many decimals as fit.
-    pub(super) fn bar_labels(&self, svg: &mut Svg, series: &[Vec<(i64, f64)>]) {
-        let look = Look { index: 0, of: series.len() };
+    pub(super) fn draw_bar_labels(&self, svg: &mut Svg, series: &[Vec<(i64, f64)>]) {
+        let look = SeriesStyle { index: 0, of: series.len() };
         let room = if look.of > 1 { self.bar_width(look) } else { self.totals.slot };
         let chances = || series.iter().flatten().map(|(_, chance)| *chance);
-        let fits =
-            |decimals: &usize| chances().all(|chance| width(&percent(chance, *decimals), LABEL_SIZE) < room - 1.0);
+        let fits = |decimals: &usize| {
+            chances().all(|chance| text_width(&format_percent(chance, *decimals), LABEL_SIZE) < room - 1.0)
+        };
         let decimals = [1, 0].into_iter().find(fits);
         let Some(decimals) = decimals.filter(|_| self.shape == PlotShape::Bars) else { return };
         for (index, heights) in series.iter().enumerate() {
-            let look = Look { index, of: series.len() };
+            let look = SeriesStyle { index, of: series.len() };
             for (value, chance) in heights {
                 let x = self.bar_left(*value, look) + self.bar_width(look) / 2.0;
                 let label = svg.label(x, self.chances.y(*chance) - 5.0, LABEL_SIZE).attribute("text-anchor", "middle");
-                label.fill(Ink::Text).halo().text(&percent(*chance, decimals));
+                label.fill(Ink::Text).halo().text(&format_percent(*chance, decimals));
             }
         }
     }
@@ -93,7 +94,7 @@ impl Plot {
         self.mark.is_none_or(|mark| mark.succeeds(value))
     }
 
-    fn bar_width(&self, look: Look) -> f64 {
+    fn bar_width(&self, look: SeriesStyle) -> f64 {
         match self.shape {
             PlotShape::Sticks => STICK_WIDTH,
             _ if look.of > 1 => (self.totals.slot * 0.84 / 2.0).min(BAR_WIDTH_MAX),
@@ -101,8 +102,8 @@ impl Plot {
         }
     }
 
-    fn bar_left(&self, value: i64, look: Look) -> f64 {
-        let (width, middle) = (self.bar_width(look), self.totals.middle(value));
+    fn bar_left(&self, value: i64, look: SeriesStyle) -> f64 {
+        let (width, middle) = (self.bar_width(look), self.totals.slot_middle(value));
         match (look.of, look.index) {
             (1, _) => middle - width / 2.0,
             (_, 0) => middle - width,
@@ -110,42 +111,42 @@ impl Plot {
         }
     }
 
-    fn bars(&self, svg: &mut Svg, heights: &[(i64, f64)], look: Look) {
+    fn draw_bars(&self, svg: &mut Svg, heights: &[(i64, f64)], look: SeriesStyle) {
         let width = self.bar_width(look);
         for (value, chance) in heights.iter().filter(|(value, _)| self.totals.contains(*value)) {
             let (x, y) = (self.bar_left(*value, look), self.chances.y(*chance));
             // Every possible total gets a visible bar, however unlikely.
             let y = y.min(self.area.bottom - 0.75);
             let round = (width / 4.0).min(3.0).min(self.area.bottom - y);
-            let (left, right) = (number(x), number(x + width));
+            let (left, right) = (format_number(x), format_number(x + width));
             let path = format!(
                 "M{left} {bottom}V{shoulder}Q{left} {top} {inner_left} {top}H{inner_right}\
                  Q{right} {top} {right} {shoulder}V{bottom}Z",
-                bottom = number(self.area.bottom),
-                shoulder = number(y + round),
-                top = number(y),
-                inner_left = number(x + round),
-                inner_right = number(x + width - round),
+                bottom = format_number(self.area.bottom),
+                shoulder = format_number(y + round),
+                top = format_number(y),
+                inner_left = format_number(x + round),
+                inner_right = format_number(x + width - round),
             );
             look.fill(svg.element("path").attribute("d", &path), self.mark.is_some(), self.succeeds(*value)).end();
         }
     }
 
     /// The pieces of an outline from left to right. A gap between them always means a chance of zero.
-    fn steps(&self, heights: &[(i64, f64)], mode: ChartMode) -> Vec<PlotStep> {
+    fn outline_steps(&self, heights: &[(i64, f64)], mode: ChartMode) -> Vec<PlotStep> {
         let mut steps: Vec<PlotStep> = Vec::new();
         for (index, (value, chance)) in heights.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| heights.get(before)).map(|(value, _)| *value);
             let after = heights.get(index + 1).map(|(value, _)| *value);
             let from = match (mode, before) {
-                (ChartMode::AtLeast, Some(before)) => self.totals.end(before),
+                (ChartMode::AtLeast, Some(before)) => self.totals.slot_end(before),
                 (ChartMode::AtLeast, None) => self.area.left,
-                _ => self.totals.edge(*value),
+                _ => self.totals.slot_start(*value),
             };
             let to = match (mode, after) {
-                (ChartMode::AtMost, Some(after)) => self.totals.edge(after),
+                (ChartMode::AtMost, Some(after)) => self.totals.slot_start(after),
                 (ChartMode::AtMost, None) => self.area.right,
-                _ => self.totals.end(*value),
+                _ => self.totals.slot_end(*value),
             };
             let (from, to) = (from.max(self.area.left), to.min(self.area.right));
             if to <= from {
@@ -166,17 +167,17 @@ impl Plot {
         steps
     }
 
-    fn outline(&self, svg: &mut Svg, steps: &[PlotStep], look: Look) {
+    fn draw_outline(&self, svg: &mut Svg, steps: &[PlotStep], look: SeriesStyle) {
         for run in steps.chunk_by(|one, other| one.succeeds == other.succeeds) {
             let Some(first) = run.first() else { continue };
-            let bottom = number(self.area.bottom);
-            let mut path = format!("M{} {bottom}", number(first.from));
+            let bottom = format_number(self.area.bottom);
+            let mut path = format!("M{} {bottom}", format_number(first.from));
             let mut reached = first.from;
             for step in run {
                 if step.from > reached + 0.01 {
-                    let _ = write!(path, "V{bottom}H{}", number(step.from));
+                    let _ = write!(path, "V{bottom}H{}", format_number(step.from));
                 }
-                let _ = write!(path, "V{}H{}", number(step.y), number(step.to));
+                let _ = write!(path, "V{}H{}", format_number(step.y), format_number(step.to));
                 reached = step.to;
             }
             let _ = write!(path, "V{bottom}");
@@ -193,12 +194,12 @@ impl Plot {
 
 /// Which of how many series is drawn.
 #[derive(Clone, Copy)]
-struct Look {
+struct SeriesStyle {
     index: usize,
     of: usize,
 }
 
-impl Look {
+impl SeriesStyle {
     fn ink(self) -> Ink {
         if self.index == 0 { Ink::First } else { Ink::Second }
     }

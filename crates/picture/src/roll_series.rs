@@ -1,7 +1,7 @@
 //! A series of a chart, ready to be drawn: sorted totals with their chances, the range to show, and the mean.
 
 use super::chart::{ChartMode, Mark, Series};
-use super::scale::approximate;
+use super::scale::to_f64;
 
 /// Totals up to which all are drawn, however unlikely.
 const TOTALS_FEW: usize = 40;
@@ -50,18 +50,18 @@ impl<'a> RollSeries<'a> {
     }
 
     /// The bounds without tails too small to see.
-    pub(super) fn window(&self) -> Option<(i64, i64)> {
+    pub(super) fn visible_range(&self) -> Option<(i64, i64)> {
         if self.bars.len() <= TOTALS_FEW {
             return self.bounds();
         }
         let tail = TAIL * self.bars.iter().map(|(_, chance)| chance).sum::<f64>();
-        let (first, last) = (past(tail, self.bars.iter()), past(tail, self.bars.iter().rev()));
+        let (first, last) = (first_past_tail(tail, self.bars.iter()), first_past_tail(tail, self.bars.iter().rev()));
         first.zip(last).filter(|(first, last)| first <= last).or(self.bounds())
     }
 
     pub(super) fn mean(&self) -> Option<f64> {
         let weight: f64 = self.bars.iter().map(|(_, chance)| chance).sum();
-        let sum: f64 = self.bars.iter().map(|(value, chance)| approximate(*value) * chance).sum();
+        let sum: f64 = self.bars.iter().map(|(value, chance)| to_f64(*value) * chance).sum();
         (weight > 0.0).then(|| sum / weight).filter(|mean| mean.is_finite())
     }
 
@@ -71,7 +71,7 @@ impl<'a> RollSeries<'a> {
 }
 
 /// The first total that is not in the tail.
-fn past<'a>(tail: f64, mut bars: impl Iterator<Item = &'a (i64, f64)>) -> Option<i64> {
+fn first_past_tail<'a>(tail: f64, mut bars: impl Iterator<Item = &'a (i64, f64)>) -> Option<i64> {
     let mut sum = 0.0;
     let found = bars.find(|(_, chance)| {
         sum += chance;

@@ -29,22 +29,22 @@ impl Totals {
     }
 
     /// Where a total's slot begins.
-    pub(super) fn edge(self, value: i64) -> f64 {
+    pub(super) fn slot_start(self, value: i64) -> f64 {
         self.left + difference(value, self.first) * self.slot
     }
 
     /// Where a total's slot ends.
-    pub(super) fn end(self, value: i64) -> f64 {
-        self.edge(value) + self.slot
+    pub(super) fn slot_end(self, value: i64) -> f64 {
+        self.slot_start(value) + self.slot
     }
 
-    pub(super) fn middle(self, value: i64) -> f64 {
-        self.edge(value) + self.slot / 2.0
+    pub(super) fn slot_middle(self, value: i64) -> f64 {
+        self.slot_start(value) + self.slot / 2.0
     }
 
     /// The x coordinate of a number between totals.
-    pub(super) fn between(self, value: f64) -> f64 {
-        self.left + (value - approximate(self.first) + 0.5) * self.slot
+    pub(super) fn x_between(self, value: f64) -> f64 {
+        self.left + (value - to_f64(self.first) + 0.5) * self.slot
     }
 
     /// Totals to label: multiples of a round step, so far apart that labels have room.
@@ -102,7 +102,10 @@ impl Chances {
                 let label = match percent * index {
                     0.0 => "0%".to_owned(),
                     small if percent < 1e-4 => format!("{small:.0e}%").replace('-', "−"),
-                    value => super::label::percent(value / 100.0, if percent < 0.9 { decimals(percent) } else { 0 }),
+                    value => super::label::format_percent(
+                        value / 100.0,
+                        if percent < 0.9 { decimals_needed(percent) } else { 0 },
+                    ),
                 };
                 (self.step * index, label)
             })
@@ -111,7 +114,7 @@ impl Chances {
 }
 
 /// Decimals that a number below one needs to show its first digit.
-fn decimals(value: f64) -> usize {
+fn decimals_needed(value: f64) -> usize {
     (1..12)
         .find(|decimals| value * 10_f64.powi(*decimals) > 0.9)
         .and_then(|found| usize::try_from(found).ok())
@@ -125,6 +128,6 @@ fn difference(left: i64, right: i64) -> f64 {
 }
 
 /// A total as a float, for means and places.
-pub(super) fn approximate(value: i64) -> f64 {
+pub(super) fn to_f64(value: i64) -> f64 {
     difference(value, 0)
 }

@@ -33,7 +33,7 @@ impl Paint {
 
 impl Svg {
     pub(super) fn new(width: f64, height: f64, theme: Theme) -> Self {
-        let (width, height) = (number(width), number(height));
+        let (width, height) = (format_number(width), format_number(height));
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"skald-picture\" role=\"img\" width=\"{width}\" \
              height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\">"
@@ -94,7 +94,7 @@ impl Element<'_> {
     }
 
     pub(super) fn number(self, name: &str, value: f64) -> Self {
-        self.attribute(name, &number(value))
+        self.attribute(name, &format_number(value))
     }
 
     pub(super) fn fill(self, ink: Ink) -> Self {
@@ -126,7 +126,7 @@ impl Element<'_> {
         self.attribute(paint.name(), colour)
     }
 
-    fn classed(self) -> Self {
+    fn write_classes(self) -> Self {
         if self.classes.is_empty() {
             return self;
         }
@@ -136,17 +136,17 @@ impl Element<'_> {
 
     /// Completes the element with nothing inside.
     pub(super) fn end(self) {
-        self.classed().svg.text.push_str("/>");
+        self.write_classes().svg.text.push_str("/>");
     }
 
     /// Writes the start tag only; child elements follow until `close`.
     pub(super) fn open(self) {
-        self.classed().svg.text.push('>');
+        self.write_classes().svg.text.push('>');
     }
 
     /// Completes the element with text inside.
     pub(super) fn text(self, text: &str) {
-        let element = self.classed();
+        let element = self.write_classes();
         element.svg.text.push('>');
         escape(text, &mut element.svg.text);
         let _ = write!(element.svg.text, "</{}>", element.name);
@@ -154,7 +154,7 @@ impl Element<'_> {
 }
 
 /// A number with at most two decimals. NaN and infinity become 0, or the SVG would be invalid.
-pub(super) fn number(value: f64) -> String {
+pub(super) fn format_number(value: f64) -> String {
     let value = if value.is_finite() { value } else { 0.0 };
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use skald_domain::dice::{Outcome, judge};
 
-use super::label::{percent, shorten, width};
+use super::label::{format_percent, shorten, text_width};
 use super::palette::Ink;
 use super::*;
 
@@ -12,7 +12,7 @@ fn chart<'a>(name: &'a str, bars: &'a [(i64, f64)]) -> Chart<'a> {
     Chart { title: name, subtitle: "", series, against: None, mode: ChartMode::Exactly, mark: None, theme: Theme::Auto }
 }
 
-fn duality(modifier: i32, difficulty: Option<i32>) -> impl Fn(i32, i32) -> Cell {
+fn duality_cells(modifier: i32, difficulty: Option<i32>) -> impl Fn(i32, i32) -> Cell {
     move |hope, fear| {
         let judgement = judge(hope, fear, modifier, difficulty).unwrap();
         Cell { total: judgement.total, outcome: judgement.outcome }
@@ -20,7 +20,7 @@ fn duality(modifier: i32, difficulty: Option<i32>) -> impl Fn(i32, i32) -> Cell 
 }
 
 /// The texts of a picture. It has to be well-formed, with every number in it a number.
-pub(super) fn texts(svg: &str) -> Vec<String> {
+pub(super) fn picture_texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     for attribute in document.descendants().flat_map(|node| node.attributes()) {
         let value = attribute.value();
@@ -51,7 +51,7 @@ fn names_stay_text() {
     let name = "<script>alert(\"1\")</script> & \u{0}\u{b}\u{ffff}]]>";
     let svg = chart(name, &TWO_DICE).svg();
     assert!(!svg.contains("<script"));
-    assert_eq!(texts(&svg)[0], "<script>alert(\"1\")</script> & \u{fffd}\u{fffd}\u{fffd}]]>");
+    assert_eq!(picture_texts(&svg)[0], "<script>alert(\"1\")</script> & \u{fffd}\u{fffd}\u{fffd}]]>");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn sums_reach_over_the_totals_of_both() {
     let (one, other) = ([(2, 1.0)], [(1, 0.5), (3, 0.5)]);
     let against = Some(Series { name: "other", bars: &other });
     let svg = |mode| Chart { against, mode, ..chart("one", &one) }.svg();
-    let bars = |svg: &str| texts(svg).iter().filter(|text| ["100%", "50%"].contains(&text.as_str())).count();
+    let bars = |svg: &str| picture_texts(svg).iter().filter(|text| ["100%", "50%"].contains(&text.as_str())).count();
     // One label is of the axis; the others are of bars at 1 and 2 (or 2 and 3), and at 1, 2 and 3.
     assert_eq!(bars(&svg(ChartMode::AtLeast)), 1 + 2 + 3);
     assert_eq!(bars(&svg(ChartMode::AtMost)), 1 + 2 + 3);
@@ -68,7 +68,7 @@ fn sums_reach_over_the_totals_of_both() {
 #[test]
 fn a_chart_of_nothing_says_so() {
     for bars in [&[][..], &[(1, f64::NAN), (2, -1.0), (3, 0.0)]] {
-        assert_eq!(texts(&chart("nothing", bars).svg()), ["nothing", "nothing to show"]);
+        assert_eq!(picture_texts(&chart("nothing", bars).svg()), ["nothing", "nothing to show"]);
     }
 }
 
@@ -78,7 +78,7 @@ fn thousands_of_totals_are_one_outline() {
     for mode in [ChartMode::Exactly, ChartMode::AtLeast, ChartMode::AtMost] {
         let svg = Chart { mode, ..chart("1d50000", &bars) }.svg();
         assert!(svg.len() < 30_000, "{mode:?} takes {} bytes", svg.len());
-        assert!(texts(&svg).len() < 30);
+        assert!(picture_texts(&svg).len() < 30);
     }
 }
 
@@ -86,9 +86,9 @@ fn thousands_of_totals_are_one_outline() {
 fn tails_are_left_out_and_said_to_be() {
     let bars: Vec<(i64, f64)> = (-100..=100).map(|value| (value, if value == 0 { 0.999_98 } else { 1e-7 })).collect();
     let note = "not drawn: the least likely of −100 to 100, under 0.1% together";
-    assert!(texts(&chart("long tails", &bars).svg()).contains(&note.to_owned()));
+    assert!(picture_texts(&chart("long tails", &bars).svg()).contains(&note.to_owned()));
     let unlikely: Vec<(i64, f64)> = (1..=100).map(|value| (value, 1e-30)).collect();
-    let texts = texts(&chart("all unlikely", &unlikely).svg());
+    let texts = picture_texts(&chart("all unlikely", &unlikely).svg());
     assert!(texts.contains(&"1".to_owned()) || texts.contains(&"10".to_owned()), "{texts:?}");
     assert!(!texts.iter().any(|text| text.starts_with("not drawn")), "{texts:?}");
 }
@@ -98,7 +98,7 @@ fn a_long_name_keeps_its_beginning_and_its_end() {
     let name = format!("first{}last", "+1d6".repeat(120));
     let short = shorten(&name, 17.0, 600.0);
     assert!(short.starts_with("first") && short.ends_with("last") && short.contains('…'), "{short}");
-    assert!(width(&short, 17.0) <= 600.0);
+    assert!(text_width(&short, 17.0) <= 600.0);
     assert!(chart(&name, &TWO_DICE).svg().contains(&format!("<title>{name}</title>")));
 }
 
@@ -114,16 +114,17 @@ fn percentages_are_never_certain_by_rounding() {
         (1.0, "100%"),
     ];
     for (chance, text) in cases {
-        assert_eq!(percent(chance, 1), text);
+        assert_eq!(format_percent(chance, 1), text);
     }
 }
 
 #[test]
 fn a_grid_counts_all_pairs() {
     let grid = Grid { title: "duality(+2, dc 15)", subtitle: "", theme: Theme::Auto };
-    let shares = |svg: &str| -> Vec<String> { texts(svg).into_iter().filter(|text| text.contains("of 144")).collect() };
+    let shares =
+        |svg: &str| -> Vec<String> { picture_texts(svg).into_iter().filter(|text| text.contains("of 144")).collect() };
     assert_eq!(
-        shares(&grid.svg(duality(2, Some(15)))),
+        shares(&grid.svg(duality_cells(2, Some(15)))),
         [
             "12 of 144 · 8.33%",
             "36 of 144 · 25%",
@@ -133,14 +134,17 @@ fn a_grid_counts_all_pairs() {
             "84 of 144"
         ]
     );
-    assert_eq!(shares(&grid.svg(duality(0, None))), ["12 of 144 · 8.33%", "66 of 144 · 45.83%", "66 of 144 · 45.83%"]);
+    assert_eq!(
+        shares(&grid.svg(duality_cells(0, None))),
+        ["12 of 144 · 8.33%", "66 of 144 · 45.83%", "66 of 144 · 45.83%"]
+    );
 }
 
 #[test]
 fn every_outcome_has_a_name_and_room_for_it() {
     for outcome in Outcome::ALL {
         let grid = Grid { title: "one outcome", subtitle: "", theme: Theme::Light };
-        let texts = texts(&grid.svg(|_, _| Cell { total: i64::MIN, outcome }));
+        let texts = picture_texts(&grid.svg(|_, _| Cell { total: i64::MIN, outcome }));
         assert!(texts.iter().any(|text| text == outcome.label()), "{outcome:?}");
         assert!(texts.iter().any(|text| text == "144 of 144 · 100%"));
     }
@@ -189,28 +193,28 @@ fn text_is_legible_in_light_and_in_dark() {
     }
 }
 
-fn mode() -> impl Strategy<Value = ChartMode> {
+fn any_mode() -> impl Strategy<Value = ChartMode> {
     prop_oneof![Just(ChartMode::Exactly), Just(ChartMode::AtLeast), Just(ChartMode::AtMost)]
 }
 
-fn value() -> impl Strategy<Value = i64> {
+fn any_value() -> impl Strategy<Value = i64> {
     prop_oneof![-30..30_i64, -100_000..100_000_i64, any::<i64>(), Just(i64::MIN), Just(i64::MAX)]
 }
 
-fn bars() -> impl Strategy<Value = Vec<(i64, f64)>> {
+fn any_bars() -> impl Strategy<Value = Vec<(i64, f64)>> {
     let chance = prop_oneof![0.0..=1.0, Just(1e-30), Just(1.0), any::<f64>()];
-    prop::collection::vec((value(), chance), 0..200)
+    prop::collection::vec((any_value(), chance), 0..200)
 }
 
 proptest! {
     #[test]
     fn any_chart_is_well_formed(
-        bars in bars(), others in prop::option::of(bars()), name in any::<String>(),
-        mode in mode(), mark in prop::option::of((mode(), value())),
+        bars in any_bars(), others in prop::option::of(any_bars()), name in any::<String>(),
+        mode in any_mode(), mark in prop::option::of((any_mode(), any_value())),
     ) {
         let mark = mark.map(|(mode, value)| Mark { mode, value });
         let against = others.as_ref().map(|bars| Series { name: &name, bars });
         let svg = Chart { mode, mark, against, subtitle: &name, ..chart(&name, &bars) }.svg();
-        texts(&svg);
+        picture_texts(&svg);
     }
 }

@@ -28,7 +28,7 @@ type Id = (u64, u64);
 
 /// The events that one reader got.
 #[derive(Default)]
-struct Heard {
+struct ReaderLog {
     commands: usize,
     missing: u64,
     out_of_order: u64,
@@ -37,12 +37,12 @@ struct Heard {
     span: Option<(Instant, Instant)>,
 }
 
-impl Heard {
+impl ReaderLog {
     /// Records an event. The `event:` line before its id says whether it is a command.
-    fn note(&mut self, id: Id, is_command: bool) {
+    fn record(&mut self, id: Id, is_command: bool) {
         match self.last {
             Some(last) if id <= last => self.out_of_order += 1,
-            Some(last) => self.missing += gap(last, id),
+            Some(last) => self.missing += missing_between(last, id),
             None => self.first = Some(id),
         }
         self.last = Some(id);
@@ -53,7 +53,7 @@ impl Heard {
 }
 
 /// The least number of ids that are missing between two.
-fn gap((revision, part): Id, (to, next): Id) -> u64 {
+fn missing_between((revision, part): Id, (to, next): Id) -> u64 {
     match to - revision {
         0 => next - part - 1,
         // The end of the revision that the part belongs to.
@@ -62,7 +62,7 @@ fn gap((revision, part): Id, (to, next): Id) -> u64 {
     }
 }
 
-fn read_id(text: &str) -> Option<Id> {
+fn parse_id(text: &str) -> Option<Id> {
     let (revision, part) = text.split_once('.').unwrap_or((text, "0"));
     Some((revision.parse().ok()?, part.parse().ok()?))
 }
@@ -85,8 +85,8 @@ async fn connect(address: &str, path: &str) -> Result<BufReader<TcpStream>, Fail
 }
 
 /// Reads until so many commands have come, the stream ends, or nothing comes any more.
-async fn read(mut reader: BufReader<TcpStream>, commands: usize) -> Heard {
-    let (mut heard, mut line, mut is_command) = (Heard::default(), String::new(), false);
+async fn read_commands(mut reader: BufReader<TcpStream>, commands: usize) -> ReaderLog {
+    let (mut heard, mut line, mut is_command) = (ReaderLog::default(), String::new(), false);
     while heard.commands < commands {
         line.clear();
         if !matches!(tokio::time::timeout(PATIENCE, reader.read_line(&mut line)).await, Ok(Ok(1..))) {
@@ -94,8 +94,8 @@ async fn read(mut reader: BufReader<TcpStream>, commands: usize) -> Heard {
         }
         if let Some(event) = line.strip_prefix("event:") {
             is_command = event.trim() == "command";
-        } else if let Some(id) = line.strip_prefix("id:").and_then(|id| read_id(id.trim())) {
-            heard.note(id, is_command);
+        } else if let Some(id) = line.strip_prefix("id:").and_then(|id| parse_id(id.trim())) {
+            heard.record(id, is_command);
         }
     }
     heard
@@ -124,7 +124,7 @@ async fn main() -> Result<(), Failure> {
                 let connected = connect(&address, &path).await;
                 drop(turn);
                 all.wait().await;
-                Ok::<Heard, Failure>(read(connected?, commands).await)
+                Ok::<ReaderLog, Failure>(read_commands(connected?, commands).await)
             })
         })
         .collect();
@@ -137,7 +137,7 @@ async fn main() -> Result<(), Failure> {
     }
     // All were connected before the first command was sent, so all begin with the same one.
     let first = heard.iter().filter_map(|heard| heard.first).min();
-    let late = |heard: &Heard| heard.first.zip(first).is_some_and(|(own, first)| own != first);
+    let late = |heard: &ReaderLog| heard.first.zip(first).is_some_and(|(own, first)| own != first);
     let lost: u64 = heard.iter().map(|heard| heard.missing + (commands - heard.commands) as u64).sum();
     let missing = lost + heard.iter().filter(|heard| late(heard)).count() as u64;
     let out_of_order: u64 = heard.iter().map(|heard| heard.out_of_order).sum();

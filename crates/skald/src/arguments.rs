@@ -12,10 +12,10 @@ use skald_app::Toolsets;
 
 pub(crate) use gate::{
     ChangeArguments, CheckArguments, CreateRunArguments, DiagramArguments, EvidenceArguments, GATE_SERVERS,
-    GateArguments, GateCallArguments, GateCommand, HookCommand, ListRunsArguments, NoRun, PostToolUseArguments,
-    PreToolUseArguments, RunArguments, WhenAllowed,
+    GateArguments, GateCallArguments, GateCommand, HookCommand, ListRunsArguments, PostToolUseArguments,
+    PreToolUseArguments, RunArguments, WhenAllowed, WhenNoRun,
 };
-pub(crate) use universe::{ThemeWord, UniverseArguments, UniverseMapArguments, UniverseSubcommand};
+pub(crate) use universe::{ThemeArgument, UniverseArguments, UniverseMapArguments, UniverseSubcommand};
 
 /// One server that keeps a tabletop world for an AI game master and the people at the table.
 #[derive(Debug, Parser)]
@@ -77,7 +77,7 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServeArguments {
     #[command(flatten)]
-    pub shown: ShownArguments,
+    pub shown: ToolsetArguments,
     #[command(flatten)]
     pub store: StoreArguments,
     #[command(flatten)]
@@ -161,7 +161,7 @@ pub(crate) struct TokenCreateArguments {
     pub name: String,
     /// What they are in the campaigns.
     #[arg(long, default_value = "player")]
-    pub role: RoleWord,
+    pub role: RoleArgument,
     /// The campaigns; every one if left out.
     #[arg(long = "for", value_delimiter = ',', value_name = "CAMPAIGNS")]
     pub campaigns: Vec<String>,
@@ -181,7 +181,7 @@ pub(crate) struct TokenCreateArguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RoleWord {
+pub(crate) enum RoleArgument {
     Gm,
     Player,
     Guest,
@@ -230,7 +230,7 @@ pub(crate) struct BackupArguments {
 
 /// What clients see.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct ShownArguments {
+pub(crate) struct ToolsetArguments {
     /// The toolsets to offer: dice, campaign, lore, gate, universe, or all.
     #[arg(long, env = "SKALD_TOOLSETS", default_value = "all", value_name = "NAMES")]
     pub toolsets: Toolsets,
@@ -280,7 +280,7 @@ impl HttpArguments {
 pub(crate) const DEFAULT_HTTP_ADDR: &str = "127.0.0.1:8081";
 pub(crate) const DEFAULT_GRPC_ADDR: &str = "127.0.0.1:8080";
 /// Given in place of an address, to not listen at all.
-pub(crate) const NOWHERE: &str = "off";
+pub(crate) const LISTEN_OFF: &str = "off";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
@@ -297,7 +297,7 @@ pub(crate) struct McpArguments {
     #[arg(long, env = "SKALD_ADDR", value_name = "HOST:PORT")]
     pub addr: Option<String>,
     #[command(flatten)]
-    pub shown: ShownArguments,
+    pub shown: ToolsetArguments,
     #[command(flatten)]
     pub store: StoreArguments,
     #[command(flatten)]
@@ -315,13 +315,13 @@ pub(crate) enum Transport {
 }
 
 impl McpArguments {
-    pub(crate) fn as_serve(&self) -> ServeArguments {
+    pub(crate) fn to_serve_arguments(&self) -> ServeArguments {
         ServeArguments {
             shown: self.shown.clone(),
             store: self.store.clone(),
             gate: self.gate.clone(),
             door: self.door.clone(),
-            grpc_addr: NOWHERE.to_owned(),
+            grpc_addr: LISTEN_OFF.to_owned(),
             sealing: SealingArguments::default(),
         }
     }
@@ -353,7 +353,7 @@ pub(crate) struct OddsArguments {
     #[command(flatten)]
     pub expression: ExpressionArguments,
     /// A chance from 0 to 1: also say what difficulty or modifier gives it.
-    #[arg(long, value_parser = chance)]
+    #[arg(long, value_parser = parse_chance)]
     pub target: Option<f64>,
     /// The first value to list.
     #[arg(long, allow_negative_numbers = true)]
@@ -375,7 +375,7 @@ pub(crate) struct OddsArguments {
     pub against: Option<String>,
 }
 
-fn chance(text: &str) -> Result<f64, String> {
+fn parse_chance(text: &str) -> Result<f64, String> {
     let chance = text.parse::<f64>().ok().filter(|chance| (0.0..=1.0).contains(chance));
     chance.ok_or_else(|| "a chance is a number from 0 to 1, as in 0.6 for 60 %".to_owned())
 }

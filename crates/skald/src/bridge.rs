@@ -11,61 +11,61 @@ use skald_http::Readiness;
 
 use crate::arguments::McpArguments;
 use crate::listen_addresses::{self, listen};
-use crate::serve::{HttpSurface, exposition, mcp_options, serve_http};
+use crate::serve::{HttpSurface, install_metrics, mcp_options, serve_http};
 use crate::{open_store, output, signals};
 
 /// Pause before the token is checked again at a server that gave no answer.
-const ASK_AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
-    let options = mcp_options(&arguments.shown, None, signals::on_signal()?);
-    let remote = start(address)?;
+pub(crate) async fn serve_mcp_stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
+    let options = mcp_options(&arguments.shown, None, signals::cancel_on_signal()?);
+    let remote = connect(address)?;
     let token = arguments.token.read()?;
-    let principal = token.as_deref().map_or(Principal::Owner, Remote::holder);
+    let principal = token.as_deref().map_or(Principal::Owner, Remote::unverified_holder);
     // Serve the client before the server is connected, so that a client that leaves is noticed at once.
     let served = skald_mcp::serve_stdio(remote.clone(), principal, &options);
     let outcome = tokio::select! {
         served = served => served.map_err(anyhow::Error::from),
-        refused = refusal(&remote, address, token.as_deref()) => Err(refused),
+        refused = wait_for_refusal(&remote, address, token.as_deref()) => Err(refused),
     };
-    remote.finish().await;
+    remote.wait_for_ended_sessions().await;
     outcome
 }
 
-pub(crate) async fn http(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
-    let stopping = signals::on_signal()?;
-    let exposition = exposition()?;
+pub(crate) async fn serve_mcp_http(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
+    let stopping = signals::cancel_on_signal()?;
+    let exposition = install_metrics()?;
     let is_token_required = arguments.door.is_token_required();
     let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, None, is_token_required).await?;
-    let remote = start(address)?;
+    let remote = connect(address)?;
     let readiness = Readiness::default();
     let (watching, told) = (Arc::clone(&remote), readiness.clone());
-    tokio::spawn(async move { watching.watch_health(|trouble| told.trouble(trouble)).await });
+    tokio::spawn(async move { watching.watch_health(|trouble| told.set_store_error(trouble)).await });
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping);
-    output::say(&greeting(listening.listener.local_addr()?, address));
+    output::print_lines(&greeting(listening.listener.local_addr()?, address));
     let door = HttpSurface { arguments: &arguments.door, listening, readiness };
     serve_http(door, remote.clone(), options, exposition).await?;
-    remote.finish().await;
+    remote.wait_for_ended_sessions().await;
     Ok(())
 }
 
 /// The engine of a remote server. It begins to connect in the background.
-pub(crate) fn start(address: &str) -> anyhow::Result<Arc<Remote>> {
+pub(crate) fn connect(address: &str) -> anyhow::Result<Arc<Remote>> {
     let wrong = || format!("{address:?} is not HOST:PORT of a server's gRPC; try 127.0.0.1:8080");
     let (host, port) = address.rsplit_once(':').with_context(wrong)?;
     if host.is_empty() || host.contains('/') || port.parse::<u16>().map_or(true, |port| port == 0) {
         bail!(wrong());
     }
-    let bridge = Bridge { address: address.to_owned(), identity: open_store::identity() };
+    let bridge = Bridge { address: address.to_owned(), identity: open_store::random_id() };
     Remote::start(bridge).with_context(wrong)
 }
 
 /// Completes with an error if the server refuses the token, or requires one; otherwise never.
-async fn refusal(remote: &Remote, address: &str, token: Option<&str>) -> anyhow::Error {
+async fn wait_for_refusal(remote: &Remote, address: &str, token: Option<&str>) -> anyhow::Error {
     loop {
         let known = match token {
             Some(token) => remote.authenticate(token).await.map(drop),
-            None => remote.knock().await,
+            None => remote.check_access_without_token().await,
         };
         match known {
             Ok(()) => return std::future::pending().await,
@@ -73,7 +73,7 @@ async fn refusal(remote: &Remote, address: &str, token: Option<&str>) -> anyhow:
                 return anyhow!("SKALD_TOKEN: {}, says {address}", fault.body().message);
             }
             // The server cannot be reached, and `Remote` keeps connecting, or it is not a Skald.
-            Err(_) => tokio::time::sleep(ASK_AGAIN).await,
+            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
         }
     }
 }

@@ -20,11 +20,11 @@ pub(crate) struct ClientConfiguration {
 
 impl ClientConfiguration {
     pub(crate) fn stdio(&self, binary: &Path) -> String {
-        pretty(&(self.stdio)(&binary.to_string_lossy()))
+        to_pretty_json(&(self.stdio)(&binary.to_string_lossy()))
     }
 
     pub(crate) fn http(&self, url: &str) -> String {
-        pretty(&(self.http)(url))
+        to_pretty_json(&(self.http)(url))
     }
 
     /// The example's file name for HTTP.
@@ -36,7 +36,7 @@ impl ClientConfiguration {
     }
 }
 
-fn pretty(value: &Value) -> String {
+fn to_pretty_json(value: &Value) -> String {
     format!("{value:#}")
 }
 
@@ -62,7 +62,7 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
         http: |url| json!({"mcpServers": {"skald": {"type": "http", "url": url}}}),
         commands: |binary, url| {
             vec![
-                format!("claude mcp add skald -- {} mcp", quoted(binary)),
+                format!("claude mcp add skald -- {} mcp", quote_for_shell(binary)),
                 format!("claude mcp add --transport http skald {url}"),
             ]
         },
@@ -112,7 +112,7 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
 ];
 
 /// A path quoted for a shell.
-fn quoted(path: &str) -> String {
+fn quote_for_shell(path: &str) -> String {
     let is_plain = path.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+".contains(letter));
     if is_plain { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }

@@ -4,49 +4,49 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
-use skald_app::{Caller, Engine, Work};
+use skald_app::{Caller, Engine, RequestControl};
 
 use crate::arguments::{ExpressionArguments, OddsArguments, OddsMode, RollArguments};
 use crate::open_store;
-use crate::output::say;
+use crate::output::print_lines;
 
 /// Columns of the longest bar.
-const BAR: f64 = 50.0;
+const BAR_COLUMNS_MAX: f64 = 50.0;
 
 pub(crate) async fn roll(arguments: &RollArguments) -> anyhow::Result<()> {
-    let mut input = input(&arguments.expression);
+    let mut input = build_input(&arguments.expression);
     if let Some(seed) = &arguments.seed {
         let seed = seed.parse::<i64>().map_or_else(|_| json!(seed), Value::from);
         input["rng"] = json!({"seed": seed, "roll_mode": "REPLAY"});
     }
     let answer = call("roll", input).await?;
     if arguments.expression.json {
-        say(&format!("{answer:#}"));
+        print_lines(&format!("{answer:#}"));
         return Ok(());
     }
     let rolls = answer["rolls"].as_array().cloned().unwrap_or_else(|| vec![answer.clone()]);
     for roll in &rolls {
-        say(&format!("{} = {}", text(&answer["expression"]), result(roll)));
+        print_lines(&format!("{} = {}", str_or_empty(&answer["expression"]), format_result(roll)));
         for pool in roll["pools"].as_array().into_iter().flatten() {
             let label = pool["label"].as_str().map(|label| format!(" [{label}]")).unwrap_or_default();
-            say(&format!("  {}{label}: {}", text(&pool["notation"]), dice(pool)));
+            print_lines(&format!("  {}{label}: {}", str_or_empty(&pool["notation"]), format_dice(pool)));
         }
         if let Some(chance) = roll["chance"]["decimal"].as_f64() {
-            say(&format!("  chance of this or better: {}", percent(chance)));
+            print_lines(&format!("  chance of this or better: {}", format_percent(chance)));
         }
     }
     if let Some(chance) = answer["success_chance"]["decimal"].as_f64() {
-        say(&format!("  chance of success: {}", percent(chance)));
+        print_lines(&format!("  chance of success: {}", format_percent(chance)));
     }
     if let Some(why) = answer["chance_unknown"].as_str() {
-        say(&format!("  chance unknown: {why}"));
+        print_lines(&format!("  chance unknown: {why}"));
     }
-    say(&format!("  seed {}", text(&answer["rng"]["seed_used"])));
+    print_lines(&format!("  seed {}", str_or_empty(&answer["rng"]["seed_used"])));
     Ok(())
 }
 
 pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
-    let mut input = input(&arguments.expression);
+    let mut input = build_input(&arguments.expression);
     if let Some(target) = arguments.target {
         input["target"] = json!(target);
     }
@@ -59,16 +59,16 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
     }
     let answer = call("odds", input).await?;
     if let Some(file) = &arguments.svg {
-        draw(arguments, file).await?;
+        write_picture(arguments, file).await?;
     }
     if arguments.expression.json {
-        say(&format!("{answer:#}"));
+        print_lines(&format!("{answer:#}"));
         return Ok(());
     }
     let number = |value: &Value| value.as_f64().unwrap_or_default();
-    say(&format!(
+    print_lines(&format!(
         "{}: {} to {}, mean {:.2}, standard deviation {:.2}",
-        text(&answer["expression"]),
+        str_or_empty(&answer["expression"]),
         answer["lowest"],
         answer["highest"],
         number(&answer["mean"]["decimal"]),
@@ -76,42 +76,50 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
     ));
     for (field, words) in [("success", "success"), ("tie", "tie"), ("beyond_cap", "beyond the cap of explosions")] {
         if let Some(chance) = answer[field]["decimal"].as_f64() {
-            say(&format!("{words}: {}{}", percent(chance), share(&answer[field], &answer["simulated"]["rolls"])));
+            print_lines(&format!(
+                "{words}: {}{}",
+                format_percent(chance),
+                format_share(&answer[field], &answer["simulated"]["rolls"])
+            ));
         }
     }
     for row in answer["outcomes"].as_array().into_iter().flatten() {
-        say(&format!("{}: {}", text(&row["outcome"]), percent(number(&row["chance"]["decimal"]))));
+        print_lines(&format!(
+            "{}: {}",
+            str_or_empty(&row["outcome"]),
+            format_percent(number(&row["chance"]["decimal"]))
+        ));
     }
-    need(&answer["need"]);
+    print_need(&answer["need"]);
     if let Some(why) = answer["need_unknown"].as_str() {
-        say(&format!("needed: no answer, for {why}"));
+        print_lines(&format!("needed: no answer, for {why}"));
     }
     if let Some(rolls) = answer["simulated"]["rolls"].as_u64() {
-        let margin = percent(number(&answer["simulated"]["margin_of_error"]));
-        say(&format!("estimated from {rolls} rolls, to within {margin}"));
+        let margin = format_percent(number(&answer["simulated"]["margin_of_error"]));
+        print_lines(&format!("estimated from {rolls} rolls, to within {margin}"));
     }
-    histogram(arguments.mode, answer["values"].as_array().map(Vec::as_slice).unwrap_or_default());
+    print_histogram(arguments.mode, answer["values"].as_array().map(Vec::as_slice).unwrap_or_default());
     if answer["truncated"] == true {
-        say("there are more values than these: ask for them with --from and --to");
+        print_lines("there are more values than these: ask for them with --from and --to");
     }
     Ok(())
 }
 
 /// Writes the picture to a file.
-async fn draw(arguments: &OddsArguments, file: &Path) -> anyhow::Result<()> {
-    let mut input = input(&arguments.expression);
+async fn write_picture(arguments: &OddsArguments, file: &Path) -> anyhow::Result<()> {
+    let mut input = build_input(&arguments.expression);
     if arguments.mode != OddsMode::Exactly {
-        input["mode"] = json!(field(arguments.mode));
+        input["mode"] = json!(mode_field(arguments.mode));
     }
     if let Some(against) = &arguments.against {
         input["against"] = json!(against);
     }
     let picture = call("odds_picture", input).await?;
-    std::fs::write(file, text(&picture["text"])).with_context(|| format!("cannot write {}", file.display()))
+    std::fs::write(file, str_or_empty(&picture["text"])).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// The answer's field with the chance that a bar shows.
-fn field(mode: OddsMode) -> &'static str {
+fn mode_field(mode: OddsMode) -> &'static str {
     match mode {
         OddsMode::Exactly => "exactly",
         OddsMode::AtLeast => "at_least",
@@ -119,7 +127,7 @@ fn field(mode: OddsMode) -> &'static str {
     }
 }
 
-fn input(expression: &ExpressionArguments) -> Value {
+fn build_input(expression: &ExpressionArguments) -> Value {
     let mut input = json!({"expression": expression.expression});
     if let Some(dialect) = &expression.dialect {
         input["dialect"] = json!(dialect);
@@ -128,18 +136,18 @@ fn input(expression: &ExpressionArguments) -> Value {
 }
 
 async fn call(operation: &str, input: Value) -> anyhow::Result<Value> {
-    let answer = open_store::forgetful().call(&Caller::owner(), operation, input, &Work::default()).await;
+    let answer = open_store::memory_engine().call(&Caller::owner(), operation, input, &RequestControl::default()).await;
     answer.map_err(|fault| {
         let hint = fault.body().hint.as_deref().unwrap_or_default();
         anyhow!("{}\n{hint}", fault.body().message)
     })
 }
 
-fn text(value: &Value) -> &str {
+fn str_or_empty(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn result(roll: &Value) -> String {
+fn format_result(roll: &Value) -> String {
     let total = &roll["total"];
     match (roll["success"].as_bool(), &roll["against"]) {
         (Some(success), against) => {
@@ -155,8 +163,8 @@ fn result(roll: &Value) -> String {
 /// The dice of a pool as text: dropped dice in parentheses, exploded ones with `!`, rerolled ones between `~`, and an
 /// arrow to the value of a die if it differs from the face. Counted successes have a star, and failures a minus,
 /// instead.
-fn dice(pool: &Value) -> String {
-    let is_counted = text(&pool["notation"]).contains("cs");
+fn format_dice(pool: &Value) -> String {
+    let is_counted = str_or_empty(&pool["notation"]).contains("cs");
     let dice = pool["dice"].as_array().into_iter().flatten().map(|die| {
         let is = |state: &str| die["state"].as_array().is_some_and(|states| states.iter().any(|given| given == state));
         let mark = if is("exploded") { "!" } else { "" };
@@ -177,10 +185,10 @@ fn dice(pool: &Value) -> String {
     dice.collect::<Vec<_>>().join(" ")
 }
 
-fn need(need: &Value) {
+fn print_need(need: &Value) {
     let Some(chance) = need["chance"]["decimal"].as_f64() else { return };
     if let Some(difficulty) = need["difficulty"].as_i64() {
-        say(&format!("needed: a difficulty of {difficulty} or less ({})", percent(chance)));
+        print_lines(&format!("needed: a difficulty of {difficulty} or less ({})", format_percent(chance)));
     }
     if let Some(modifier) = need["modifier"].as_i64() {
         let words = match modifier {
@@ -188,21 +196,25 @@ fn need(need: &Value) {
             1.. => format!("{modifier:+} more"),
             _ => format!("{} less", modifier.unsigned_abs()),
         };
-        say(&format!("needed: {words} ({})", percent(chance)));
+        print_lines(&format!("needed: {words} ({})", format_percent(chance)));
     }
 }
 
-fn histogram(mode: OddsMode, rows: &[Value]) {
-    let chance = |row: &Value| row[field(mode)]["decimal"].as_f64().unwrap_or_default();
+fn print_histogram(mode: OddsMode, rows: &[Value]) {
+    let chance = |row: &Value| row[mode_field(mode)]["decimal"].as_f64().unwrap_or_default();
     let most = rows.iter().map(chance).fold(f64::MIN_POSITIVE, f64::max);
     for row in rows {
         let value = row["value"].to_string();
-        say(&format!("{value:>8} {:>9}  {}", percent(chance(row)), bar(chance(row) / most * BAR)));
+        print_lines(&format!(
+            "{value:>8} {:>9}  {}",
+            format_percent(chance(row)),
+            render_bar(chance(row) / most * BAR_COLUMNS_MAX)
+        ));
     }
 }
 
 /// A bar of block characters, exact to an eighth of a column.
-fn bar(columns: f64) -> String {
+fn render_bar(columns: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is at most the width of a bar")]
     let eighths = (columns * 8.0).round() as usize;
@@ -210,7 +222,7 @@ fn bar(columns: f64) -> String {
 }
 
 /// A chance as a percentage: one decimal, or as many as it takes to differ from 0 and from 100.
-fn percent(chance: f64) -> String {
+fn format_percent(chance: f64) -> String {
     let percent = chance * 100.0;
     let distance = percent.min(100.0 - percent);
     let digits = [1, 2, 3, 4].into_iter().find(|digits| distance >= 0.5 * 0.1_f64.powi(*digits));
@@ -223,7 +235,7 @@ fn percent(chance: f64) -> String {
 }
 
 /// The exact fraction, or the number of rolls if the odds were simulated.
-fn share(exact: &Value, rolls: &Value) -> String {
+fn format_share(exact: &Value, rolls: &Value) -> String {
     match (rolls.as_f64(), exact["decimal"].as_f64()) {
         (Some(rolls), Some(decimal)) => format!(" ({:.0} of {rolls:.0} rolls)", decimal * rolls),
         _ => exact["fraction"].as_str().map(|fraction| format!(" ({fraction})")).unwrap_or_default(),
@@ -236,20 +248,20 @@ mod tests {
 
     #[test]
     fn a_small_chance_is_not_none() {
-        assert_eq!(percent(0.0), "0 %");
-        assert_eq!(percent(1.0), "100 %");
-        assert_eq!(percent(0.798), "79.8 %");
-        assert_eq!(percent(1.0 / 1296.0), "0.1 %");
-        assert_eq!(percent(0.000_2), "0.02 %");
-        assert_eq!(percent(0.999_9), "99.99 %");
-        assert_eq!(percent(2.5e-9), "2.5e-7 %");
-        assert_eq!(percent(1.0 - 1e-12), "over 99.99 %");
+        assert_eq!(format_percent(0.0), "0 %");
+        assert_eq!(format_percent(1.0), "100 %");
+        assert_eq!(format_percent(0.798), "79.8 %");
+        assert_eq!(format_percent(1.0 / 1296.0), "0.1 %");
+        assert_eq!(format_percent(0.000_2), "0.02 %");
+        assert_eq!(format_percent(0.999_9), "99.99 %");
+        assert_eq!(format_percent(2.5e-9), "2.5e-7 %");
+        assert_eq!(format_percent(1.0 - 1e-12), "over 99.99 %");
     }
 
     #[test]
     fn a_die_shows_what_it_counts_for() {
         let die = |face: i64, value: i64, state: &[&str]| json!({"face": face, "value": value, "state": state});
-        let pool = |notation: &str, faces: &[Value]| dice(&json!({"notation": notation, "dice": faces}));
+        let pool = |notation: &str, faces: &[Value]| format_dice(&json!({"notation": notation, "dice": faces}));
         assert_eq!(pool("1d20min10", &[die(1, 10, &["kept"])]), "1→10");
         assert_eq!(pool("1d6!p", &[die(6, 6, &["kept", "exploded"]), die(3, 2, &["kept"])]), "6! 3→2");
         assert_eq!(pool("1d6!!", &[die(6, 9, &["kept", "exploded"]), die(3, 0, &["added"])]), "6!→9 +3");

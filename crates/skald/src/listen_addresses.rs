@@ -3,34 +3,36 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, anyhow, bail};
-use skald_app::Local;
+use skald_app::LocalEngine;
 use tokio::net::{TcpListener, lookup_host};
 
 /// A listener, and whether a token is required there.
-pub(crate) struct ListenAddresses {
+pub(crate) struct BoundListener {
     pub listener: TcpListener,
     pub is_token_required: bool,
 }
 
 /// The option that names an address, and an example of its value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Purpose {
+pub(crate) struct AddressOption {
     pub option: &'static str,
     pub example: &'static str,
 }
 
-pub(crate) const HTTP: Purpose = Purpose { option: "--http-addr", example: crate::arguments::DEFAULT_HTTP_ADDR };
-pub(crate) const GRPC: Purpose = Purpose { option: "--grpc-addr", example: crate::arguments::DEFAULT_GRPC_ADDR };
+pub(crate) const HTTP: AddressOption =
+    AddressOption { option: "--http-addr", example: crate::arguments::DEFAULT_HTTP_ADDR };
+pub(crate) const GRPC: AddressOption =
+    AddressOption { option: "--grpc-addr", example: crate::arguments::DEFAULT_GRPC_ADDR };
 
 /// Binds an address. A token is required if the address is not a loopback address, or if `is_token_required` says so;
 /// then the store must have a token. A bridge has no store (`local` is `None`): its server checks tokens.
 pub(crate) async fn listen(
     address: &str,
-    purpose: Purpose,
-    local: Option<&Local>,
+    purpose: AddressOption,
+    local: Option<&LocalEngine>,
     is_token_required: bool,
-) -> anyhow::Result<ListenAddresses> {
-    let Purpose { option, example } = purpose;
+) -> anyhow::Result<BoundListener> {
+    let AddressOption { option, example } = purpose;
     let addresses: Vec<SocketAddr> = lookup_host(address)
         .await
         .with_context(|| format!("{address:?} is not an address to listen on; try {example}"))?
@@ -38,13 +40,13 @@ pub(crate) async fn listen(
     let is_open = addresses.iter().any(|address| !address.ip().is_loopback());
     let is_token_required = is_token_required || is_open;
     if let (true, Some(local)) = (is_token_required, local) {
-        let tokens = local.app().tokens().await.map_err(|fault| anyhow!("{}", fault.body().message))?;
+        let tokens = local.app().valid_tokens().await.map_err(|fault| anyhow!("{}", fault.body().message))?;
         check_tokens(&addresses, tokens.len())?;
     }
     let listener = TcpListener::bind(&*addresses).await.with_context(|| {
         format!("cannot listen on {address}; if the port is taken, choose another with {option} 127.0.0.1:PORT")
     })?;
-    Ok(ListenAddresses { listener, is_token_required })
+    Ok(BoundListener { listener, is_token_required })
 }
 
 /// Refuses to listen where a token is required but none exists.

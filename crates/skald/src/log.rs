@@ -11,11 +11,11 @@ use crate::arguments::{LogArguments, LogFormat};
 
 /// Log targets that are left out. rmcp logs whole messages with their content, and every disconnect as an error. The
 /// libraries below gRPC log every frame.
-const QUIET: [&str; 5] = ["rmcp", "h2::", "hyper::", "tonic::", "tower::"];
+const SILENCED_TARGETS: [&str; 5] = ["rmcp", "h2::", "hyper::", "tonic::", "tower::"];
 
 pub(crate) fn start(arguments: &LogArguments) {
     let filter = EnvFilter::builder().parse_lossy(&arguments.filter);
-    let quiet = filter_fn(|metadata| !QUIET.iter().any(|name| metadata.target().starts_with(name)));
+    let quiet = filter_fn(|metadata| !SILENCED_TARGETS.iter().any(|name| metadata.target().starts_with(name)));
     let filter = filter.and(quiet);
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let lines: Box<dyn Layer<Registry> + Send + Sync> = match arguments.format {

@@ -29,7 +29,7 @@ use crate::arguments::{Arguments, Command, McpArguments, Transport};
 
 /// How long the runtime waits for its threads at the end, so that the store closes cleanly. A thread that reads from a
 /// terminal cannot be interrupted and is left behind.
-const CLOSING: Duration = Duration::from_millis(300);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     match run(arguments) {
         Ok(code) => code,
         Err(error) => {
-            output::complain(&error);
+            output::print_error(&error);
             ExitCode::FAILURE
         }
     }
@@ -51,7 +51,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = match command {
-        Command::Serve(serve) => runtime.block_on(serve::http(&serve)).map(|()| ExitCode::SUCCESS),
+        Command::Serve(serve) => runtime.block_on(serve::run_server(&serve)).map(|()| ExitCode::SUCCESS),
         Command::Mcp(mcp) => runtime.block_on(serve_mcp(&mcp)).map(|()| ExitCode::SUCCESS),
         Command::Roll(roll) => runtime.block_on(dice::roll(&roll)).map(|()| ExitCode::SUCCESS),
         Command::Odds(odds) => runtime.block_on(dice::odds(&odds)).map(|()| ExitCode::SUCCESS),
@@ -65,7 +65,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
         Command::Reference(reference) => reference::write(&reference).map(|()| ExitCode::SUCCESS),
     };
-    runtime.shutdown_timeout(CLOSING);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     outcome
 }
 
@@ -74,9 +74,9 @@ async fn serve_mcp(arguments: &McpArguments) -> anyhow::Result<()> {
         (Transport::Http, _) if arguments.token.read()?.is_some() => {
             anyhow::bail!("a token is for stdio: over HTTP each client sends its own; unset SKALD_TOKEN")
         }
-        (Transport::Stdio, None) => serve::stdio(arguments).await,
-        (Transport::Stdio, Some(address)) => bridge::stdio(address, arguments).await,
-        (Transport::Http, None) => serve::http(&arguments.as_serve()).await,
-        (Transport::Http, Some(address)) => bridge::http(address, arguments).await,
+        (Transport::Stdio, None) => serve::serve_stdio(arguments).await,
+        (Transport::Stdio, Some(address)) => bridge::serve_mcp_stdio(address, arguments).await,
+        (Transport::Http, None) => serve::run_server(&arguments.to_serve_arguments()).await,
+        (Transport::Http, Some(address)) => bridge::serve_mcp_http(address, arguments).await,
     }
 }

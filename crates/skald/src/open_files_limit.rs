@@ -4,7 +4,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Raises the limit as far as the system lets this program.
-pub(crate) fn allow_many() {
+pub(crate) fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current == limit.maximum {
         return;
@@ -15,6 +15,6 @@ pub(crate) fn allow_many() {
 }
 
 /// The limit once it is raised; `None` if there is no limit.
-pub(crate) fn most() -> Option<u64> {
+pub(crate) fn hard_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).maximum
 }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use skald_app::{App, Clock, Entropy, Local};
+use skald_app::{App, Clock, Entropy, LocalEngine};
 use skald_journal::Journal;
 use skald_store::OpenError;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{GateArguments, StoreArguments};
-use crate::gate_folders::{data, folders};
+use crate::gate_folders::{data_folder, gate_folders};
 
 /// How soon a store that cannot be reached is tried again.
-const TRY_AGAIN: Duration = Duration::from_millis(500);
+const RETRY_DELAY: Duration = Duration::from_millis(500);
 /// Interval of log messages while waiting for a store.
-const SAY_AGAIN: Duration = Duration::from_secs(10);
+const WAIT_LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 struct OsEntropy;
 
@@ -37,92 +37,100 @@ impl Clock for SystemClock {
 }
 
 /// A random id that nobody can guess.
-pub(crate) fn identity() -> String {
+pub(crate) fn random_id() -> String {
     skald_journal::hex(&OsEntropy.bytes())
 }
 
 /// An engine on an empty store in memory: for rolls in a terminal, for checks, and for generated files.
-pub(crate) fn forgetful() -> Arc<Local> {
-    Local::new(app_on(Arc::new(skald_store::Memory::new())))
+pub(crate) fn memory_engine() -> Arc<LocalEngine> {
+    LocalEngine::new(build_app(Arc::new(skald_store::Memory::new())))
 }
 
 /// The engine on the store that the command line names.
-pub(crate) async fn engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
-    local(journal(arguments).await?, arguments, gate)
+pub(crate) async fn open_engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<LocalEngine>> {
+    build_engine(open_journal(arguments).await?, arguments, gate)
 }
 
 /// The engine for a server, which waits while its database cannot be reached. `None` if the server is stopped first.
-pub(crate) async fn engine_when_reachable(
+pub(crate) async fn wait_for_engine(
     arguments: &StoreArguments,
     gate: &GateArguments,
     stopping: &CancellationToken,
-) -> anyhow::Result<Option<Arc<Local>>> {
+) -> anyhow::Result<Option<Arc<LocalEngine>>> {
     let mut said: Option<Instant> = None;
     loop {
         let opened = tokio::select! {
             () = stopping.cancelled() => return Ok(None),
-            opened = engine(arguments, gate) => opened,
+            opened = open_engine(arguments, gate) => opened,
         };
         let error = match opened {
             Ok(engine) => return Ok(Some(engine)),
             Err(error) => error,
         };
         let Some(away @ OpenError::Unreachable { .. }) = error.downcast_ref() else { return Err(error) };
-        if said.is_none_or(|said| said.elapsed() >= SAY_AGAIN) {
+        if said.is_none_or(|said| said.elapsed() >= WAIT_LOG_INTERVAL) {
             tracing::warn!("waiting for the store: {away}");
             said = Some(Instant::now());
         }
         tokio::select! {
             () = stopping.cancelled() => return Ok(None),
-            () = tokio::time::sleep(TRY_AGAIN) => {}
+            () = tokio::time::sleep(RETRY_DELAY) => {}
         }
     }
 }
 
 /// The engine on a store that must exist, so that commands that only read create no file.
-pub(crate) async fn existing_engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
-    local(existing(arguments).await?, arguments, gate)
+pub(crate) async fn open_existing_engine(
+    arguments: &StoreArguments,
+    gate: &GateArguments,
+) -> anyhow::Result<Arc<LocalEngine>> {
+    build_engine(open_existing(arguments).await?, arguments, gate)
 }
 
 /// The engine on a journal, with the folders of the gate's files.
-fn local(journal: Arc<dyn Journal>, arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
-    let mut app = app_on(journal);
+fn build_engine(
+    journal: Arc<dyn Journal>,
+    arguments: &StoreArguments,
+    gate: &GateArguments,
+) -> anyhow::Result<Arc<LocalEngine>> {
+    let mut app = build_app(journal);
     app.default_campaign.clone_from(&arguments.campaign);
     if let Some(role) = gate.role.as_deref().map(str::trim).filter(|role| !role.is_empty()) {
         role.clone_into(&mut app.gate_role);
     }
     // An empty path if the working folder has been deleted.
     let working = std::env::current_dir().unwrap_or_default();
-    let options = folders(gate, &working, data().as_deref(), skald_store::is_shared(&address(arguments)?));
+    let options =
+        gate_folders(gate, &working, data_folder().as_deref(), skald_store::is_shared(&store_address(arguments)?));
     app.files = Arc::new(skald_gate_files::Folders::new(options));
-    Ok(Local::new(app))
+    Ok(LocalEngine::new(app))
 }
 
-fn app_on(journal: Arc<dyn Journal>) -> App {
+fn build_app(journal: Arc<dyn Journal>) -> App {
     App::new(Arc::new(OsEntropy), Arc::new(SystemClock), journal)
 }
 
 /// Opens a store that must exist.
-pub(crate) async fn existing(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
-    let address = address(arguments)?;
+pub(crate) async fn open_existing(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
+    let address = store_address(arguments)?;
     if let Some(path) = address.strip_prefix("sqlite:")
         && !std::path::Path::new(path).exists()
     {
         bail!("there is no file {path}; name one with --store sqlite:PATH");
     }
-    journal(arguments).await
+    open_journal(arguments).await
 }
 
 /// The store's address: from the command line, or the default file.
-pub(crate) fn address(arguments: &StoreArguments) -> anyhow::Result<String> {
+pub(crate) fn store_address(arguments: &StoreArguments) -> anyhow::Result<String> {
     match &arguments.store {
         Some(address) => Ok(address.clone()),
         None => Ok(format!("sqlite:{}", default_file()?.display())),
     }
 }
 
-pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
-    let address = address(arguments)?;
+pub(crate) async fn open_journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
+    let address = store_address(arguments)?;
     if let Some(path) = address.strip_prefix("sqlite:")
         && let Some(folder) = std::path::Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty())
     {
@@ -134,13 +142,14 @@ pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dy
         || "the store cannot be opened; choose another with --store sqlite:PATH, postgres://… or memory",
     )?;
     // The last step of migrating an older store. It must come before anything reads or verifies the store.
-    let imported = app_on(Arc::clone(&journal)).import_earlier_tokens().await;
+    let imported = build_app(Arc::clone(&journal)).import_earlier_tokens().await;
     imported.map_err(|fault| anyhow!("the tokens of an earlier version cannot be taken over: {fault}"))?;
     Ok(journal)
 }
 
 /// The default store: one file in the platform's data directory.
 fn default_file() -> anyhow::Result<PathBuf> {
-    let folder = data().ok_or_else(|| anyhow!("there is no home directory; name a file with --store sqlite:PATH"))?;
+    let folder =
+        data_folder().ok_or_else(|| anyhow!("there is no home directory; name a file with --store sqlite:PATH"))?;
     Ok(folder.join("skald.db"))
 }

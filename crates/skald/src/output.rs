@@ -5,41 +5,41 @@ use std::io::{IsTerminal, Write};
 use skald_app::plain_text::{is_deceptive, is_zero_width};
 
 /// Prints one line or several to standard output.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_lines(text: &str) {
     // Ignore the error: a closed standard output has no reader.
-    let _ = writeln!(std::io::stdout(), "{}", printable_lines(text));
+    let _ = writeln!(std::io::stdout(), "{}", to_printable_lines(text));
 }
 
 /// Prints a document to standard output: unchanged to a program, without deceptive characters to a terminal.
-pub(crate) fn put(text: &str) -> std::io::Result<()> {
+pub(crate) fn print_document(text: &str) -> std::io::Result<()> {
     let mut output = std::io::stdout();
     if output.is_terminal() {
-        return output.write_all(printable_lines(text).as_bytes());
+        return output.write_all(to_printable_lines(text).as_bytes());
     }
     output.write_all(text.as_bytes())
 }
 
 /// Prints an error with its causes to standard error.
-pub(crate) fn complain(error: &anyhow::Error) {
-    let _ = writeln!(std::io::stderr(), "skald: {}", printable_lines(&format!("{error:#}")));
+pub(crate) fn print_error(error: &anyhow::Error) {
+    let _ = writeln!(std::io::stderr(), "skald: {}", to_printable_lines(&format!("{error:#}")));
 }
 
 /// Prints a note to standard error.
-pub(crate) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
+pub(crate) fn print_note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", to_printable_lines(text));
 }
 
 /// A text for one line of a terminal: characters that move the cursor, change the reading order or are invisible become
 /// U+FFFD.
-pub(crate) fn printable(name: &str) -> String {
+pub(crate) fn to_printable(name: &str) -> String {
     let mark =
         |character: char| if is_deceptive(character) || is_zero_width(character) { '\u{fffd}' } else { character };
     name.chars().map(mark).collect()
 }
 
 /// The same for several lines: line breaks and tabs stay.
-fn printable_lines(text: &str) -> String {
-    let lines = text.split('\n').map(|line| line.split('\t').map(printable).collect::<Vec<_>>().join("\t"));
+fn to_printable_lines(text: &str) -> String {
+    let lines = text.split('\n').map(|line| line.split('\t').map(to_printable).collect::<Vec<_>>().join("\t"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -57,7 +57,7 @@ impl ProgressBar {
         Self(bar)
     }
 
-    pub(crate) fn set(&self, message: &str) {
+    pub(crate) fn set_message(&self, message: &str) {
         self.0.set_message(message.to_owned());
     }
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_terminal_is_not_deceived() {
-        assert_eq!(printable("a\u{1b}[2J\nb\u{202e}c\u{200b}d"), "a\u{fffd}[2J\u{fffd}b\u{fffd}c\u{fffd}d");
-        assert_eq!(printable_lines("a\tb\n\u{1b}c\r\n"), "a\tb\n\u{fffd}c\u{fffd}\n");
+        assert_eq!(to_printable("a\u{1b}[2J\nb\u{202e}c\u{200b}d"), "a\u{fffd}[2J\u{fffd}b\u{fffd}c\u{fffd}d");
+        assert_eq!(to_printable_lines("a\tb\n\u{1b}c\r\n"), "a\tb\n\u{fffd}c\u{fffd}\n");
     }
 }

@@ -6,40 +6,40 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use skald_app::{Engine, Local, Principal, Visible, limits};
+use skald_app::{Engine, LocalEngine, Principal, ToolsetFilter, limits};
 use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
 use skald_journal::StoreHealth;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{
-    HttpArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch, ToolNamesArgument,
+    HttpArguments, LISTEN_OFF, McpArguments, ServeArguments, Switch, ToolNamesArgument, ToolsetArguments,
 };
-use crate::listen_addresses::{self, ListenAddresses, listen};
+use crate::listen_addresses::{self, BoundListener, listen};
 use crate::seal::{SealKey, seal_regularly};
 use crate::{open_files_limit, open_store, output, signals};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 
 /// How long connections have to close once every answer has been given.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
-    let stopping = signals::on_signal()?;
-    let exposition = exposition()?;
-    let Some(local) = open_store::engine_when_reachable(&arguments.store, &arguments.gate, &stopping).await? else {
+pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()> {
+    let stopping = signals::cancel_on_signal()?;
+    let exposition = install_metrics()?;
+    let Some(local) = open_store::wait_for_engine(&arguments.store, &arguments.gate, &stopping).await? else {
         return Ok(());
     };
     let is_token_required = arguments.door.is_token_required();
     let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, Some(&local), is_token_required).await?;
     let grpc = match arguments.grpc_addr.as_str() {
-        NOWHERE => None,
+        LISTEN_OFF => None,
         address => Some(listen(address, listen_addresses::GRPC, Some(&local), is_token_required).await?),
     };
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
     let (readiness, health) = (Readiness::default(), skald_grpc::GrpcHealth::new().await);
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
     // Take the end of the journal before clients can subscribe, so that they miss no change.
-    let (following, from) = (Arc::clone(&local), local.end().await);
+    let (following, from) = (Arc::clone(&local), local.journal_end().await);
     tokio::spawn(async move { following.follow(from).await });
     if let Some(path) = &arguments.sealing.seal_key {
         let key = SealKey::read(path)?;
@@ -49,7 +49,7 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
         tokio::spawn(seal_regularly(Arc::clone(&local.app().journal), key, folder, stopping.clone()));
     }
     let grpc_address = grpc.as_ref().map(|grpc| grpc.listener.local_addr()).transpose()?;
-    output::say(&greeting(listening.listener.local_addr()?, grpc_address));
+    output::print_lines(&greeting(listening.listener.local_addr()?, grpc_address));
 
     let served = serve_http(
         HttpSurface { arguments: &arguments.door, listening, readiness },
@@ -63,16 +63,16 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     tokio::try_join!(served, grpc).map(|((), ())| ())
 }
 
-pub(crate) fn exposition() -> anyhow::Result<Exposition> {
+pub(crate) fn install_metrics() -> anyhow::Result<Exposition> {
     let exposition = Exposition::install().map_err(anyhow::Error::from_boxed)?;
-    tokio::spawn(exposition.clone().upkeep());
+    tokio::spawn(exposition.clone().run_upkeep());
     Ok(exposition)
 }
 
 /// The arguments, listener and readiness of the HTTP server.
 pub(crate) struct HttpSurface<'a> {
     pub arguments: &'a HttpArguments,
-    pub listening: ListenAddresses,
+    pub listening: BoundListener,
     pub readiness: Readiness,
 }
 
@@ -83,11 +83,11 @@ pub(crate) async fn serve_http(
     options: skald_mcp::McpOptions,
     exposition: Exposition,
 ) -> anyhow::Result<()> {
-    let HttpSurface { arguments, listening: ListenAddresses { listener, is_token_required }, readiness } = door;
-    open_files_limit::allow_many();
+    let HttpSurface { arguments, listening: BoundListener { listener, is_token_required }, readiness } = door;
+    open_files_limit::raise_limit();
     let (stopping, calls) = (options.stopping.clone(), Calls::default());
     let access = Access { engine: Arc::clone(&engine), is_token_required };
-    let (mcp, drain) = skald_mcp::http(Arc::clone(&engine), &options);
+    let (mcp, drain) = skald_mcp::http_route(Arc::clone(&engine), &options);
     let routes =
         skald_http::routes(&engine, options.visible, &readiness, exposition, &calls).route(skald_mcp::PATH, mcp);
     let allowlist = Allowlist { hosts: arguments.allowed_hosts.clone(), origins: arguments.allowed_origins.clone() };
@@ -106,7 +106,7 @@ pub(crate) async fn serve_http(
     tokio::pin!(served);
     let ended = tokio::select! {
         ended = &mut served => Ok(ended),
-        () = end => tokio::time::timeout(FAREWELL, served).await,
+        () = end => tokio::time::timeout(CLOSE_TIMEOUT, served).await,
     };
     if let Ok(served) = ended {
         served.context("the HTTP server failed")?;
@@ -119,9 +119,9 @@ pub(crate) async fn serve_http(
 
 /// Serves gRPC until the server is asked to stop. Calls under way have as long as those over HTTP.
 async fn serve_grpc(
-    listening: ListenAddresses,
+    listening: BoundListener,
     engine: Arc<dyn Engine>,
-    shown: &ShownArguments,
+    shown: &ToolsetArguments,
     health: skald_grpc::GrpcHealth,
     stopping: CancellationToken,
 ) -> anyhow::Result<()> {
@@ -133,7 +133,7 @@ async fn serve_grpc(
     let served = skald_grpc::serve(listening.listener, engine, options, &health, stopping.clone());
     let too_late = async {
         stopping.cancelled().await;
-        health.set(false).await;
+        health.set_serving(false).await;
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
@@ -145,9 +145,9 @@ async fn serve_grpc(
     }
 }
 
-pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
-    let stopping = signals::on_signal()?;
-    let local = open_store::engine(&arguments.store, &arguments.gate).await?;
+pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> {
+    let stopping = signals::cancel_on_signal()?;
+    let local = open_store::open_engine(&arguments.store, &arguments.gate).await?;
     let options = mcp_options(&arguments.shown, None, stopping);
     let principal = match arguments.token.read()? {
         Some(token) => {
@@ -157,36 +157,36 @@ pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
         None => Principal::Owner,
     };
     let following = Arc::clone(&local);
-    let from = local.end().await;
+    let from = local.journal_end().await;
     tokio::spawn(async move { following.follow(from).await });
     skald_mcp::serve_stdio(local, principal, &options).await?;
     Ok(())
 }
 
 /// Reports the store's health to `/ready` and `grpc.health.v1`.
-async fn watch_health(local: Arc<Local>, readiness: Readiness, grpc: skald_grpc::GrpcHealth) {
+async fn watch_health(local: Arc<LocalEngine>, readiness: Readiness, grpc: skald_grpc::GrpcHealth) {
     let mut health = local.app().journal.health();
     loop {
         let trouble = match &*health.borrow_and_update() {
             StoreHealth::Ready => None,
             StoreHealth::Unready(why) => Some(why.clone()),
         };
-        if readiness.takes_requests() {
-            grpc.set(trouble.is_none()).await;
+        if readiness.is_accepting_requests() {
+            grpc.set_serving(trouble.is_none()).await;
         }
-        readiness.trouble(trouble);
+        readiness.set_store_error(trouble);
         if health.changed().await.is_err() {
             return;
         }
     }
 }
 
-fn visible(shown: &ShownArguments) -> Visible {
-    Visible { toolsets: shown.toolsets, read_only: shown.read_only }
+fn visible(shown: &ToolsetArguments) -> ToolsetFilter {
+    ToolsetFilter { toolsets: shown.toolsets, read_only: shown.read_only }
 }
 
 pub(crate) fn mcp_options(
-    shown: &ShownArguments,
+    shown: &ToolsetArguments,
     door: Option<&HttpArguments>,
     stopping: CancellationToken,
 ) -> skald_mcp::McpOptions {

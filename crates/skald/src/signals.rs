@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 const INTERRUPTED: i32 = 130;
 
 /// A token that is cancelled on the first SIGINT or SIGTERM.
-pub(crate) fn on_signal() -> std::io::Result<CancellationToken> {
+pub(crate) fn cancel_on_signal() -> std::io::Result<CancellationToken> {
     let stopping = CancellationToken::new();
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let stop = stopping.clone();

@@ -6,16 +6,16 @@ use anyhow::{anyhow, bail};
 use serde_json::json;
 use skald_app::{CampaignRole, EVERY_CAMPAIGN, Fault, NewToken, Token};
 
-use crate::arguments::{GateArguments, RoleWord, TokenArguments, TokenCommand, TokenKind};
+use crate::arguments::{GateArguments, RoleArgument, TokenArguments, TokenCommand, TokenKind};
 use crate::open_store;
-use crate::output::{printable, say};
+use crate::output::{print_lines, to_printable};
 
 pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
-    let engine = open_store::engine(&arguments.store, &GateArguments::default()).await?;
+    let engine = open_store::open_engine(&arguments.store, &GateArguments::default()).await?;
     let app = engine.app();
     match &arguments.command {
         TokenCommand::Create(create) => {
-            let role = role(create.role);
+            let role = campaign_role(create.role);
             let mut roles: BTreeMap<String, CampaignRole> =
                 create.campaigns.iter().map(|campaign| (campaign.trim().to_owned(), role)).collect();
             if roles.is_empty() {
@@ -33,46 +33,46 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
                 gate_role: create.gate_role.clone(),
                 program: "skald token create".to_owned(),
             };
-            let (secret, token) = app.create_token(new).await.map_err(|fault| failed(&fault))?;
+            let (secret, token) = app.create_token(new).await.map_err(|fault| to_error(&fault))?;
             if create.json {
-                let (id, person, holder) = (&token.id, &token.person, skald_app::holder(&token));
-                say(&json!({"token": secret, "id": id, "person": person, "holder": holder}).to_string());
+                let (id, person, holder) = (&token.id, &token.person, skald_app::holder_from_token(&token));
+                print_lines(&json!({"token": secret, "id": id, "person": person, "holder": holder}).to_string());
             } else {
-                say(&format!("{secret}\n\nThis is {}. It is shown once: keep it now.", line(&token)));
+                print_lines(&format!("{secret}\n\nThis is {}. It is shown once: keep it now.", token_line(&token)));
             }
         }
         TokenCommand::List => {
-            let tokens = app.all_tokens().await.map_err(|fault| failed(&fault))?;
+            let tokens = app.all_tokens().await.map_err(|fault| to_error(&fault))?;
             if tokens.iter().all(|token| token.revoked.is_some()) {
-                say("There are no tokens. `skald token create NAME --role player` makes one.");
+                print_lines("There are no tokens. `skald token create NAME --role player` makes one.");
             }
             for token in &tokens {
-                say(&line(token));
+                print_lines(&token_line(token));
             }
         }
         TokenCommand::Revoke { id } => {
-            if !app.revoke_token(id, "skald token revoke").await.map_err(|fault| failed(&fault))? {
+            if !app.revoke_token(id, "skald token revoke").await.map_err(|fault| to_error(&fault))? {
                 bail!("there is no token {id:?}; `skald token list` names them");
             }
-            say(&format!("{id} is revoked."));
+            print_lines(&format!("{id} is revoked."));
         }
     }
     Ok(())
 }
 
-fn role(word: RoleWord) -> CampaignRole {
+fn campaign_role(word: RoleArgument) -> CampaignRole {
     match word {
-        RoleWord::Gm => CampaignRole::Gm,
-        RoleWord::Player => CampaignRole::Player,
-        RoleWord::Guest => CampaignRole::Guest,
+        RoleArgument::Gm => CampaignRole::Gm,
+        RoleArgument::Player => CampaignRole::Player,
+        RoleArgument::Guest => CampaignRole::Guest,
     }
 }
 
 /// A token on one line: its roles, its person, and how it was made and revoked.
-fn line(token: &Token) -> String {
+fn token_line(token: &Token) -> String {
     let roles = token.roles.iter().map(|(campaign, role)| match campaign.as_str() {
-        EVERY_CAMPAIGN => format!("{} everywhere", role.word()),
-        campaign => format!("{} in {campaign}", role.word()),
+        EVERY_CAMPAIGN => format!("{} everywhere", role.as_str()),
+        campaign => format!("{} in {campaign}", role.as_str()),
     });
     let roles = roles.collect::<Vec<_>>().join(", ");
     let gate = token.gate_role.as_ref().map(|role| format!(", {role} at gates")).unwrap_or_default();
@@ -83,10 +83,10 @@ fn line(token: &Token) -> String {
     let revoked = token.revoked.as_ref();
     let revoked = revoked.map(|by| format!("  REVOKED {} by {} with {}", by.at, by.by, by.program)).unwrap_or_default();
     let (id, name, person) = (&token.id, &token.name, &token.person);
-    printable(&format!("{id}  {name}  {roles}{gate}  person {person}  {made}{revoked}"))
+    to_printable(&format!("{id}  {name}  {roles}{gate}  person {person}  {made}{revoked}"))
 }
 
-fn failed(fault: &Fault) -> anyhow::Error {
+fn to_error(fault: &Fault) -> anyhow::Error {
     let body = fault.body();
     match &body.hint {
         Some(hint) => anyhow!("{}; {hint}", body.message),

@@ -6,35 +6,37 @@ use anyhow::Context;
 use skald_journal::{VerifyFinding, VerifyReport, VerifyVerdict, hex};
 
 use crate::arguments::{BackupArguments, StoreArguments, VerifyArguments};
-use crate::output::{ProgressBar, complain, note, printable, say};
+use crate::output::{ProgressBar, print_error, print_lines, print_note, to_printable};
 use crate::{open_store, seal};
 
 pub(crate) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
-    let journal = open_store::existing(&arguments.store).await?;
+    let journal = open_store::open_existing(&arguments.store).await?;
     // Read the seals first, so that an invalid one fails before the long verification.
     let public_key = arguments.public_key.as_deref();
-    let seals = seal::read_all(&arguments.seal, public_key)?;
+    let seals = seal::read_seals(&arguments.seal, public_key)?;
     let progress = ProgressBar::start("verifying");
     let verified =
         skald_journal::verify_with_contents(&*journal, &skald_app::Nouns::all().stream_kinds(), |streams, records| {
-            progress.set(&format!("{streams} streams, {records} records"));
+            progress.set_message(&format!("{streams} streams, {records} records"));
         })
         .await;
     progress.end();
     let (verdict, contents) = verified.context("the journal cannot be read")?;
-    let differences = seal::compare(&*journal, &contents, &seals, public_key.is_some()).await?;
+    let differences = seal::compare_seals(&*journal, &contents, &seals, public_key.is_some()).await?;
     match verdict {
         VerifyVerdict::Sound(report) if differences.is_empty() => {
-            say(&format!("sound: {}\nroot {}", looked_at(&report), hex(&report.root)));
+            print_lines(&format!("sound: {}\nroot {}", report_text(&report), hex(&report.root)));
             if report.older_answers > 0 {
                 let count = report.older_answers;
-                say(&format!(
+                print_lines(&format!(
                     "{count} answers are from before records noted them: only the root and seals cover these"
                 ));
             }
             if report.busy > 0 {
                 let count = report.busy;
-                say(&format!("{count} streams were written to all the while: only their records were compared"));
+                print_lines(&format!(
+                    "{count} streams were written to all the while: only their records were compared"
+                ));
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -44,24 +46,24 @@ pub(crate) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCo
                 VerifyVerdict::Unsound { report, findings, unlisted } => (report, findings, unlisted),
             };
             let findings: Vec<VerifyFinding> = findings.into_iter().chain(differences).collect();
-            list(&findings);
+            print_findings(&findings);
             let count = findings.len() + unlisted;
             let unlisted = if unlisted > 0 { format!(", {unlisted} of them not listed") } else { String::new() };
-            complain(&anyhow::anyhow!("unsound: {count} findings{unlisted}, in {}", looked_at(&report)));
+            print_error(&anyhow::anyhow!("unsound: {count} findings{unlisted}, in {}", report_text(&report)));
             Ok(ExitCode::FAILURE)
         }
     }
 }
 
 /// Prints findings, each with its remedy.
-pub(crate) fn list(findings: &[VerifyFinding]) {
+pub(crate) fn print_findings(findings: &[VerifyFinding]) {
     for finding in findings {
-        note(&printable(&finding.to_string()));
-        note(&format!("    {}", finding.kind.remedy()));
+        print_note(&to_printable(&finding.to_string()));
+        print_note(&format!("    {}", finding.kind.remedy()));
     }
 }
 
-fn looked_at(report: &VerifyReport) -> String {
+fn report_text(report: &VerifyReport) -> String {
     let VerifyReport { streams, records, documents, answers, beside, .. } = report;
     format!(
         "{streams} streams, {records} records, {documents} rows of read models, {answers} answers, {beside} rows beside \
@@ -70,26 +72,26 @@ fn looked_at(report: &VerifyReport) -> String {
 }
 
 pub(crate) async fn rebuild(arguments: &StoreArguments) -> anyhow::Result<ExitCode> {
-    let journal = open_store::existing(arguments).await?;
+    let journal = open_store::open_existing(arguments).await?;
     let progress = ProgressBar::start("rebuilding");
     let rebuilt =
         skald_journal::rebuild_with_progress(&*journal, &skald_app::Nouns::all().stream_kinds(), |streams, rows| {
-            progress.set(&format!("{streams} streams, {rows} rows"));
+            progress.set_message(&format!("{streams} streams, {rows} rows"));
         })
         .await;
     progress.end();
     let rows = rebuilt.context("the read models cannot be rebuilt")?;
-    say(&format!("rebuilt {rows} rows of read models, and the snapshots"));
+    print_lines(&format!("rebuilt {rows} rows of read models, and the snapshots"));
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) async fn backup(arguments: &BackupArguments) -> anyhow::Result<ExitCode> {
-    let journal = open_store::existing(&arguments.store).await?;
+    let journal = open_store::open_existing(&arguments.store).await?;
     let progress = ProgressBar::start("copying");
     let copied = journal.backup(&arguments.file).await;
     progress.end();
     copied.with_context(|| format!("no backup was written to {}", arguments.file.display()))?;
     let bytes = std::fs::metadata(&arguments.file).map(|file| file.len()).unwrap_or_default();
-    say(&format!("{}: {bytes} bytes", arguments.file.display()));
+    print_lines(&format!("{}: {bytes} bytes", arguments.file.display()));
     Ok(ExitCode::SUCCESS)
 }

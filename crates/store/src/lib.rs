@@ -67,11 +67,11 @@ pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
     if is_shared(address) {
         return Ok(Postgres::open(address).await?);
     }
-    Err(OpenError::Unknown(without_password(address)))
+    Err(OpenError::Unknown(redact_password(address)))
 }
 
 /// An address without its password, for errors: an address with a mistyped scheme may still contain one.
-fn without_password(address: &str) -> String {
+fn redact_password(address: &str) -> String {
     let Some((before, host)) = address.rsplit_once('@') else { return address.to_owned() };
     let (scheme, user) = before.split_once("//").map_or(("", before), |(scheme, user)| (scheme, user));
     let user = user.split(':').next().unwrap_or_default();
@@ -85,9 +85,9 @@ mod tests {
     #[test]
     fn a_mistyped_address_shows_no_password() {
         for address in ["postgre://nils:secret@db/world", "nils:secret@db/world", "postgres:/nils:se@cret@db/world"] {
-            let shown = OpenError::Unknown(without_password(address)).to_string();
+            let shown = OpenError::Unknown(redact_password(address)).to_string();
             assert!(!shown.contains("secret") && !shown.contains("cret") && shown.contains("db/world"), "{shown}");
         }
-        assert_eq!(without_password("sqllite:world.db"), "sqllite:world.db");
+        assert_eq!(redact_password("sqllite:world.db"), "sqllite:world.db");
     }
 }

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::{BoxFuture, ready};
 use skald_journal::{
-    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadModelChange, ReadPart, Record, SideRows,
-    Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadModelChange, ReadPart, Record,
+    RowsToSumUp, SideRows, Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName,
 };
 use tokio::sync::watch;
 
 use crate::rebase_batch::{LockedStore, RebaseOutcome, rebase};
-use crate::snapshots::{marked, read_apart};
+use crate::snapshots::{assign_mark, read_on_blocking_thread};
 
 /// Everything in maps behind one lock.
 pub struct Memory {
@@ -49,7 +49,7 @@ impl LockedStore for MemoryTables {
         Ok(rest.map(|place| self.records[*place].clone()).collect())
     }
 
-    fn answered(&self, stream: &StreamName, key: &str) -> Result<Option<IdempotentAnswer>, Infallible> {
+    fn find_answer(&self, stream: &StreamName, key: &str) -> Result<Option<IdempotentAnswer>, Infallible> {
         Ok(self.commands.get(&(stream.clone(), key.to_owned())).cloned())
     }
 }
@@ -82,7 +82,7 @@ impl Memory {
         Self { kept: Mutex::default(), wakes: watch::Sender::new(0), health: watch::Sender::new(StoreHealth::Ready) }
     }
 
-    fn kept(&self) -> MutexGuard<'_, MemoryTables> {
+    fn lock_tables(&self) -> MutexGuard<'_, MemoryTables> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -96,60 +96,60 @@ impl Default for Memory {
 type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// A future that is ready at once.
-fn at_once<T: Send + 'static>(answer: T) -> StoreFuture<'static, T> {
+fn ready_future<T: Send + 'static>(answer: T) -> StoreFuture<'static, T> {
     Box::pin(ready(Ok(answer)))
 }
 
 impl Journal for Memory {
     fn append(&self, mut append: Append) -> StoreFuture<'_, ()> {
-        let mut kept = self.kept();
+        let mut kept = self.lock_tables();
         let Ok(fitted) = rebase(&*kept, &mut append);
         match fitted {
             RebaseOutcome::Store => kept.store(append),
-            RebaseOutcome::Nothing => return at_once(()),
+            RebaseOutcome::Nothing => return ready_future(()),
             RebaseOutcome::SendBack(error) => return Box::pin(ready(Err(error))),
         }
         drop(kept);
         self.wakes.send_modify(|wakes| *wakes += 1);
-        at_once(())
+        ready_future(())
     }
 
     fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>> {
-        let Ok(records) = self.kept().records(stream, after, limit);
-        at_once(records)
+        let Ok(records) = self.lock_tables().records(stream, after, limit);
+        ready_future(records)
     }
 
     fn head<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Head> {
-        let Ok(head) = self.kept().head(stream);
-        at_once(head)
+        let Ok(head) = self.lock_tables().head(stream);
+        ready_future(head)
     }
 
-    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
-        let kept = self.kept();
-        at_once(keys.into_iter().filter_map(|key| kept.commands.get(&(stream.clone(), key)).cloned()).collect())
+    fn find_answers<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
+        let kept = self.lock_tables();
+        ready_future(keys.into_iter().filter_map(|key| kept.commands.get(&(stream.clone(), key)).cloned()).collect())
     }
 
     fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let start = usize::try_from(after.position).unwrap_or(usize::MAX);
         let rest = kept.records.iter().enumerate().skip(start).take(limit);
         let cursor = |place: usize| Cursor { transaction: 0, position: place as u64 + 1 };
-        at_once(rest.map(|(place, record)| (cursor(place), record.clone())).collect())
+        ready_future(rest.map(|(place, record)| (cursor(place), record.clone())).collect())
     }
 
-    fn end(&self) -> StoreFuture<'_, Cursor> {
-        at_once(Cursor { transaction: 0, position: self.kept().records.len() as u64 })
+    fn end_cursor(&self) -> StoreFuture<'_, Cursor> {
+        ready_future(Cursor { transaction: 0, position: self.lock_tables().records.len() as u64 })
     }
 
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let rest = kept.streams.iter().filter(|(stream, _)| stream.as_str() > after).take(limit);
         let heads = rest.filter_map(|(stream, places)| Some((stream.clone(), kept.records[*places.last()?].head())));
-        at_once(heads.collect())
+        ready_future(heads.collect())
     }
 
     fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let names: BTreeSet<&StreamName> = kept
             .streams
             .keys()
@@ -158,7 +158,7 @@ impl Journal for Memory {
             .chain(kept.snapshots.keys())
             .filter(|stream| stream.as_str() > after)
             .collect();
-        at_once(names.into_iter().take(limit).cloned().collect())
+        ready_future(names.into_iter().take(limit).cloned().collect())
     }
 
     fn answers<'a>(
@@ -167,16 +167,16 @@ impl Journal for Memory {
         after: &'a str,
         limit: usize,
     ) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let of_stream = kept.commands.iter().filter(|((of, key), _)| of == stream && key.as_str() > after);
         let mut found: Vec<IdempotentAnswer> = of_stream.map(|(_, command)| command.clone()).collect();
         found.sort_by(|a, b| a.key.key.cmp(&b.key.key));
         found.truncate(limit);
-        at_once(found)
+        ready_future(found)
     }
 
     fn snapshot<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Option<StoredSnapshot>> {
-        at_once(self.kept().snapshots.get(stream).map(|(snapshot, _)| snapshot.clone()))
+        ready_future(self.lock_tables().snapshots.get(stream).map(|(snapshot, _)| snapshot.clone()))
     }
 
     fn snapshot_part<'a>(
@@ -188,37 +188,37 @@ impl Journal for Memory {
     ) -> StoreFuture<'a, ()> {
         let place = usize::try_from(part).ok().and_then(|part| part.checked_sub(1));
         let found = self
-            .kept()
+            .lock_tables()
             .snapshots
             .get(stream)
             .filter(|(snapshot, _)| snapshot.mark == of.mark)
             .and_then(|(_, others)| others.get(place?).cloned());
         Box::pin(async move {
             match found {
-                Some(text) => read_apart(read, text).await,
+                Some(text) => read_on_blocking_thread(read, text).await,
                 None => Ok(()),
             }
         })
     }
 
-    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
-        let (snapshot, others) = marked(stream, snapshot);
-        let mut kept = self.kept();
+    fn store_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
+        let (snapshot, others) = assign_mark(stream, snapshot);
+        let mut kept = self.lock_tables();
         let is_newer = |(known, _): &(StoredSnapshot, _)| known.head.revision > snapshot.head.revision;
         if !kept.snapshots.get(stream).is_some_and(is_newer) {
             kept.snapshots.insert(stream.clone(), (snapshot, others.map(Arc::from).collect()));
         }
-        at_once(())
+        ready_future(())
     }
 
     fn drop_snapshots(&self) -> StoreFuture<'_, ()> {
-        self.kept().snapshots.clear();
-        at_once(())
+        self.lock_tables().snapshots.clear();
+        ready_future(())
     }
 
     fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>> {
-        let found = self.kept().documents.get(&(collection.to_owned(), id.to_owned())).cloned();
-        at_once(found.map(|(_, document)| document))
+        let found = self.lock_tables().documents.get(&(collection.to_owned(), id.to_owned())).cloned();
+        ready_future(found.map(|(_, document)| document))
     }
 
     fn documents<'a>(
@@ -228,7 +228,7 @@ impl Journal for Memory {
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let all = kept.documents.values().map(|(_, document)| document);
         let mut found: Vec<Document> = all
             .filter(|document| document.collection == collection && partitions.contains(&document.partition))
@@ -240,14 +240,14 @@ impl Journal for Memory {
             .collect();
         found.sort_by(|a, b| b.rank.cmp(&a.rank).then_with(|| a.id.cmp(&b.id)));
         found.truncate(limit);
-        at_once(found)
+        ready_future(found)
     }
 
     fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let is_counted =
             |document: &Document| document.collection == collection && partitions.contains(&document.partition);
-        at_once(kept.documents.values().filter(|(_, document)| is_counted(document)).count() as u64)
+        ready_future(kept.documents.values().filter(|(_, document)| is_counted(document)).count() as u64)
     }
 
     fn owned_documents<'a>(
@@ -256,10 +256,10 @@ impl Journal for Memory {
         after: (&'a str, &'a str),
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let owned = kept.documents.values().filter(|(owner, _)| owner == stream).map(|(_, document)| document);
         let rest = owned.filter(|document| (document.collection.as_str(), document.id.as_str()) > after);
-        at_once(rest.take(limit).cloned().collect())
+        ready_future(rest.take(limit).cloned().collect())
     }
 
     fn replace_documents<'a>(
@@ -268,7 +268,7 @@ impl Journal for Memory {
         head: Head,
         documents: Vec<Document>,
     ) -> StoreFuture<'a, ()> {
-        let mut kept = self.kept();
+        let mut kept = self.lock_tables();
         let Ok(now) = kept.head(stream);
         if now != head {
             return Box::pin(ready(Err(StoreError::Conflict { head: now })));
@@ -278,19 +278,19 @@ impl Journal for Memory {
             let key = (document.collection.clone(), document.id.clone());
             kept.documents.insert(key, (stream.clone(), document));
         }
-        at_once(())
+        ready_future(())
     }
 
     fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
-        self.kept().documents.retain(|_, (owner, _)| owner != stream);
-        at_once(())
+        self.lock_tables().documents.retain(|_, (owner, _)| owner != stream);
+        ready_future(())
     }
 
-    fn wakes(&self) -> watch::Receiver<u64> {
+    fn subscribe_appends(&self) -> watch::Receiver<u64> {
         self.wakes.subscribe()
     }
 
-    fn version(&self) -> Result<Option<u64>, StoreError> {
+    fn data_version(&self) -> Result<Option<u64>, StoreError> {
         // It also changes with this process's own appends: reading again is cheap, and two sets of streams on one store
         // agree.
         Ok(Some(*self.wakes.borrow()))
@@ -307,47 +307,47 @@ impl Journal for Memory {
 
 impl SideRows for Memory {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
-        self.kept().shelf.insert((kind.to_owned(), key.to_owned()), body);
-        at_once(())
+        self.lock_tables().shelf.insert((kind.to_owned(), key.to_owned()), body);
+        ready_future(())
     }
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
-        at_once(self.kept().shelf.get(&(kind.to_owned(), key.to_owned())).cloned())
+        ready_future(self.lock_tables().shelf.get(&(kind.to_owned(), key.to_owned())).cloned())
     }
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
-        let mut kept = self.kept();
+        let mut kept = self.lock_tables();
         let body = kept.shelf.get_mut(&(kind.to_owned(), key.to_owned())).filter(|body| *body == old);
-        at_once(body.map(|body| *body = new).is_some())
+        ready_future(body.map(|body| *body = new).is_some())
     }
 
-    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {
-        let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
-        let (mut kept, place) = (self.kept(), (sum_kind.to_owned(), sum_key.to_owned()));
+    fn sum_up_rows<'a>(&'a self, summing_up: RowsToSumUp<'a>) -> StoreFuture<'a, bool> {
+        let RowsToSumUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
+        let (mut kept, place) = (self.lock_tables(), (sum_kind.to_owned(), sum_key.to_owned()));
         if kept.shelf.get(&place).is_some_and(|sum| Some(sum.as_str()) != old) {
-            return at_once(false);
+            return ready_future(false);
         }
         kept.shelf.insert(place, new);
         for key in keys {
             kept.shelf.remove(&(kind.to_owned(), key));
         }
-        at_once(true)
+        ready_future(true)
     }
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool> {
-        at_once(self.kept().shelf.remove(&(kind.to_owned(), key.to_owned())).is_some())
+        ready_future(self.lock_tables().shelf.remove(&(kind.to_owned(), key.to_owned())).is_some())
     }
 
     fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let kinds: BTreeSet<&String> =
             kept.shelf.keys().map(|(kind, _)| kind).filter(|kind| kind.as_str() > after).collect();
-        at_once(kinds.into_iter().take(limit).cloned().collect())
+        ready_future(kinds.into_iter().take(limit).cloned().collect())
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>> {
-        let kept = self.kept();
+        let kept = self.lock_tables();
         let rest = kept.shelf.iter().filter(|((of, key), _)| of == kind && key.as_str() > after).take(limit);
-        at_once(rest.map(|((_, key), body)| (key.clone(), body.clone())).collect())
+        ready_future(rest.map(|((_, key), body)| (key.clone(), body.clone())).collect())
     }
 }

@@ -18,7 +18,7 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
 
 /// Creates a file that must not exist. A symbolic link of that name counts as existing, wherever it leads.
 pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
-    private(OpenOptions::new().write(true).create_new(true)).open(path)
+    with_private_mode(OpenOptions::new().write(true).create_new(true)).open(path)
 }
 
 /// Writes a file that must not exist, and returns when it is on the disk.
@@ -42,7 +42,7 @@ pub(crate) fn open_private_file(path: &Path) -> io::Result<File> {
 }
 
 /// Creates an empty file in the folder of `path`, under a name that nobody can guess.
-pub(crate) fn create_beside(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn create_partial_file(path: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -53,7 +53,7 @@ pub(crate) fn create_beside(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Renames a file without replacing another.
-pub(crate) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     match std::fs::hard_link(from, to) {
         Ok(()) => std::fs::remove_file(from),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
@@ -62,7 +62,7 @@ pub(crate) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+fn with_private_mode(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options

@@ -12,7 +12,7 @@ pub(crate) trait LockedStore {
 
     fn head(&self, stream: &StreamName) -> Result<Head, Self::Error>;
     fn records(&self, stream: &StreamName, after: u64, limit: usize) -> Result<Vec<Record>, Self::Error>;
-    fn answered(&self, stream: &StreamName, key: &str) -> Result<Option<IdempotentAnswer>, Self::Error>;
+    fn find_answer(&self, stream: &StreamName, key: &str) -> Result<Option<IdempotentAnswer>, Self::Error>;
 }
 
 /// What to do with an append.
@@ -30,7 +30,7 @@ pub(crate) fn rebase<L: LockedStore>(store: &L, append: &mut Append) -> Result<R
         let (stream, batch) = (&append.stream, &append.batch);
         let mut missed = ConcurrentAppends::default();
         for command in &batch.answers {
-            missed.answered.extend(store.answered(stream, &command.key.key)?);
+            missed.answered.extend(store.find_answer(stream, &command.key.key)?);
         }
         let head = store.head(stream)?;
         if head == batch.expected && missed.answered.is_empty() {

@@ -5,7 +5,7 @@ use skald_journal::{ReadPart, Snapshot, StoreError, StoredSnapshot, StreamName};
 use crate::random_mark::random_mark;
 
 /// A snapshot with a new random mark, and its parts after the first.
-pub(crate) fn marked(
+pub(crate) fn assign_mark(
     stream: &StreamName,
     snapshot: Snapshot,
 ) -> (StoredSnapshot, impl Iterator<Item = String> + use<>) {
@@ -19,7 +19,10 @@ pub(crate) fn marked(
 }
 
 /// Calls `read` with the text of a part, on a thread that may block.
-pub(crate) async fn read_apart(read: ReadPart, text: impl AsRef<str> + Send + 'static) -> Result<(), StoreError> {
+pub(crate) async fn read_on_blocking_thread(
+    read: ReadPart,
+    text: impl AsRef<str> + Send + 'static,
+) -> Result<(), StoreError> {
     let read = tokio::task::spawn_blocking(move || read(text.as_ref())).await;
     read.map_err(|error| StoreError::Unavailable(error.to_string()))
 }

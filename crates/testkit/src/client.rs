@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Frame;
 
 /// How long a test waits for an answer that should have come at once.
-const PATIENCE: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One kept-alive connection.
 pub struct Client {
@@ -28,7 +28,7 @@ pub struct Reply {
 
 impl Reply {
     pub fn header(&self, name: &str) -> Option<&str> {
-        find(&self.headers, name)
+        find_header(&self.headers, name)
     }
 
     pub fn text(&self) -> String {
@@ -56,7 +56,7 @@ impl Reply {
     }
 }
 
-fn find<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+fn find_header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
 }
 
@@ -64,7 +64,7 @@ impl Client {
     pub fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
         stream.set_nodelay(true).expect("a TCP option");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
+        stream.set_read_timeout(Some(READ_TIMEOUT)).expect("a socket option");
         Self { address, stream: BufReader::new(stream) }
     }
 
@@ -80,11 +80,11 @@ impl Client {
         if method == "HEAD" {
             return Ok(Reply { status, headers, body });
         }
-        if find(&headers, "transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
+        if find_header(&headers, "transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
             while let Some(chunk) = read_chunk(&mut self.stream)? {
                 body.extend_from_slice(&chunk);
             }
-        } else if let Some(length) = find(&headers, "content-length").and_then(|length| length.parse().ok()) {
+        } else if let Some(length) = find_header(&headers, "content-length").and_then(|length| length.parse().ok()) {
             body.resize(length, 0);
             self.stream.read_exact(&mut body)?;
         }
@@ -92,12 +92,12 @@ impl Client {
     }
 
     /// Sends a request and returns the event stream that answers it.
-    pub fn open(mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Events {
+    pub fn open(mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> EventStream {
         self.write(method, path, headers, body).expect("the server listens");
         let (status, headers) = read_head(&mut self.stream).expect("the server answers");
-        Events {
+        EventStream {
             status,
-            kind: find(&headers, "content-type").unwrap_or_default().to_owned(),
+            kind: find_header(&headers, "content-type").unwrap_or_default().to_owned(),
             headers,
             stream: self.stream,
             buffer: String::new(),
@@ -107,7 +107,7 @@ impl Client {
 
     fn write(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<()> {
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
-        if find_given(headers, "host").is_none() {
+        if find_request_header(headers, "host").is_none() {
             let _ = write!(head, "Host: {}\r\n", self.address);
         }
         for (name, value) in headers {
@@ -123,7 +123,7 @@ impl Client {
     }
 }
 
-fn find_given<'a>(headers: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
+fn find_request_header<'a>(headers: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
     headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
 }
 
@@ -167,7 +167,7 @@ pub struct Event {
 }
 
 /// Messages of an event stream, as they come.
-pub struct Events {
+pub struct EventStream {
     pub status: u16,
     pub kind: String,
     headers: Vec<(String, String)>,
@@ -176,10 +176,10 @@ pub struct Events {
     is_at_end: bool,
 }
 
-impl Events {
+impl EventStream {
     /// The first message, whether it comes in a stream or as a whole body.
-    pub fn message(&mut self) -> Option<Value> {
-        let Some(length) = find(&self.headers, "content-length").and_then(|length| length.parse().ok()) else {
+    pub fn first_message(&mut self) -> Option<Value> {
+        let Some(length) = find_header(&self.headers, "content-length").and_then(|length| length.parse().ok()) else {
             return self.next();
         };
         let mut body = vec![0; length];
@@ -193,12 +193,12 @@ impl Events {
     }
 
     /// Sets the timeout for the next messages.
-    pub fn wait_at_most(&mut self, patience: Duration) {
+    pub fn set_read_timeout(&mut self, patience: Duration) {
         self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
     }
 
     /// The next event or comment as it was sent, without the empty line; `None` once the stream has ended.
-    pub fn block(&mut self) -> Option<String> {
+    pub fn next_block(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.buffer.find("\n\n") {
                 let block = self.buffer.drain(..end + 2).collect::<String>();
@@ -213,18 +213,18 @@ impl Events {
     }
 
     /// The next frame, read strictly; `None` once the stream has ended.
-    pub fn frame(&mut self) -> Option<Frame> {
+    pub fn next_frame(&mut self) -> Option<Frame> {
         loop {
-            if let Some(frame) = Frame::parse(&self.block()?) {
+            if let Some(frame) = Frame::parse(&self.next_block()?) {
                 return Some(frame);
             }
         }
     }
 
     /// The next event by its fields. Blocks without `event` or `data` are skipped.
-    pub fn event(&mut self) -> Option<Event> {
+    pub fn next_event(&mut self) -> Option<Event> {
         loop {
-            let block = self.block()?;
+            let block = self.next_block()?;
             let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
             if let (Some(event), Some(data)) = (field("event:"), field("data:")) {
                 let data = serde_json::from_str(data).expect("an event is JSON");
@@ -234,22 +234,22 @@ impl Events {
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
-        find(&self.headers, name)
+        find_header(&self.headers, name)
     }
 
     /// The session that the answer opened.
-    pub fn session(&self) -> Option<String> {
-        find(&self.headers, "mcp-session-id").map(str::to_owned)
+    pub fn session_id(&self) -> Option<String> {
+        find_header(&self.headers, "mcp-session-id").map(str::to_owned)
     }
 }
 
-impl Iterator for Events {
+impl Iterator for EventStream {
     type Item = Value;
 
     /// The next JSON-RPC message, or `None` once the stream has ended. Empty events and comments are skipped.
     fn next(&mut self) -> Option<Value> {
         loop {
-            let event = self.block()?;
+            let event = self.next_block()?;
             let data: String = event.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).collect();
             if !data.is_empty() {
                 return Some(serde_json::from_str(&data).expect("an event is JSON"));

@@ -8,14 +8,14 @@ const ANYTHING: &str = "…";
 const ABOUT: char = '≈';
 
 /// Compares a value with an expectation. The error says where they differ.
-pub(crate) fn matches(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
+pub(crate) fn compare(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
     let differs = || Err(format!("at {at:?} expected {expected}, found {found}"));
     match (expected, found) {
         (Value::String(pattern), found) if pattern == ANYTHING && !found.is_null() => Ok(()),
-        (Value::String(pattern), Value::String(found)) if fits(pattern, found) => Ok(()),
-        (Value::String(pattern), Value::Number(found)) if is_about(pattern, found) => Ok(()),
+        (Value::String(pattern), Value::String(found)) if matches_pattern(pattern, found) => Ok(()),
+        (Value::String(pattern), Value::Number(found)) if is_rounded_to(pattern, found) => Ok(()),
         (Value::Object(expected), Value::Object(found)) => expected.iter().try_for_each(|(name, expected)| {
-            matches(expected, found.get(name).unwrap_or(&Value::Null), &format!("{at}/{name}"))
+            compare(expected, found.get(name).unwrap_or(&Value::Null), &format!("{at}/{name}"))
         }),
         (Value::Array(expected), Value::Array(found)) => {
             let (expected, has_more) = match expected.split_last() {
@@ -26,7 +26,7 @@ pub(crate) fn matches(expected: &Value, found: &Value, at: &str) -> Result<(), S
                 return differs();
             }
             let mut pairs = expected.iter().zip(found).enumerate();
-            pairs.try_for_each(|(number, (expected, found))| matches(expected, found, &format!("{at}/{number}")))
+            pairs.try_for_each(|(number, (expected, found))| compare(expected, found, &format!("{at}/{number}")))
         }
         (expected, found) if expected == found => Ok(()),
         _ => differs(),
@@ -34,7 +34,7 @@ pub(crate) fn matches(expected: &Value, found: &Value, at: &str) -> Result<(), S
 }
 
 /// Whether a text has the pieces of a pattern, in order, from its beginning to its end.
-fn fits(pattern: &str, found: &str) -> bool {
+fn matches_pattern(pattern: &str, found: &str) -> bool {
     let Some((first, rest)) = pattern.split_once(ANYTHING) else { return pattern == found };
     let (middle, last) = rest.rsplit_once(ANYTHING).unwrap_or(("", rest));
     let Some(mut left) = found.strip_prefix(first).and_then(|left| left.strip_suffix(last)) else { return false };
@@ -48,7 +48,7 @@ fn fits(pattern: &str, found: &str) -> bool {
 }
 
 /// Whether a number, rounded to the decimal places of a pattern like `≈0.98`, is the number in the pattern.
-fn is_about(pattern: &str, found: &Number) -> bool {
+fn is_rounded_to(pattern: &str, found: &Number) -> bool {
     let Some(told) = pattern.strip_prefix(ABOUT) else { return false };
     let is_plain = told.chars().all(|letter| letter.is_ascii_digit() || "-.".contains(letter));
     let (Ok(number), Some(found), true) = (told.parse::<f64>(), found.as_f64(), is_plain) else { return false };
@@ -75,7 +75,7 @@ mod tests {
             json!({"dice": [1, "…"]}),
             json!({"dice": "…"}),
         ] {
-            assert_eq!(matches(&expected, &found, ""), Ok(()), "{expected}");
+            assert_eq!(compare(&expected, &found, ""), Ok(()), "{expected}");
         }
         for expected in [
             json!({"name": "Ada"}),
@@ -88,7 +88,7 @@ mod tests {
             json!({"gone": "…"}),
             json!({"dice": null}),
         ] {
-            assert!(matches(&expected, &found, "").is_err(), "{expected}");
+            assert!(compare(&expected, &found, "").is_err(), "{expected}");
         }
     }
 
@@ -103,7 +103,7 @@ mod tests {
             ("≈150", json!(150)),
             ("≈1.", json!("≈1.")),
         ] {
-            assert_eq!(matches(&json!(pattern), &found, ""), Ok(()), "{pattern} {found}");
+            assert_eq!(compare(&json!(pattern), &found, ""), Ok(()), "{pattern} {found}");
         }
         for (pattern, found) in [
             ("≈0.98", json!(0.9851)),
@@ -117,7 +117,7 @@ mod tests {
             ("≈inf", json!(1)),
             ("150", json!(150)),
         ] {
-            assert!(matches(&json!(pattern), &found, "").is_err(), "{pattern} {found}");
+            assert!(compare(&json!(pattern), &found, "").is_err(), "{pattern} {found}");
         }
     }
 }

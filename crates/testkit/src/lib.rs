@@ -10,6 +10,6 @@ mod sse;
 pub mod story;
 mod temporary_folder;
 
-pub use client::{Client, Event, Events, Reply};
+pub use client::{Client, Event, EventStream, Reply};
 pub use sse::Frame;
 pub use temporary_folder::TemporaryFolder;

@@ -7,7 +7,7 @@ pub const MODERN: &str = "2026-07-28";
 pub const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 pub const JSON: (&str, &str) = ("Content-Type", "application/json");
-pub const BOTH: (&str, &str) = ("Accept", "application/json, text/event-stream");
+pub const ACCEPT_BOTH: (&str, &str) = ("Accept", "application/json, text/event-stream");
 
 pub fn request(id: u32, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
@@ -20,12 +20,12 @@ pub fn initialize(version: &str) -> Value {
     request(1, "initialize", &params)
 }
 
-pub fn call(tool: &str, arguments: &Value) -> Value {
+pub fn tool_call(tool: &str, arguments: &Value) -> Value {
     request(2, "tools/call", &json!({"name": tool, "arguments": arguments}))
 }
 
 /// Adds the `_meta` that a client of 2026-07-28 sends with a request.
-pub fn modern(mut message: Value) -> Value {
+pub fn with_modern_meta(mut message: Value) -> Value {
     message["params"]["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -38,7 +38,7 @@ pub fn modern(mut message: Value) -> Value {
 pub fn modern_headers(message: &Value) -> Vec<(&'static str, String)> {
     let mut headers = vec![
         ("Content-Type", JSON.1.to_owned()),
-        ("Accept", BOTH.1.to_owned()),
+        ("Accept", ACCEPT_BOTH.1.to_owned()),
         ("MCP-Protocol-Version", MODERN.to_owned()),
         ("Mcp-Method", message["method"].as_str().unwrap_or_default().to_owned()),
     ];

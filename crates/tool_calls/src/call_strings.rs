@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 /// The fields of known tools that contain only content.
-const CONTENT: &[(&str, &[&str])] = &[
+const CONTENT_FIELDS: &[(&str, &[&str])] = &[
     ("Write", &["content"]),
     ("Edit", &["old_string", "new_string"]),
     ("MultiEdit", &["old_string", "new_string"]),
@@ -25,7 +25,7 @@ const CONTENT: &[(&str, &[&str])] = &[
 ];
 
 /// Names of fields that contain a command line or a part of one.
-const COMMANDS: [&str; 12] = [
+const COMMAND_FIELDS: [&str; 12] = [
     "command",
     "commands",
     "cmd",
@@ -56,7 +56,7 @@ pub struct CallString<'a> {
 impl CallString<'_> {
     /// Whether its field contains a command line.
     pub fn is_command(&self) -> bool {
-        COMMANDS.contains(&self.field.to_lowercase().as_str())
+        COMMAND_FIELDS.contains(&self.field.to_lowercase().as_str())
     }
 
     /// Whether it looks like the path of a file, or like a URL.
@@ -72,24 +72,24 @@ impl CallString<'_> {
 
 /// All strings of a call except content, including the names of fields.
 pub fn strings<'a>(tool: &str, input: &'a Value) -> Vec<CallString<'a>> {
-    let content = CONTENT.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, fields)| *fields);
+    let content = CONTENT_FIELDS.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, fields)| *fields);
     let mut found = Vec::new();
-    collect(input, "", true, content, &mut found);
+    collect_strings(input, "", true, content, &mut found);
     found
 }
 
 /// Whether a tool is known, with its content fields.
-pub fn is_known(tool: &str) -> bool {
-    CONTENT.iter().any(|(name, _)| *name == tool)
+pub fn is_known_tool(tool: &str) -> bool {
+    CONTENT_FIELDS.iter().any(|(name, _)| *name == tool)
 }
 
 /// Replaces the paths of a call. Content, commands, patterns and URLs stay as they are.
 pub fn map_paths(tool: &str, input: &mut Value, path: &dyn Fn(&str) -> String) {
-    let content = CONTENT.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, fields)| *fields);
-    map(input, "", content, path);
+    let content = CONTENT_FIELDS.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, fields)| *fields);
+    map_paths_in(input, "", content, path);
 }
 
-fn map(value: &mut Value, field: &str, content: &[&str], path: &dyn Fn(&str) -> String) {
+fn map_paths_in(value: &mut Value, field: &str, content: &[&str], path: &dyn Fn(&str) -> String) {
     match value {
         Value::String(text) => {
             let string = CallString { field, text, is_top: false };
@@ -101,12 +101,12 @@ fn map(value: &mut Value, field: &str, content: &[&str], path: &dyn Fn(&str) -> 
         }
         Value::Array(values) => {
             for value in values {
-                map(value, field, content, path);
+                map_paths_in(value, field, content, path);
             }
         }
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut().filter(|(name, _)| !content.contains(&name.as_str())) {
-                map(value, name, content, path);
+                map_paths_in(value, name, content, path);
             }
         }
         _ => {}
@@ -116,30 +116,36 @@ fn map(value: &mut Value, field: &str, content: &[&str], path: &dyn Fn(&str) -> 
 /// The command lines of a call whose words are separate strings: `{"command": "rm", "args": ["-r", "x"]}`.
 pub fn joined_commands(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    join(input, &mut found);
+    collect_joined(input, &mut found);
     found
 }
 
-fn collect<'a>(value: &'a Value, field: &'a str, is_top: bool, content: &[&str], found: &mut Vec<CallString<'a>>) {
+fn collect_strings<'a>(
+    value: &'a Value,
+    field: &'a str,
+    is_top: bool,
+    content: &[&str],
+    found: &mut Vec<CallString<'a>>,
+) {
     match value {
         Value::String(text) => found.push(CallString { field, text, is_top }),
         Value::Array(values) => {
             for value in values {
-                collect(value, field, is_top, content, found);
+                collect_strings(value, field, is_top, content, found);
             }
         }
         Value::Object(fields) => {
             let is_top = is_top && field.is_empty();
             for (name, value) in fields.iter().filter(|(name, _)| !content.contains(&name.as_str())) {
                 found.push(CallString { field: "", text: name, is_top: false });
-                collect(value, name, is_top, content, found);
+                collect_strings(value, name, is_top, content, found);
             }
         }
         _ => {}
     }
 }
 
-fn join(value: &Value, found: &mut Vec<String>) {
+fn collect_joined(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Array(values) => {
             let words: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
@@ -147,11 +153,11 @@ fn join(value: &Value, found: &mut Vec<String>) {
                 found.push(words.join(" "));
             }
             for value in values {
-                join(value, found);
+                collect_joined(value, found);
             }
         }
         Value::Object(fields) => {
-            let is_command = |name: &str| COMMANDS.contains(&name.to_lowercase().as_str());
+            let is_command = |name: &str| COMMAND_FIELDS.contains(&name.to_lowercase().as_str());
             let named = || fields.iter().filter(|(name, _)| is_command(name)).map(|(_, value)| value);
             let programs: Vec<&str> = named().filter_map(Value::as_str).collect();
             for arguments in named().filter_map(Value::as_array) {
@@ -159,7 +165,7 @@ fn join(value: &Value, found: &mut Vec<String>) {
                 found.extend(programs.iter().map(|program| format!("{program} {}", arguments.join(" "))));
             }
             for value in fields.values() {
-                join(value, found);
+                collect_joined(value, found);
             }
         }
         _ => {}

@@ -37,20 +37,20 @@ pub enum Permission {
 }
 
 /// Characters that separate commands in a shell, or begin a nested one.
-const JOINTS: &[char] = &[';', '&', '|', '\n', '\r', '`', '(', ')', '{', '}'];
+const COMMAND_SEPARATORS: &[char] = &[';', '&', '|', '\n', '\r', '`', '(', ')', '{', '}'];
 /// Further characters that end a word of code in a command line.
-const CODE_JOINTS: &[char] = &['\'', '"', ',', '[', ']'];
+const CODE_SEPARATORS: &[char] = &['\'', '"', ',', '[', ']'];
 /// The pattern that allows everything.
 const ANYTHING: &str = "*";
 /// Tool arguments that contain a path or a URL.
-const PLACES: [&str; 4] = ["file_path", "notebook_path", "path", "url"];
+const PATH_FIELDS: [&str; 4] = ["file_path", "notebook_path", "path", "url"];
 
 impl ToolPermissions {
     /// The permission of a tool call. `denied` has precedence over `ask`, and `ask` over `allowed`. A call that matches
     /// nothing is denied, or allowed if `allowed` is empty.
-    pub fn of(&self, tool: &str, input: &Value) -> Permission {
+    pub fn check_call(&self, tool: &str, input: &Value) -> Permission {
         let call = Call::new(tool, input);
-        let any = |patterns: &[String]| patterns.iter().any(|pattern| call.touches(pattern));
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| call.matches_any_part(pattern));
         if any(&self.denied) {
             Permission::Deny
         } else if any(&self.ask) {
@@ -63,7 +63,7 @@ impl ToolPermissions {
     }
 
     /// Splits a pattern into the tool's name and the argument's pattern, if it has one.
-    pub fn name_and_argument(pattern: &str) -> (&str, Option<&str>) {
+    pub fn split_pattern(pattern: &str) -> (&str, Option<&str>) {
         match pattern.strip_suffix(')').and_then(|pattern| pattern.split_once('(')) {
             Some((name, argument)) => (name, Some(argument)),
             None => (pattern, None),
@@ -71,7 +71,7 @@ impl ToolPermissions {
     }
 
     /// Expands an argument pattern: `git:*` becomes `git` and `git *`.
-    pub fn argument_forms(argument: &str) -> Vec<String> {
+    pub fn expand_argument(argument: &str) -> Vec<String> {
         match argument.strip_suffix(":*") {
             Some(command) => vec![command.to_owned(), format!("{command} *")],
             None => vec![argument.to_owned()],
@@ -101,16 +101,16 @@ struct Call<'a> {
 
 impl<'a> Call<'a> {
     fn new(tool: &'a str, input: &Value) -> Self {
-        let command = input.get("command").and_then(words);
+        let command = input.get("command").and_then(command_text);
         let mut places: Vec<String> =
-            PLACES.iter().filter_map(|name| Some(input.get(name)?.as_str()?.to_owned())).collect();
+            PATH_FIELDS.iter().filter_map(|name| Some(input.get(name)?.as_str()?.to_owned())).collect();
         for pattern in ["pattern", "glob"].iter().filter_map(|name| input.get(name)?.as_str()) {
             // A file pattern is relative to the path, unless it is absolute or goes up.
-            if places.is_empty() || pattern.starts_with(['/', '~']) || goes_up(pattern) {
+            if places.is_empty() || pattern.starts_with(['/', '~']) || has_parent_component(pattern) {
                 places.push(pattern.to_owned());
             }
         }
-        let is_named = |name: &str| ["command", "pattern", "glob"].contains(&name) || PLACES.contains(&name);
+        let is_named = |name: &str| ["command", "pattern", "glob"].contains(&name) || PATH_FIELDS.contains(&name);
         let strings = call_strings::strings(tool, input);
         let others = strings.iter().filter(|string| !(string.is_top && is_named(string.field)));
         let (commands, others): (Vec<&CallString>, Vec<&CallString>) = others.partition(|string| string.is_command());
@@ -125,51 +125,51 @@ impl<'a> Call<'a> {
         let looked_at = texts.iter().map(String::as_str).chain(joined.iter().map(String::as_str));
         let looked_at =
             looked_at.chain(others.iter().filter(|string| !string.field.is_empty()).map(|string| string.text));
-        let mut plain: Vec<String> = looked_at.flat_map(plain_commands).collect();
-        plain.extend(places.iter().flat_map(|place| [plain_place(place), resolved(place)]));
+        let mut plain: Vec<String> = looked_at.flat_map(normalize_commands).collect();
+        plain.extend(places.iter().flat_map(|place| [normalize_path(place), resolve_parents(place)]));
         let lines: Vec<CommandLine> = texts.iter().map(|text| shell::read(text)).collect();
-        let words = lines.iter().flat_map(CommandLine::all).flat_map(|command| &command.words);
-        let goes_up = words.map(|word| &word.text).chain(&texts).chain(&places).any(|text| goes_up(text));
+        let words = lines.iter().flat_map(CommandLine::all_commands).flat_map(|command| &command.words);
+        let goes_up = words.map(|word| &word.text).chain(&texts).chain(&places).any(|text| has_parent_component(text));
         Self { tool, lines, places, plain, goes_up }
     }
 
     /// Whether a pattern matches the tool and any part of the call.
-    fn touches(&self, pattern: &str) -> bool {
-        let (name, argument) = ToolPermissions::name_and_argument(pattern);
+    fn matches_any_part(&self, pattern: &str) -> bool {
+        let (name, argument) = ToolPermissions::split_pattern(pattern);
         let is_like_any = |argument: &str| {
             let argument = argument.to_lowercase();
             let forms = [argument.clone(), format!("* {argument}"), format!("*/{argument}")];
-            self.plain.iter().any(|text| forms.iter().any(|form| is_like_whole(form, text))) || self.may_run(&argument)
+            self.plain.iter().any(|text| forms.iter().any(|form| matches_denied(form, text))) || self.can_run(&argument)
         };
-        is_like(&name.to_lowercase(), &self.tool.to_lowercase())
+        matches_glob(&name.to_lowercase(), &self.tool.to_lowercase())
             && argument.is_none_or(|argument| {
-                ToolPermissions::argument_forms(argument).iter().any(|argument| is_like_any(argument))
+                ToolPermissions::expand_argument(argument).iter().any(|argument| is_like_any(argument))
             })
     }
 
     /// Whether a command of the call matches a pattern, or may do so when the line runs.
-    fn may_run(&self, pattern: &str) -> bool {
+    fn can_run(&self, pattern: &str) -> bool {
         let program = pattern.split_whitespace().next().filter(|program| !program.contains(['/', '*']));
         self.lines.iter().any(|line| {
             (program.is_some() && line.has_unknown_program())
-                || line.all().iter().any(|command| {
+                || line.all_commands().iter().any(|command| {
                     let forms = command.normal_forms();
                     (program.is_some() && command.program().as_deref() == program && command.is_subcommand_unknown())
-                        || forms.iter().any(|form| is_like_whole(pattern, form))
+                        || forms.iter().any(|form| matches_denied(pattern, form))
                 })
         })
     }
 
     /// Whether every part of the call matches some pattern.
     fn is_covered_by(&self, patterns: &[String]) -> bool {
-        let patterns = patterns.iter().map(|pattern| ToolPermissions::name_and_argument(pattern));
+        let patterns = patterns.iter().map(|pattern| ToolPermissions::split_pattern(pattern));
         let of_tool: Vec<Option<&str>> =
-            patterns.filter(|(name, _)| is_like(name, self.tool)).map(|(_, argument)| argument).collect();
+            patterns.filter(|(name, _)| matches_glob(name, self.tool)).map(|(_, argument)| argument).collect();
         if of_tool.contains(&None) {
             return true;
         }
-        let arguments: Vec<String> = of_tool.into_iter().flatten().flat_map(ToolPermissions::argument_forms).collect();
-        let is_covered = |place: &String| arguments.iter().any(|argument| is_like(argument, place));
+        let arguments: Vec<String> = of_tool.into_iter().flatten().flat_map(ToolPermissions::expand_argument).collect();
+        let is_covered = |place: &String| arguments.iter().any(|argument| matches_glob(argument, place));
         !arguments.is_empty()
             && !self.goes_up
             && self.places.iter().all(is_covered)
@@ -186,15 +186,15 @@ fn is_line_covered(line: &CommandLine, patterns: &[String]) -> bool {
 fn is_command_covered(command: &ShellCommand, patterns: &[String]) -> bool {
     let source = command.source();
     let is_redirected_well = command.redirections.iter().all(|redirection| {
-        redirection.is_harmless() || patterns.iter().any(|pattern| is_like(pattern, &redirection.source()))
+        redirection.is_harmless() || patterns.iter().any(|pattern| matches_glob(pattern, &redirection.source()))
     });
-    let says = |pattern: &str, at: usize| says_up_to(pattern, command, at);
+    let says = |pattern: &str, at: usize| spells_out(pattern, command, at);
     command.is_literal()
         && is_redirected_well
         && (source.is_empty()
             || patterns.iter().any(|pattern| {
-                is_like(pattern, &source)
-                    && command.program_option_at().is_none_or(|at| says(pattern, at))
+                matches_glob(pattern, &source)
+                    && command.program_option_index().is_none_or(|at| says(pattern, at))
                     && command.inner.iter().all(|inner| {
                         says(pattern, inner.at)
                             || inner.line.as_ref().is_some_and(|line| is_line_covered(line, patterns))
@@ -203,7 +203,7 @@ fn is_command_covered(command: &ShellCommand, patterns: &[String]) -> bool {
 }
 
 /// Whether a pattern spells out a command up to and including a word, before its first `*`.
-fn says_up_to(pattern: &str, command: &ShellCommand, at: usize) -> bool {
+fn spells_out(pattern: &str, command: &ShellCommand, at: usize) -> bool {
     let Some(words) = command.words.get(..=at) else { return false };
     let words = command.assignments.iter().chain(words).map(|word| word.source.as_str());
     let literal = pattern.split('*').next().unwrap_or_default();
@@ -211,7 +211,7 @@ fn says_up_to(pattern: &str, command: &ShellCommand, at: usize) -> bool {
 }
 
 /// A command line, given as a text or as a list of words.
-fn words(command: &Value) -> Option<String> {
+fn command_text(command: &Value) -> Option<String> {
     match command {
         Value::String(text) => Some(text.clone()),
         Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")),
@@ -219,24 +219,24 @@ fn words(command: &Value) -> Option<String> {
     }
 }
 
-fn goes_up(text: &str) -> bool {
+fn has_parent_component(text: &str) -> bool {
     text.split(|character: char| matches!(character, '/' | '\\') || character.is_whitespace()).any(|part| part == "..")
 }
 
 /// Normalized forms of a command line: lower case, without quotes, with one space between words. The second form also
 /// replaces separators of commands by spaces, the third those of code too.
-fn plain_commands(line: &str) -> [String; 3] {
+fn normalize_commands(line: &str) -> [String; 3] {
     let spaced = line.replace("${IFS}", " ").replace("$IFS", " ").replace(['<', '>'], " ").to_lowercase();
     let bare = |text: &str| {
         let text = text.replace(['\'', '"', '\\'], "");
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let apart = spaced.replace(JOINTS, " ");
-    [bare(&spaced), bare(&apart), bare(&apart.replace(CODE_JOINTS, " "))]
+    let apart = spaced.replace(COMMAND_SEPARATORS, " ");
+    [bare(&spaced), bare(&apart), bare(&apart.replace(CODE_SEPARATORS, " "))]
 }
 
 /// A path in lower case, without empty components and `.`.
-fn plain_place(path: &str) -> String {
+fn normalize_path(path: &str) -> String {
     let path = path.to_lowercase().replace('\\', "/");
     let (root, rest) = match path.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
@@ -247,8 +247,8 @@ fn plain_place(path: &str) -> String {
 }
 
 /// A normalized path in which every `..` is resolved.
-fn resolved(path: &str) -> String {
-    let path = plain_place(path);
+fn resolve_parents(path: &str) -> String {
+    let path = normalize_path(path);
     let mut steps: Vec<&str> = Vec::new();
     for step in path.split('/') {
         if step == ".." && steps.last().is_some_and(|last| !last.is_empty()) {
@@ -261,12 +261,12 @@ fn resolved(path: &str) -> String {
 }
 
 /// Whether a text matches a denied pattern. `git push *` also matches `git push` without arguments.
-fn is_like_whole(pattern: &str, text: &str) -> bool {
-    is_like(pattern, text) || (pattern.ends_with(" *") && is_like(pattern, &format!("{text} ")))
+fn matches_denied(pattern: &str, text: &str) -> bool {
+    matches_glob(pattern, text) || (pattern.ends_with(" *") && matches_glob(pattern, &format!("{text} ")))
 }
 
 /// Whether a text matches a pattern in which `*` stands for anything. Backtracks only to the last `*`.
-fn is_like(pattern: &str, text: &str) -> bool {
+fn matches_glob(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut place) = (0, 0);
     let mut back: Option<(usize, usize)> = None;

@@ -10,7 +10,7 @@ use super::BenchOptions;
 use super::load;
 use super::mode::CallMode;
 use super::process::BenchServer;
-use super::report::{Gate, ReportTable, grouped};
+use super::report::{BenchTarget, ReportTable, group_thousands};
 use super::statistics::{extremes, median};
 use crate::run;
 use crate::server::free_port;
@@ -29,13 +29,13 @@ const RATIO_MIN: f64 = 0.6;
 /// The gateway's answer to the call of the benchmark.
 const ANSWER: &str = r#"{"hope":9,"fear":4,"modifier":2,"difficulty":12,"total":15,"is_crit":false,"meets_difficulty":true,"outcome":"SUCCESS_WITH_HOPE"}"#;
 
-pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
     let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
-    Ok(vec![bridge(options, rounds)?, gateway(options, rounds)?])
+    Ok(vec![compare_bridge(options, rounds)?, compare_gateway(options, rounds)?])
 }
 
 /// Starts a server. Returns its gRPC address too.
-fn serve(options: &BenchOptions) -> anyhow::Result<(BenchServer, SocketAddr)> {
+fn start_server(options: &BenchOptions) -> anyhow::Result<(BenchServer, SocketAddr)> {
     let grpc = SocketAddr::from(([127, 0, 0, 1], free_port()?));
     let mut command = Command::new(&options.skald);
     let server = BenchServer::start(
@@ -50,16 +50,16 @@ fn serve(options: &BenchOptions) -> anyhow::Result<(BenchServer, SocketAddr)> {
 }
 
 /// The median latency of calls over MCP, one after the other.
-fn p50(address: SocketAddr) -> anyhow::Result<Duration> {
-    let mut callers = load::open(address, CallMode::Session, 1)?;
-    load::run(&mut callers, WARM_UP_CALLS)?;
-    Ok(load::run(&mut callers, CALLS)?.p50)
+fn measure_p50(address: SocketAddr) -> anyhow::Result<Duration> {
+    let mut callers = load::open_clients(address, CallMode::Session, 1)?;
+    load::run_clients(&mut callers, WARM_UP_CALLS)?;
+    Ok(load::run_clients(&mut callers, CALLS)?.p50)
 }
 
-fn bridge(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
+fn compare_bridge(options: &BenchOptions, rounds: u32) -> anyhow::Result<BenchTarget> {
     let (mut locally, mut bridged) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let (server, grpc) = serve(options)?;
+        let (server, grpc) = start_server(options)?;
         let mut command = Command::new(&options.skald);
         let bridge = BenchServer::start(
             |port| {
@@ -69,7 +69,7 @@ fn bridge(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
             },
             Stdio::null(),
         )?;
-        let milliseconds = |address| p50(address).map(|p50| p50.as_secs_f64() * MILLISECONDS);
+        let milliseconds = |address| measure_p50(address).map(|p50| p50.as_secs_f64() * MILLISECONDS);
         locally.push(milliseconds(server.address).context("a call to the server")?);
         bridged.push(milliseconds(bridge.address).context("a call through the bridge")?);
     }
@@ -81,10 +81,10 @@ fn bridge(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
     for (name, values) in [("local", &locally), ("bridged", &bridged), ("added", &added)] {
         let (low, high) = extremes(values.iter().copied());
         let figures = [median(values.iter().copied()), low, high].map(|value| format!("{value:.3} ms"));
-        table.row([&[name.to_owned()], &figures[..]].concat());
+        table.add_row([&[name.to_owned()], &figures[..]].concat());
     }
     table.print();
-    Ok(Gate::at_most("a bridge adds at p50", median(added), ADDED_MILLISECONDS_MAX, "ms"))
+    Ok(BenchTarget::at_most("a bridge adds at p50", median(added), ADDED_MILLISECONDS_MAX, "ms"))
 }
 
 /// One round of calls over gRPC.
@@ -94,11 +94,11 @@ struct Round {
     processor_microseconds: f64,
 }
 
-fn call(options: &BenchOptions, server: &BenchServer, address: SocketAddr) -> anyhow::Result<Round> {
+fn measure_calls(options: &BenchOptions, server: &BenchServer, address: SocketAddr) -> anyhow::Result<Round> {
     let calls = |count: u32| {
         let mut command = Command::new(&options.calls);
         command.args([address.to_string(), CONNECTIONS.to_string(), count.to_string()]);
-        run::captured(&mut command)
+        run::run_captured(&mut command)
     };
     calls(WARM_UP_CALLS)?;
     let before = server.process.processor_time()?;
@@ -113,11 +113,11 @@ fn call(options: &BenchOptions, server: &BenchServer, address: SocketAddr) -> an
     })
 }
 
-fn gateway(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
+fn compare_gateway(options: &BenchOptions, rounds: u32) -> anyhow::Result<BenchTarget> {
     let (mut skald, mut echo) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let (server, grpc) = serve(options)?;
-        skald.push(call(options, &server, grpc).context("the gateway")?);
+        let (server, grpc) = start_server(options)?;
+        skald.push(measure_calls(options, &server, grpc).context("the gateway")?);
         drop(server);
         let mut command = Command::new(&options.echo);
         let server = BenchServer::start(
@@ -127,7 +127,7 @@ fn gateway(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
             },
             Stdio::null(),
         )?;
-        echo.push(call(options, &server, server.address).context("the echo")?);
+        echo.push(measure_calls(options, &server, server.address).context("the echo")?);
     }
     let mut table = ReportTable::new(
         format!("Calls over gRPC, {CONNECTIONS} connections, medians of {rounds} rounds that take turns"),
@@ -135,14 +135,14 @@ fn gateway(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
     );
     for (name, found) in [("gateway", &skald), ("bare tonic, same bytes", &echo)] {
         let of = |figure: fn(&Round) -> f64| median(found.iter().map(figure));
-        table.row([
+        table.add_row([
             name.to_owned(),
-            grouped(of(|round| round.calls_per_second)),
+            group_thousands(of(|round| round.calls_per_second)),
             format!("{:.0}", of(|round| round.p50_microseconds)),
             format!("{:.1}", of(|round| round.processor_microseconds)),
         ]);
     }
     table.print();
     let ratios = skald.iter().zip(&echo).map(|(skald, echo)| skald.calls_per_second / echo.calls_per_second);
-    Ok(Gate::at_least("gateway: skald/bare, calls a second", median(ratios), RATIO_MIN))
+    Ok(BenchTarget::at_least("gateway: skald/bare, calls a second", median(ratios), RATIO_MIN))
 }

@@ -24,7 +24,7 @@ const CALLS_MANY: u32 = 1_200;
 const CONNECTIONS: u32 = 1;
 
 /// Whether cachegrind is installed.
-pub(crate) fn is_there() -> bool {
+pub(crate) fn is_installed() -> bool {
     let asked = Command::new(PROGRAM).arg("--version").stdin(Stdio::null()).output();
     asked.is_ok_and(|output| output.status.success())
 }
@@ -32,30 +32,30 @@ pub(crate) fn is_there() -> bool {
 /// The instructions that a server executes for one call.
 pub(crate) fn instructions_per_call(peer: Peer, mode: CallMode, options: &BenchOptions) -> anyhow::Result<f64> {
     let count = |calls| {
-        count(peer, mode, options, calls)
+        count_instructions(peer, mode, options, calls)
             .with_context(|| format!("{} in {} mode under cachegrind", peer.name(), mode.name()))
     };
     Ok((count(CALLS_MANY)? - count(CALLS_FEW)?) / f64::from(CALLS_MANY - CALLS_FEW))
 }
 
-fn count(peer: Peer, mode: CallMode, options: &BenchOptions, calls: u32) -> anyhow::Result<f64> {
+fn count_instructions(peer: Peer, mode: CallMode, options: &BenchOptions, calls: u32) -> anyhow::Result<f64> {
     let command = peer.command(mode, options).context("there is no such server")?;
-    let server = BenchServer::start(|port| observed(&command(port)), Stdio::piped())?;
-    let mut callers = load::open(server.address, mode, CONNECTIONS)?;
-    load::run(&mut callers, calls)?;
+    let server = BenchServer::start(|port| wrap_in_cachegrind(&command(port)), Stdio::piped())?;
+    let mut callers = load::open_clients(server.address, mode, CONNECTIONS)?;
+    load::run_clients(&mut callers, calls)?;
     drop(callers);
     let report = server.process.terminate()?;
-    count_in(&report).with_context(|| format!("cachegrind counted nothing: {report}"))
+    parse_count(&report).with_context(|| format!("cachegrind counted nothing: {report}"))
 }
 
 /// Wraps a command so that it runs under cachegrind.
-fn observed(command: &Command) -> Command {
+fn wrap_in_cachegrind(command: &Command) -> Command {
     let mut observed = Command::new(PROGRAM);
     observed.args(ARGUMENTS).arg(command.get_program()).args(command.get_args());
     observed
 }
 
-fn count_in(report: &str) -> Option<f64> {
+fn parse_count(report: &str) -> Option<f64> {
     let words: Vec<&str> = report.split_whitespace().collect();
     let label = words.windows(COUNT_LABEL.len()).rposition(|pair| pair == COUNT_LABEL)?;
     words.get(label + COUNT_LABEL.len())?.replace(',', "").parse().ok()
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn reads_the_count_behind_the_log() {
         let report = "serving\n==7== \n==7== I   refs:      1,234,567\n";
-        assert_eq!(count_in(report), Some(1_234_567.0));
-        assert_eq!(count_in("serving\n"), None);
+        assert_eq!(parse_count(report), Some(1_234_567.0));
+        assert_eq!(parse_count("serving\n"), None);
     }
 }

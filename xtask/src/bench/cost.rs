@@ -3,7 +3,7 @@
 use super::BenchOptions;
 use super::mode::CallMode;
 use super::peer::{Peer, PeerPlan, Sample, measure};
-use super::report::{Gate, ReportTable, grouped};
+use super::report::{BenchTarget, ReportTable, group_thousands};
 use super::statistics::{extremes, median};
 use super::{cachegrind, instructions};
 
@@ -29,9 +29,9 @@ enum Yardstick {
 impl Yardstick {
     /// The steadiest measure that this machine has.
     fn best() -> Self {
-        if instructions::are_countable() {
+        if instructions::can_count() {
             Self::HardwareCounter
-        } else if cachegrind::is_there() {
+        } else if cachegrind::is_installed() {
             Self::Cachegrind
         } else {
             Self::ProcessorTime
@@ -68,13 +68,13 @@ struct Findings {
 }
 
 /// Compares the cost of a call in every mode.
-pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
     let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
     let yardstick = Yardstick::best();
     let title = format!(
         "Server cost of a tools/call: {CONNECTIONS} connections x {} calls, medians of {rounds} interleaved rounds; \
          judged by {}",
-        grouped(f64::from(CALLS)),
+        group_thousands(f64::from(CALLS)),
         yardstick.name()
     );
     let headings =
@@ -82,20 +82,25 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     let mut table = ReportTable::new(title, &headings);
     let mut gates = Vec::new();
     for mode in CallMode::ALL {
-        let findings = investigate(mode, rounds, yardstick, options)?;
-        table.row(row(mode, &findings));
+        let findings = measure_rounds(mode, rounds, yardstick, options)?;
+        table.add_row(table_row(mode, &findings));
         let judged = match yardstick {
             Yardstick::HardwareCounter | Yardstick::Cachegrind => &findings.instructions,
             Yardstick::ProcessorTime => &findings.microseconds,
         };
         let name = format!("{}: bare/skald, {}", mode.name(), yardstick.name());
-        gates.push(Gate::at_least(name, median_ratio(judged), RATIO_MIN));
+        gates.push(BenchTarget::at_least(name, median_ratio(judged), RATIO_MIN));
     }
     table.print();
     Ok(gates)
 }
 
-fn investigate(mode: CallMode, rounds: u32, yardstick: Yardstick, options: &BenchOptions) -> anyhow::Result<Findings> {
+fn measure_rounds(
+    mode: CallMode,
+    rounds: u32,
+    yardstick: Yardstick,
+    options: &BenchOptions,
+) -> anyhow::Result<Findings> {
     let mut findings = Findings { microseconds: Vec::new(), instructions: Vec::new() };
     let plan = PeerPlan {
         connections: CONNECTIONS,
@@ -104,13 +109,13 @@ fn investigate(mode: CallMode, rounds: u32, yardstick: Yardstick, options: &Benc
         counts_instructions: yardstick == Yardstick::HardwareCounter,
     };
     for round in 0..rounds {
-        let (skald, bare) = both(round, |peer| measure(peer, mode, plan, options))?;
+        let (skald, bare) = measure_both(round, |peer| measure(peer, mode, plan, options))?;
         findings.microseconds.push(Pair { skald: skald.microseconds_per_call(), bare: bare.microseconds_per_call() });
-        findings.instructions.extend(pair_of_instructions(&skald, &bare));
+        findings.instructions.extend(instruction_pair(&skald, &bare));
     }
     if yardstick == Yardstick::Cachegrind {
         for round in 0..CACHEGRIND_ROUNDS {
-            let (skald, bare) = both(round, |peer| cachegrind::instructions_per_call(peer, mode, options))?;
+            let (skald, bare) = measure_both(round, |peer| cachegrind::instructions_per_call(peer, mode, options))?;
             findings.instructions.push(Pair { skald, bare });
         }
     }
@@ -118,7 +123,7 @@ fn investigate(mode: CallMode, rounds: u32, yardstick: Yardstick, options: &Benc
 }
 
 /// Measures both servers. They take turns at being first, since that may be an advantage.
-fn both<T>(round: u32, measure: impl Fn(Peer) -> anyhow::Result<T>) -> anyhow::Result<(T, T)> {
+fn measure_both<T>(round: u32, measure: impl Fn(Peer) -> anyhow::Result<T>) -> anyhow::Result<(T, T)> {
     if round.is_multiple_of(2) {
         let bare = measure(Peer::Bare)?;
         Ok((measure(Peer::Skald)?, bare))
@@ -127,7 +132,7 @@ fn both<T>(round: u32, measure: impl Fn(Peer) -> anyhow::Result<T>) -> anyhow::R
     }
 }
 
-fn pair_of_instructions(skald: &Sample, bare: &Sample) -> Option<Pair> {
+fn instruction_pair(skald: &Sample, bare: &Sample) -> Option<Pair> {
     Some(Pair { skald: skald.instructions_per_call()?, bare: bare.instructions_per_call()? })
 }
 
@@ -135,13 +140,13 @@ fn median_ratio(pairs: &[Pair]) -> f64 {
     median(pairs.iter().map(|pair| pair.ratio()))
 }
 
-fn row(mode: CallMode, findings: &Findings) -> Vec<String> {
+fn table_row(mode: CallMode, findings: &Findings) -> Vec<String> {
     let time = |side: fn(&Pair) -> f64| format!("{:.1}", median(findings.microseconds.iter().map(side)));
     let (low, high) = extremes(findings.microseconds.iter().map(|pair| pair.ratio()));
     let counted = |figure: String| {
         if findings.instructions.is_empty() { ABSENT.to_owned() } else { figure }
     };
-    let count = |side: fn(&Pair) -> f64| counted(grouped(median(findings.instructions.iter().map(side))));
+    let count = |side: fn(&Pair) -> f64| counted(group_thousands(median(findings.instructions.iter().map(side))));
     vec![
         mode.name().to_owned(),
         time(|pair| pair.skald),

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use super::BenchOptions;
-use super::report::{Gate, ReportTable};
+use super::report::{BenchTarget, ReportTable};
 
 /// Expressions and the microseconds that their odds may take; the last is refused in that time.
 const EXPRESSIONS: [(&str, f64); 5] =
@@ -15,17 +15,17 @@ const EXPRESSIONS: [(&str, f64); 5] =
 const LONGEST_MILLISECONDS_MAX: f64 = 2_000.0;
 const MEGABYTES_MAX: f64 = 100.0;
 /// How many expressions are generated.
-const TRIED: &str = "500";
-const TRIED_LONG: &str = "10000";
+const EXPRESSION_COUNT: &str = "500";
+const EXPRESSION_COUNT_LONG: &str = "10000";
 
-pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
-    let speed = figures(&mut Command::new(&options.speed))?;
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
+    let speed = read_figures(&mut Command::new(&options.speed))?;
     let mut bounds = Command::new(&options.bounds);
-    bounds.arg(if options.long { TRIED_LONG } else { TRIED });
-    let bounds = figures(&mut bounds)?;
+    bounds.arg(if options.long { EXPRESSION_COUNT_LONG } else { EXPRESSION_COUNT });
+    let bounds = read_figures(&mut bounds)?;
     let mut table = ReportTable::new("Exact odds, medians", &["expression", "µs"]);
     for (name, microseconds) in &speed {
-        table.row([name.clone(), format!("{microseconds:.1}")]);
+        table.add_row([name.clone(), format!("{microseconds:.1}")]);
     }
     table.print();
     let figure = |figures: &BTreeMap<String, f64>, name: &str| {
@@ -33,17 +33,22 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     };
     let mut gates = Vec::new();
     for (expression, most) in EXPRESSIONS {
-        gates.push(Gate::at_most(format!("odds of {expression}"), figure(&speed, expression)?, most, "µs"));
+        gates.push(BenchTarget::at_most(format!("odds of {expression}"), figure(&speed, expression)?, most, "µs"));
     }
-    let tried = if options.long { TRIED_LONG } else { TRIED };
+    let tried = if options.long { EXPRESSION_COUNT_LONG } else { EXPRESSION_COUNT };
     let longest = figure(&bounds, "longest_ms")?;
-    gates.push(Gate::at_most(format!("longest of {tried} odds"), longest, LONGEST_MILLISECONDS_MAX, "ms"));
-    gates.push(Gate::at_most(format!("most for {tried} odds"), figure(&bounds, "peak_mb")?, MEGABYTES_MAX, "MB"));
+    gates.push(BenchTarget::at_most(format!("longest of {tried} odds"), longest, LONGEST_MILLISECONDS_MAX, "ms"));
+    gates.push(BenchTarget::at_most(
+        format!("most for {tried} odds"),
+        figure(&bounds, "peak_mb")?,
+        MEGABYTES_MAX,
+        "MB",
+    ));
     Ok(gates)
 }
 
 /// Runs an example, and parses those lines of its output that are a name and a number.
-fn figures(command: &mut Command) -> anyhow::Result<BTreeMap<String, f64>> {
+fn read_figures(command: &mut Command) -> anyhow::Result<BTreeMap<String, f64>> {
     let output = command.output().context("the example cannot be started")?;
     ensure!(output.status.success(), "the example failed: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout)?;

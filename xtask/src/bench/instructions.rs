@@ -17,10 +17,10 @@ const START_DISABLED: &str = "--delay=-1";
 const ACKNOWLEDGED: &str = "ack";
 
 /// Whether instructions can be counted here.
-pub(crate) fn are_countable() -> bool {
+pub(crate) fn can_count() -> bool {
     let counted =
         Command::new("perf").args(["stat", FIELD_SEPARATOR, "-e", EVENT, "true"]).stdin(Stdio::null()).output();
-    counted.is_ok_and(|output| count_in(&String::from_utf8_lossy(&output.stderr)).is_some())
+    counted.is_ok_and(|output| parse_count(&String::from_utf8_lossy(&output.stderr)).is_some())
 }
 
 /// A count under way.
@@ -44,21 +44,21 @@ impl InstructionCounter {
         let commands = perf.child().stdin.take().context("perf has no input")?;
         let answers = perf.child().stdout.take().context("perf has no output")?;
         let mut counter = Self { perf, commands, answers: BufReader::new(answers) };
-        counter.order("enable")?;
+        counter.send_command("enable")?;
         Ok(counter)
     }
 
     /// Ends the count and the counted process: `perf` reports only after that has ended.
     pub(crate) fn finish(mut self, counted: ServerProcess) -> anyhow::Result<f64> {
-        self.order("disable")?;
+        self.send_command("disable")?;
         drop(counted);
         let mut report = String::new();
         let mut errors = self.perf.child().stderr.take().context("perf has no report")?;
         errors.read_to_string(&mut report)?;
-        count_in(&report).with_context(|| format!("perf counted nothing: {report}"))
+        parse_count(&report).with_context(|| format!("perf counted nothing: {report}"))
     }
 
-    fn order(&mut self, command: &str) -> anyhow::Result<()> {
+    fn send_command(&mut self, command: &str) -> anyhow::Result<()> {
         writeln!(self.commands, "{command}").context("perf has ended")?;
         let mut answer = String::new();
         self.answers.read_line(&mut answer)?;
@@ -69,7 +69,7 @@ impl InstructionCounter {
 }
 
 /// The count in the report of `perf stat -x,`: the first field of the line that names the event.
-fn count_in(report: &str) -> Option<f64> {
+fn parse_count(report: &str) -> Option<f64> {
     let line = report.lines().find(|line| line.contains(EVENT))?;
     line.split(',').next()?.parse().ok()
 }
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn reads_a_count_and_not_its_absence() {
-        assert_eq!(count_in("120411,,instructions:u,501,100.00,,\n"), Some(120_411.0));
-        assert_eq!(count_in("<not supported>,,instructions:u,0,100.00,,\n"), None);
-        assert_eq!(count_in(""), None);
+        assert_eq!(parse_count("120411,,instructions:u,501,100.00,,\n"), Some(120_411.0));
+        assert_eq!(parse_count("<not supported>,,instructions:u,0,100.00,,\n"), None);
+        assert_eq!(parse_count(""), None);
     }
 }

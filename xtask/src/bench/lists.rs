@@ -13,22 +13,22 @@ use super::BenchOptions;
 use super::gate::agent::Agent;
 use super::load::Connection;
 use super::process::BenchServer;
-use super::report::{Gate, ReportTable, grouped};
+use super::report::{BenchTarget, ReportTable, group_thousands};
 use super::statistics::median;
 use crate::{paths, run};
 
 /// Universes of other campaigns, and as many runs.
-const OTHERS: [usize; 2] = [10, 10_000];
+const OTHER_COUNTS: [usize; 2] = [10, 10_000];
 /// How many other campaigns they belong to, at most.
 const OTHER_CAMPAIGNS: usize = 100;
 /// Universes and runs of the measured campaign.
-const OWN: usize = 20;
+const OWN_COUNT: usize = 20;
 const ROUNDS: usize = 200;
 const WARM_UP_ROUNDS: usize = 10;
 /// The highest ratio of a call's latency beside many others to that beside few.
-const FLAT_MAX: f64 = 1.3;
+const RATIO_MAX: f64 = 1.3;
 /// A file system in memory, on machines that have one.
-const MEMORY: &str = "/dev/shm";
+const MEMORY_FOLDER: &str = "/dev/shm";
 const PROCESS: &str = "\
 process: {id: counted, version: '1.0.0', name: Counted, initial_state: working}
 states:
@@ -43,7 +43,7 @@ guards:
 ";
 
 /// A server on a store with the measured campaign and others.
-struct World {
+struct ListsServer {
     server: BenchServer,
     token: String,
     campaign_id: String,
@@ -51,7 +51,7 @@ struct World {
     folder: PathBuf,
 }
 
-impl Drop for World {
+impl Drop for ListsServer {
     fn drop(&mut self) {
         // A failure only leaves a folder behind.
         let _ = fs::remove_dir_all(&self.folder);
@@ -60,15 +60,15 @@ impl Drop for World {
 
 /// The timed calls: a name, the operation, and a text that the answer must contain at least this often.
 const CALLS: [(&str, &str, &str, usize); 3] = [
-    ("universes of one campaign", "universe_read", "\"createdAt\"", OWN),
-    ("runs of one campaign", "state_gate.list_runs", "\"run_id\"", OWN),
+    ("universes of one campaign", "universe_read", "\"createdAt\"", OWN_COUNT),
+    ("runs of one campaign", "state_gate.list_runs", "\"run_id\"", OWN_COUNT),
     ("a guard over its facts", "state_gate.list_events", "\"finish\"", 1),
 ];
 
-pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
     let mut worlds = Vec::new();
-    for others in OTHERS {
-        worlds.push(World::build(options, others)?);
+    for others in OTHER_COUNTS {
+        worlds.push(ListsServer::build(options, others)?);
     }
     // Connect only now: the server closes idle connections.
     let opened = worlds.iter().map(|world| Connection::open(world.server.address));
@@ -90,26 +90,28 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "some thousands")]
-fn report(times: Vec<[Vec<f64>; CALLS.len()]>) -> Vec<Gate> {
+fn report(times: Vec<[Vec<f64>; CALLS.len()]>) -> Vec<BenchTarget> {
     let medians: Vec<[f64; CALLS.len()]> = times.into_iter().map(|of_world| of_world.map(median)).collect();
-    let title = format!("One campaign of {OWN} universes and runs beside those of others, medians of {ROUNDS} calls");
-    let headings: Vec<String> = OTHERS.iter().map(|others| format!("beside {}", grouped(*others as f64))).collect();
+    let title =
+        format!("One campaign of {OWN_COUNT} universes and runs beside those of others, medians of {ROUNDS} calls");
+    let headings: Vec<String> =
+        OTHER_COUNTS.iter().map(|others| format!("beside {}", group_thousands(*others as f64))).collect();
     let headings: Vec<&str> = [""].into_iter().chain(headings.iter().map(String::as_str)).chain(["ratio"]).collect();
     let mut table = ReportTable::new(title, &headings);
     let mut gates = Vec::new();
     for (number, (name, ..)) in CALLS.iter().enumerate() {
         let [few, many] = [medians[0][number], medians[1][number]];
         let ratio = many / few;
-        table.row([(*name).to_owned(), format!("{few:.2} ms"), format!("{many:.2} ms"), format!("{ratio:.2}")]);
-        gates.push(Gate::ratio_at_most(format!("{name}, beside many / beside few"), ratio, FLAT_MAX));
+        table.add_row([(*name).to_owned(), format!("{few:.2} ms"), format!("{many:.2} ms"), format!("{ratio:.2}")]);
+        gates.push(BenchTarget::ratio_at_most(format!("{name}, beside many / beside few"), ratio, RATIO_MAX));
     }
     table.print();
     gates
 }
 
-impl World {
+impl ListsServer {
     fn build(options: &BenchOptions, others: usize) -> anyhow::Result<Self> {
-        let memory = Path::new(MEMORY);
+        let memory = Path::new(MEMORY_FOLDER);
         let parent = if memory.is_dir() { memory.to_owned() } else { paths::target() };
         let folder = parent.join(format!("skald-lists-bench-{}-{others}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -124,15 +126,15 @@ impl World {
         let gate = ["--process-dir", "processes", "--artifact-dir", "artifacts"];
         let mut owner = Agent::start(skald(&["mcp"]).args(gate))?;
         let campaign_id = create_campaign(&mut owner)?;
-        let run_id = fill(&mut owner, &[&campaign_id], OWN)?;
+        let run_id = create_universes_and_runs(&mut owner, &[&campaign_id], OWN_COUNT)?;
         let mut campaigns = Vec::new();
         for _ in 0..others.min(OTHER_CAMPAIGNS) {
             campaigns.push(create_campaign(&mut owner)?);
         }
-        fill(&mut owner, &campaigns.iter().map(String::as_str).collect::<Vec<_>>(), others)?;
-        owner.leave()?;
+        create_universes_and_runs(&mut owner, &campaigns.iter().map(String::as_str).collect::<Vec<_>>(), others)?;
+        owner.close()?;
         let token = ["token", "create", "Bench", "--json", "--role", "gm", "--for", &campaign_id];
-        let created: Value = serde_json::from_str(&run::captured(&mut skald(&token))?)?;
+        let created: Value = serde_json::from_str(&run::run_captured(&mut skald(&token))?)?;
         let token = created["token"].as_str().context("there is no token")?.to_owned();
         let server = BenchServer::start(
             |port| {
@@ -177,7 +179,7 @@ fn create_campaign(owner: &mut Agent) -> anyhow::Result<String> {
 }
 
 /// Creates universes and runs, spread over campaigns. Returns the id of the last run.
-fn fill(owner: &mut Agent, campaigns: &[&str], count: usize) -> anyhow::Result<String> {
+fn create_universes_and_runs(owner: &mut Agent, campaigns: &[&str], count: usize) -> anyhow::Result<String> {
     let mut run_id = Value::Null;
     for campaign_id in campaigns.iter().cycle().take(count) {
         owner.call("universe", &json!({"method": "create", "name": "Bench", "campaignId": campaign_id}))?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 
-use super::mode::{self, CallMode, EXPECTED, FIRST_ID, Template};
+use super::mode::{self, CallMode, EXPECTED_TEXT, FIRST_ID, Template};
 use super::statistics::percentile;
 
 /// A server that is silent for this long has failed.
@@ -35,16 +35,16 @@ impl Load {
 }
 
 /// Opens connections that are ready to call; in session mode each has a session of its own.
-pub(crate) fn open(address: SocketAddr, mode: CallMode, connections: u32) -> anyhow::Result<Vec<LoadClient>> {
+pub(crate) fn open_clients(address: SocketAddr, mode: CallMode, connections: u32) -> anyhow::Result<Vec<LoadClient>> {
     (0..connections).map(|_| LoadClient::open(address, mode)).collect()
 }
 
 /// Runs all clients at once, each with this many calls.
-pub(crate) fn run(callers: &mut [LoadClient], calls_each: u32) -> anyhow::Result<Load> {
+pub(crate) fn run_clients(callers: &mut [LoadClient], calls_each: u32) -> anyhow::Result<Load> {
     let started = Instant::now();
     let finished: Vec<anyhow::Result<Vec<Duration>>> = thread::scope(|scope| {
         let threads: Vec<_> =
-            callers.iter_mut().map(|caller| scope.spawn(move || caller.call_often(calls_each))).collect();
+            callers.iter_mut().map(|caller| scope.spawn(move || caller.call_repeatedly(calls_each))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("a client panicked")))).collect()
     });
     let wall = started.elapsed();
@@ -73,18 +73,18 @@ impl LoadClient {
     fn open(address: SocketAddr, mode: CallMode) -> anyhow::Result<Self> {
         let mut connection = Connection::open(address)?;
         let session = match mode {
-            CallMode::Session => Some(handshake(address, &mut connection)?),
+            CallMode::Session => Some(open_session(address, &mut connection)?),
             CallMode::Stateless | CallMode::Modern => None,
         };
         Ok(Self {
             connection,
-            template: mode::call(address, mode, session.as_deref()),
+            template: mode::call_template(address, mode, session.as_deref()),
             request: Vec::new(),
             next_id: FIRST_ID,
         })
     }
 
-    fn call_often(&mut self, calls: u32) -> anyhow::Result<Vec<Duration>> {
+    fn call_repeatedly(&mut self, calls: u32) -> anyhow::Result<Vec<Duration>> {
         (0..calls).map(|_| self.call()).collect()
     }
 
@@ -98,15 +98,15 @@ impl LoadClient {
         self.connection.exchange(&self.request)?;
         let took = started.elapsed();
         let answer = std::str::from_utf8(&self.connection.body).context("an answer is not text")?;
-        ensure!(answer.contains(EXPECTED), "a call was answered: {answer}");
+        ensure!(answer.contains(EXPECTED_TEXT), "a call was answered: {answer}");
         Ok(took)
     }
 }
 
-fn handshake(address: SocketAddr, connection: &mut Connection) -> anyhow::Result<String> {
-    connection.exchange(&mode::initialize(address))?;
+fn open_session(address: SocketAddr, connection: &mut Connection) -> anyhow::Result<String> {
+    connection.exchange(&mode::initialize_request(address))?;
     let session = connection.session.clone().context("the answer to initialize has no session")?;
-    connection.exchange(&mode::initialized(address, &session))?;
+    connection.exchange(&mode::initialized_request(address, &session))?;
     Ok(session)
 }
 
@@ -206,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    fn answered_with(answer: &'static str) -> (anyhow::Result<()>, Vec<u8>) {
+    fn exchange_with(answer: &'static str) -> (anyhow::Result<()>, Vec<u8>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut connection = Connection::open(listener.local_addr().unwrap()).unwrap();
         let (mut stream, _) = listener.accept().unwrap();
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn reads_an_answer_of_known_length() {
-        let (outcome, body) = answered_with("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nyesmore");
+        let (outcome, body) = exchange_with("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nyesmore");
         assert!(outcome.is_ok());
         assert_eq!(body, b"yes");
     }
@@ -224,14 +224,14 @@ mod tests {
     #[test]
     fn joins_the_chunks_of_an_answer() {
         let (outcome, body) =
-            answered_with("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nye\r\n1\r\ns\r\n0\r\n\r\n");
+            exchange_with("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nye\r\n1\r\ns\r\n0\r\n\r\n");
         assert!(outcome.is_ok());
         assert_eq!(body, b"yes");
     }
 
     #[test]
     fn tells_what_a_refusal_said() {
-        let (outcome, _) = answered_with("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone");
+        let (outcome, _) = exchange_with("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone");
         assert_eq!(outcome.unwrap_err().to_string(), "status 404: gone");
     }
 }

@@ -69,5 +69,5 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
             _ => startup::compare(options)?,
         });
     }
-    Ok(report::judge(&gates))
+    Ok(report::print_verdicts(&gates))
 }

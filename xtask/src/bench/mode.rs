@@ -10,12 +10,12 @@ const TOOL: &str = "duality_outcome";
 /// A legacy client must accept both kinds of answer.
 const ACCEPTED: &str = "application/json, text/event-stream";
 /// The placeholder for the id of a call. It occurs nowhere else in a request.
-const ID_PLACE: &str = "\"ID\"";
+const ID_PLACEHOLDER: &str = "\"ID\"";
 /// Ids are counted from here, so that all have the same width and a request's length never changes.
 pub(crate) const FIRST_ID: u32 = 1_000_000;
 
 /// A text that every correct answer contains.
-pub(crate) const EXPECTED: &str = "SUCCESS_WITH_HOPE";
+pub(crate) const EXPECTED_TEXT: &str = "SUCCESS_WITH_HOPE";
 
 /// The protocol mode of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl CallMode {
     }
 
     /// Whether the server that is called should keep sessions.
-    pub(crate) fn keeps_sessions(self) -> bool {
+    pub(crate) fn has_sessions(self) -> bool {
         self == Self::Session
     }
 }
@@ -53,7 +53,7 @@ pub(crate) struct Template {
 }
 
 /// A `tools/call` as this mode sends it.
-pub(crate) fn call(host: SocketAddr, mode: CallMode, session: Option<&str>) -> Template {
+pub(crate) fn call_template(host: SocketAddr, mode: CallMode, session: Option<&str>) -> Template {
     let mut headers = vec![("Accept", ACCEPTED)];
     let mut params = json!({"name": TOOL, "arguments": {"hope": 9, "fear": 4, "modifier": 2, "difficulty": 12}});
     if mode == CallMode::Modern {
@@ -61,46 +61,46 @@ pub(crate) fn call(host: SocketAddr, mode: CallMode, session: Option<&str>) -> T
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
             "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": client(),
+            "io.modelcontextprotocol/clientInfo": client_info(),
         });
     } else {
         headers.push(("MCP-Protocol-Version", LEGACY_VERSION));
     }
     headers.extend(session.map(|id| ("Mcp-Session-Id", id)));
     let body = json!({"jsonrpc": "2.0", "id": "ID", "method": "tools/call", "params": params}).to_string();
-    let (before, after) = body.split_once(ID_PLACE).unwrap_or((&body, ""));
-    let length = body.len() - ID_PLACE.len() + FIRST_ID.to_string().len();
+    let (before, after) = body.split_once(ID_PLACEHOLDER).unwrap_or((&body, ""));
+    let length = body.len() - ID_PLACEHOLDER.len() + FIRST_ID.to_string().len();
     Template {
-        before_id: [head(host, &headers, length).as_bytes(), before.as_bytes()].concat(),
+        before_id: [request_head(host, &headers, length).as_bytes(), before.as_bytes()].concat(),
         after_id: after.as_bytes().to_vec(),
     }
 }
 
 /// The message that begins a legacy connection.
 pub(crate) fn initialize_message() -> Value {
-    let params = json!({"protocolVersion": LEGACY_VERSION, "capabilities": {}, "clientInfo": client()});
+    let params = json!({"protocolVersion": LEGACY_VERSION, "capabilities": {}, "clientInfo": client_info()});
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
 }
 
-pub(crate) fn initialize(host: SocketAddr) -> Vec<u8> {
-    whole(host, &[("Accept", ACCEPTED)], &initialize_message())
+pub(crate) fn initialize_request(host: SocketAddr) -> Vec<u8> {
+    post_request(host, &[("Accept", ACCEPTED)], &initialize_message())
 }
 
-pub(crate) fn initialized(host: SocketAddr, session: &str) -> Vec<u8> {
+pub(crate) fn initialized_request(host: SocketAddr, session: &str) -> Vec<u8> {
     let headers = [("Accept", ACCEPTED), ("MCP-Protocol-Version", LEGACY_VERSION), ("Mcp-Session-Id", session)];
-    whole(host, &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    post_request(host, &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
 }
 
-fn client() -> Value {
+fn client_info() -> Value {
     json!({"name": "bench", "version": "1"})
 }
 
-fn whole(host: SocketAddr, headers: &[(&str, &str)], message: &Value) -> Vec<u8> {
+fn post_request(host: SocketAddr, headers: &[(&str, &str)], message: &Value) -> Vec<u8> {
     let body = message.to_string();
-    format!("{}{body}", head(host, headers, body.len())).into_bytes()
+    format!("{}{body}", request_head(host, headers, body.len())).into_bytes()
 }
 
-fn head(host: SocketAddr, headers: &[(&str, &str)], length: usize) -> String {
+fn request_head(host: SocketAddr, headers: &[(&str, &str)], length: usize) -> String {
     let mut head =
         format!("POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
     for (name, value) in headers {

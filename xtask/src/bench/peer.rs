@@ -34,7 +34,7 @@ impl Peer {
     }
 
     /// Whether the server is installed and supports the mode.
-    pub(crate) fn serves(self, mode: CallMode, options: &BenchOptions) -> bool {
+    pub(crate) fn can_serve(self, mode: CallMode, options: &BenchOptions) -> bool {
         match self {
             Self::Skald | Self::Bare => true,
             // Version 1 of its SDK knows no revision as new as 2026-07-28.
@@ -48,16 +48,16 @@ impl Peer {
         let mut command = match self {
             Self::Skald => Command::new(&options.skald),
             Self::Bare => Command::new(&options.bare),
-            Self::TypeScript => interpreted(options.typescript.as_ref()?),
-            Self::Python => interpreted(options.python.as_ref()?),
+            Self::TypeScript => script_command(options.typescript.as_ref()?),
+            Self::Python => script_command(options.python.as_ref()?),
         };
         Some(move |port: u16| {
             if self == Self::Skald {
                 command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}")]);
                 command.args(["--grpc-addr", "127.0.0.1:0"]);
-                command.args(["--sessions", if mode.keeps_sessions() { "on" } else { "off" }]);
+                command.args(["--sessions", if mode.has_sessions() { "on" } else { "off" }]);
             } else {
-                command.arg(if mode.keeps_sessions() { "session" } else { "stateless" });
+                command.arg(if mode.has_sessions() { "session" } else { "stateless" });
                 command.arg(port.to_string());
             }
             command
@@ -65,7 +65,7 @@ impl Peer {
     }
 }
 
-fn interpreted((interpreter, script): &(impl AsRef<Path>, impl AsRef<Path>)) -> Command {
+fn script_command((interpreter, script): &(impl AsRef<Path>, impl AsRef<Path>)) -> Command {
     let mut command = Command::new(interpreter.as_ref());
     command.arg(script.as_ref());
     command
@@ -106,19 +106,19 @@ pub(crate) fn measure(peer: Peer, mode: CallMode, plan: PeerPlan, options: &Benc
 }
 
 fn try_measure(peer: Peer, mode: CallMode, plan: PeerPlan, options: &BenchOptions) -> anyhow::Result<Sample> {
-    let server = start(peer, mode, options)?;
-    let mut callers = load::open(server.address, mode, plan.connections)?;
-    load::run(&mut callers, plan.warm_up_calls)?;
+    let server = start_server(peer, mode, options)?;
+    let mut callers = load::open_clients(server.address, mode, plan.connections)?;
+    load::run_clients(&mut callers, plan.warm_up_calls)?;
     let counter = plan.counts_instructions.then(|| InstructionCounter::start(server.process.id())).transpose()?;
     let before = server.process.processor_time()?;
-    let load = load::run(&mut callers, plan.calls)?;
+    let load = load::run_clients(&mut callers, plan.calls)?;
     let processor_time = server.process.processor_time()?.saturating_sub(before);
     let instructions = counter.map(|counter| counter.finish(server.process)).transpose()?;
     Ok(Sample { load, processor_time, instructions })
 }
 
 /// Starts a server and waits until it accepts connections.
-pub(crate) fn start(peer: Peer, mode: CallMode, options: &BenchOptions) -> anyhow::Result<BenchServer> {
+pub(crate) fn start_server(peer: Peer, mode: CallMode, options: &BenchOptions) -> anyhow::Result<BenchServer> {
     let command = peer.command(mode, options).with_context(|| format!("there is no {} server", peer.name()))?;
     BenchServer::start(command, Stdio::null())
 }

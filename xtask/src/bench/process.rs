@@ -57,8 +57,8 @@ impl ServerProcess {
 
     /// The processor time that the process has used.
     pub(crate) fn processor_time(&self) -> anyhow::Result<Duration> {
-        let of_threads = time_of_threads(self.id())?;
-        let of_process = time_of_process(self.id())?;
+        let of_threads = thread_time(self.id())?;
+        let of_process = process_time(self.id())?;
         // The times of threads are exact to the nanosecond, but those of ended threads are missing. The time of the
         // process includes them, in ticks.
         Ok(if of_process > of_threads + LAG_MAX { of_process } else { of_threads })
@@ -84,7 +84,7 @@ impl Drop for ServerProcess {
     }
 }
 
-fn time_of_threads(process: u32) -> anyhow::Result<Duration> {
+fn thread_time(process: u32) -> anyhow::Result<Duration> {
     let mut nanoseconds = 0;
     for thread in fs::read_dir(format!("/proc/{process}/task")).context("the server is gone")? {
         // A thread may end between the listing and the reading.
@@ -97,15 +97,15 @@ fn time_of_threads(process: u32) -> anyhow::Result<Duration> {
     Ok(Duration::from_nanos(nanoseconds))
 }
 
-fn time_of_process(process: u32) -> anyhow::Result<Duration> {
+fn process_time(process: u32) -> anyhow::Result<Duration> {
     let statistics = fs::read_to_string(format!("/proc/{process}/stat")).context("the server is gone")?;
-    let ticks = ticks_in(&statistics).context("the kernel tells no processor time")?;
+    let ticks = parse_ticks(&statistics).context("the kernel tells no processor time")?;
     Ok(TICK * ticks)
 }
 
 /// User and system time in a line of `/proc/PID/stat`. The name of the command may contain anything, and ends at the
 /// last `)`.
-fn ticks_in(statistics: &str) -> Option<u32> {
+fn parse_ticks(statistics: &str) -> Option<u32> {
     let (_, fields) = statistics.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(USER_TIME_FIELD);
     let user: u32 = times.next()?.parse().ok()?;
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn reads_ticks_behind_any_name() {
         let line = "7 (a) b (c) S 1 7 7 0 -1 4194560 100 0 0 0 12 30 0 0 20 0 1 0";
-        assert_eq!(ticks_in(line), Some(42));
-        assert_eq!(ticks_in("7 (a) S"), None);
+        assert_eq!(parse_ticks(line), Some(42));
+        assert_eq!(parse_ticks("7 (a) S"), None);
     }
 }

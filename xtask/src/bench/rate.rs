@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::BenchOptions;
 use super::mode::CallMode;
 use super::peer::{Peer, PeerPlan, Sample, measure};
-use super::report::{ReportTable, grouped};
+use super::report::{ReportTable, group_thousands};
 use super::statistics::median;
 
 const ROUNDS: u32 = 3;
@@ -42,7 +42,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<()> {
         let skald =
             entrants.iter().find(|entrant| entrant.peer == Peer::Skald).map_or(f64::NAN, Entrant::calls_per_second);
         for entrant in &entrants {
-            table.row(row(mode, entrant, skald));
+            table.add_row(table_row(mode, entrant, skald));
         }
     }
     table.print();
@@ -52,7 +52,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<()> {
 fn measure_all(mode: CallMode, options: &BenchOptions) -> anyhow::Result<Vec<Entrant>> {
     let mut entrants: Vec<Entrant> = Peer::ALL
         .into_iter()
-        .filter(|peer| peer.serves(mode, options))
+        .filter(|peer| peer.can_serve(mode, options))
         .map(|peer| Entrant { peer, samples: Vec::new() })
         .collect();
     for round in 0..ROUNDS {
@@ -61,7 +61,7 @@ fn measure_all(mode: CallMode, options: &BenchOptions) -> anyhow::Result<Vec<Ent
             entrants.reverse();
         }
         for entrant in &mut entrants {
-            entrant.samples.push(measure(entrant.peer, mode, plan(entrant.peer), options)?);
+            entrant.samples.push(measure(entrant.peer, mode, load_plan(entrant.peer), options)?);
         }
         if !round.is_multiple_of(2) {
             entrants.reverse();
@@ -71,7 +71,7 @@ fn measure_all(mode: CallMode, options: &BenchOptions) -> anyhow::Result<Vec<Ent
 }
 
 /// The slow servers get fewer calls, enough for their compilers to warm up, so that all run for about as long.
-fn plan(peer: Peer) -> PeerPlan {
+fn load_plan(peer: Peer) -> PeerPlan {
     let (warm_up_calls, calls) = match peer {
         Peer::Skald | Peer::Bare => (200, 1_500),
         Peer::TypeScript => (150, 250),
@@ -80,7 +80,7 @@ fn plan(peer: Peer) -> PeerPlan {
     PeerPlan { connections: CONNECTIONS, warm_up_calls, calls, counts_instructions: false }
 }
 
-fn row(mode: CallMode, entrant: &Entrant, skald: f64) -> Vec<String> {
+fn table_row(mode: CallMode, entrant: &Entrant, skald: f64) -> Vec<String> {
     let rate = entrant.calls_per_second();
     let aim = match entrant.peer {
         Peer::Skald | Peer::Bare => None,
@@ -90,7 +90,7 @@ fn row(mode: CallMode, entrant: &Entrant, skald: f64) -> Vec<String> {
     let processor_time = median(entrant.samples.iter().map(Sample::microseconds_per_call));
     vec![
         format!("{}, {}", mode.name(), entrant.peer.name()),
-        grouped(rate),
+        group_thousands(rate),
         format!("{:.2}x", skald / rate),
         aim.map_or_else(String::new, |aim| format!("{aim:.0}x")),
         entrant.milliseconds(|sample| sample.load.p50),

@@ -1,6 +1,6 @@
 //! Prints benchmark reports: aligned tables, and a line for each target.
 
-use crate::say;
+use crate::print_line;
 
 const COLUMN_GAP: &str = "  ";
 
@@ -16,14 +16,14 @@ impl ReportTable {
         Self { title: title.into(), rows: vec![headings] }
     }
 
-    pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
+    pub(crate) fn add_row(&mut self, cells: impl Into<Vec<String>>) {
         self.rows.push(cells.into());
     }
 
     pub(crate) fn print(&self) {
-        say(&format!("\n{}", self.title));
+        print_line(&format!("\n{}", self.title));
         for line in self.lines() {
-            say(&line);
+            print_line(&line);
         }
     }
 
@@ -47,14 +47,14 @@ impl ReportTable {
 
 /// A measured figure with its target.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct BenchTarget {
     pub name: String,
     pub figure: String,
     pub target: String,
     pub met: bool,
 }
 
-impl Gate {
+impl BenchTarget {
     /// A figure that must not be below its target.
     pub(crate) fn at_least(name: impl Into<String>, figure: f64, target: f64) -> Self {
         Self {
@@ -87,18 +87,18 @@ impl Gate {
 }
 
 /// Prints a line for each target, and returns whether all are met.
-pub(crate) fn judge(gates: &[Gate]) -> bool {
+pub(crate) fn print_verdicts(gates: &[BenchTarget]) -> bool {
     let mut table = ReportTable::new("Gates", &["", "figure", "target", ""]);
     for gate in gates {
         let verdict = if gate.met { "ok" } else { "MISS" };
-        table.row([gate.name.clone(), gate.figure.clone(), gate.target.clone(), verdict.to_owned()]);
+        table.add_row([gate.name.clone(), gate.figure.clone(), gate.target.clone(), verdict.to_owned()]);
     }
     table.print();
     gates.iter().all(|gate| gate.met)
 }
 
 /// A count with commas between the thousands.
-pub(crate) fn grouped(count: f64) -> String {
+pub(crate) fn group_thousands(count: f64) -> String {
     const GROUP: usize = 3;
     let digits = format!("{count:.0}");
     let mut grouped = String::new();
@@ -117,20 +117,20 @@ mod tests {
 
     #[test]
     fn groups_thousands() {
-        assert_eq!(grouped(999.4), "999");
-        assert_eq!(grouped(1_234_567.0), "1,234,567");
+        assert_eq!(group_thousands(999.4), "999");
+        assert_eq!(group_thousands(1_234_567.0), "1,234,567");
     }
 
     #[test]
     fn aligns_columns() {
         let mut table = ReportTable::new("", &["mode", "µs"]);
-        table.row(["a".to_owned(), "12.5".to_owned()]);
+        table.add_row(["a".to_owned(), "12.5".to_owned()]);
         assert_eq!(table.lines(), ["mode    µs", "a     12.5"]);
     }
 
     #[test]
     fn a_figure_that_is_none_meets_no_gate() {
-        assert!(!Gate::at_least("", f64::NAN, 0.9).met);
-        assert!(!Gate::at_most("", f64::NAN, 20.0, "ms").met);
+        assert!(!BenchTarget::at_least("", f64::NAN, 0.9).met);
+        assert!(!BenchTarget::at_most("", f64::NAN, 20.0, "ms").met);
     }
 }

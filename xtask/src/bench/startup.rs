@@ -10,7 +10,7 @@ use super::BenchOptions;
 use super::mode::{self, CallMode};
 use super::peer::{self, Peer};
 use super::process::ServerProcess;
-use super::report::{Gate, ReportTable};
+use super::report::{BenchTarget, ReportTable};
 use super::statistics::{extremes, median};
 use crate::paths;
 
@@ -21,14 +21,14 @@ const MILLISECONDS: f64 = 1e3;
 const BYTES_PER_MEGABYTE: f64 = 1e6;
 
 /// Measures the start over stdio and the idle server over HTTP.
-pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
     let (mut milliseconds, mut stdio_megabytes, mut http_megabytes) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        let (took, bytes) = first_answer(options).context("the start over stdio")?;
+        let (took, bytes) = measure_first_answer(options).context("the start over stdio")?;
         milliseconds.push(took.as_secs_f64() * MILLISECONDS);
-        stdio_megabytes.push(megabytes(bytes)?);
-        let server = peer::start(Peer::Skald, CallMode::Session, options)?;
-        http_megabytes.push(megabytes(server.process.resident_bytes()?)?);
+        stdio_megabytes.push(to_megabytes(bytes)?);
+        let server = peer::start_server(Peer::Skald, CallMode::Session, options)?;
+        http_megabytes.push(to_megabytes(server.process.resident_bytes()?)?);
     }
     let mut table =
         ReportTable::new(format!("Start and memory of Skald, medians of {RUNS} runs"), &["", "median", "min", "max"]);
@@ -40,18 +40,18 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
         let (low, high) = extremes(values.iter().copied());
         let middle = median(values.iter().copied());
         let figures = [middle, low, high].map(|value| format!("{value:.1} {unit}"));
-        table.row([&[name.to_owned()], &figures[..]].concat());
+        table.add_row([&[name.to_owned()], &figures[..]].concat());
     }
     table.print();
     Ok(vec![
-        Gate::at_most("start to first stdio answer", median(milliseconds), MILLISECONDS_MAX, "ms"),
-        Gate::at_most("resident after it", median(stdio_megabytes), MEGABYTES_MAX, "MB"),
-        Gate::at_most("resident, HTTP, idle", median(http_megabytes), MEGABYTES_MAX, "MB"),
+        BenchTarget::at_most("start to first stdio answer", median(milliseconds), MILLISECONDS_MAX, "ms"),
+        BenchTarget::at_most("resident after it", median(stdio_megabytes), MEGABYTES_MAX, "MB"),
+        BenchTarget::at_most("resident, HTTP, idle", median(http_megabytes), MEGABYTES_MAX, "MB"),
     ])
 }
 
 /// The time from the start to the answer to `initialize`, and the bytes resident then.
-fn first_answer(options: &BenchOptions) -> anyhow::Result<(Duration, u64)> {
+fn measure_first_answer(options: &BenchOptions) -> anyhow::Result<(Duration, u64)> {
     let message = mode::initialize_message();
     let mut command = Command::new(&options.skald);
     command
@@ -71,7 +71,7 @@ fn first_answer(options: &BenchOptions) -> anyhow::Result<(Duration, u64)> {
     Ok((took, process.resident_bytes()?))
 }
 
-fn megabytes(bytes: u64) -> anyhow::Result<f64> {
+fn to_megabytes(bytes: u64) -> anyhow::Result<f64> {
     let bytes = u32::try_from(bytes).context("more than 4 GB are resident")?;
     Ok(f64::from(bytes) / BYTES_PER_MEGABYTE)
 }

@@ -2,7 +2,7 @@
 //! not the table's: `SELECT id::text … ORDER BY id` compares texts.
 
 /// Keywords that end the list of outputs or the list of `ORDER BY`.
-const ENDS: [&str; 13] = [
+const LIST_ENDS: [&str; 13] = [
     "FROM",
     "WHERE",
     "GROUP",
@@ -23,7 +23,7 @@ pub(super) fn ambiguous_names(statement: &str) -> Vec<String> {
     let mut found = Vec::new();
     // One list of outputs for each open parenthesis: the last SELECT there.
     let mut outputs: Vec<Vec<String>> = vec![Vec::new()];
-    let tokens = tokens(statement);
+    let tokens = tokenize(statement);
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         at += 1;
@@ -31,11 +31,11 @@ pub(super) fn ambiguous_names(statement: &str) -> Vec<String> {
             "(" => outputs.push(Vec::new()),
             ")" if outputs.len() > 1 => drop(outputs.pop()),
             "SELECT" => {
-                let computed = items(&tokens[at..]).into_iter().filter_map(computed_output).collect();
+                let computed = list_items(&tokens[at..]).into_iter().filter_map(computed_output).collect();
                 *outputs.last_mut().expect("one is always open") = computed;
             }
             "ORDER" if tokens.get(at).is_some_and(|next| next.eq_ignore_ascii_case("BY")) => {
-                let ordered = items(&tokens[at + 1..]).into_iter().filter_map(bare_name);
+                let ordered = list_items(&tokens[at + 1..]).into_iter().filter_map(bare_name);
                 let computed = outputs.last().expect("one is always open");
                 found.extend(ordered.filter(|name| computed.contains(name)));
             }
@@ -46,7 +46,7 @@ pub(super) fn ambiguous_names(statement: &str) -> Vec<String> {
 }
 
 /// Words, numbers and texts; `::`; and every other character by itself. Comments are left out.
-fn tokens(statement: &str) -> Vec<String> {
+fn tokenize(statement: &str) -> Vec<String> {
     let lines = statement.lines().map(|line| line.split("--").next().unwrap_or_default());
     let text: Vec<char> = lines.collect::<Vec<_>>().join("\n").chars().collect();
     let is_word = |character: char| character.is_alphanumeric() || character == '_' || character == '$';
@@ -69,7 +69,7 @@ fn tokens(statement: &str) -> Vec<String> {
 }
 
 /// The items between commas, up to the end of the list.
-fn items(tokens: &[String]) -> Vec<&[String]> {
+fn list_items(tokens: &[String]) -> Vec<&[String]> {
     let (mut items, mut depth, mut begin, mut end) = (Vec::new(), 0_usize, 0, tokens.len());
     for (at, token) in tokens.iter().enumerate() {
         match token.to_uppercase().as_str() {
@@ -79,7 +79,7 @@ fn items(tokens: &[String]) -> Vec<&[String]> {
                 items.push(&tokens[begin..at]);
                 begin = at + 1;
             }
-            word if depth == 0 && (word == ")" || ENDS.contains(&word)) => {
+            word if depth == 0 && (word == ")" || LIST_ENDS.contains(&word)) => {
                 end = at;
                 break;
             }

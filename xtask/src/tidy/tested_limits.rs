@@ -1,7 +1,7 @@
 //! Finds limits that no test names.
 
 /// The name of a constant in the file of limits, if this line begins one.
-fn declared(line: &str) -> Option<&str> {
+fn declared_limit(line: &str) -> Option<&str> {
     line.strip_prefix("pub const ")?.split_once(':').map(|(name, _)| name)
 }
 
@@ -25,8 +25,8 @@ fn has_word(text: &str, name: &str) -> bool {
 }
 
 /// The limits that none of these tests names, in the order in which they are declared.
-pub(super) fn untested<'a>(limits: &'a str, tests: &[&str]) -> Vec<&'a str> {
-    let names = limits.lines().filter_map(declared).filter(|name| *name != "ALL");
+pub(super) fn untested_limits<'a>(limits: &'a str, tests: &[&str]) -> Vec<&'a str> {
+    let names = limits.lines().filter_map(declared_limit).filter(|name| *name != "ALL");
     names.filter(|name| !tests.iter().any(|test| has_word(test, name))).collect()
 }
 
@@ -34,9 +34,9 @@ pub(super) fn untested<'a>(limits: &'a str, tests: &[&str]) -> Vec<&'a str> {
 fn a_limit_without_a_test_is_found() {
     let limits =
         "/// Bytes.\npub const BODY_MAX: usize = 1;\npub const DICE_MAX: u32 = 2;\npub const ALL: &[Limit] = &[];\n";
-    assert_eq!(untested(limits, &["assert(limits::DICE_MAX)", "limits::BODY_MAX"]), [""; 0]);
-    assert_eq!(untested(limits, &["limits::BODY_MAX_BYTES", "MY_BODY_MAX", "DICE_MAX + 1"]), ["BODY_MAX"]);
-    assert_eq!(untested(limits, &[]), ["BODY_MAX", "DICE_MAX"]);
+    assert_eq!(untested_limits(limits, &["assert(limits::DICE_MAX)", "limits::BODY_MAX"]), [""; 0]);
+    assert_eq!(untested_limits(limits, &["limits::BODY_MAX_BYTES", "MY_BODY_MAX", "DICE_MAX + 1"]), ["BODY_MAX"]);
+    assert_eq!(untested_limits(limits, &[]), ["BODY_MAX", "DICE_MAX"]);
 }
 
 #[test]

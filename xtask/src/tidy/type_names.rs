@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that two types may have, each with the reason.
 const ALLOWED: [(&str, &str); 7] = [
-    ("Below", "the same type for two operating systems: one of the two is compiled"),
     ("Created", "a stored event, named by its stream: `run.created` and `universe.created`"),
     ("Position", "in a universe the word of its clients"),
     ("Role", "a stored word of campaigns and of processes"),
     ("Seed", "a stored word of universes, and the word of dice"),
     ("Snapshot", "a stored word of universes, and the word of the journal"),
     ("Step", "in schemas of answers of dice and of the gate"),
+    ("UntrustedFolder", "the same type for two operating systems: one of the two is compiled"),
 ];
 
 /// Types that are visible outside of their file and share a name with another, each with the files that have it.
@@ -46,8 +46,8 @@ mod tests {
         let source = |path: &str, text: &str| (path.to_owned(), text.to_owned());
         let sources = [
             source("a.rs", "pub struct Told {\npub(crate) enum Once {\nstruct Hidden;"),
-            source("b.rs", "pub(super) trait Told: Send {\nstruct Hidden;\npub fn told() {}\npub struct Below;"),
-            source("c.rs", "pub struct Below;"),
+            source("b.rs", "pub(super) trait Told: Send {\nstruct Hidden;\npub struct UntrustedFolder;"),
+            source("c.rs", "pub struct UntrustedFolder;"),
         ];
         let found = shared_names(&sources);
         assert_eq!(found.keys().copied().collect::<Vec<_>>(), ["Told"]);

@@ -6,7 +6,7 @@ use crate::ResourceChange;
 use skald_journal::Record;
 
 /// The resource changes of a record. Event types are matched by prefix, so that new versions of an event match.
-pub(crate) fn changed(record: &Record) -> Vec<ResourceChange> {
+pub(crate) fn changes_of_record(record: &Record) -> Vec<ResourceChange> {
     let Ok(events) = serde_json::from_str::<Vec<serde_json::Value>>(&record.body) else { return Vec::new() };
     let campaign = format!("campaign://{}", record.stream.id());
     let mut uris = BTreeSet::from([format!("{campaign}/events")]);

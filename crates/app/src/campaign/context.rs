@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::access::{campaign_id, named};
+use super::access::{parse_campaign_id, parse_id};
 use crate::resource_changes::ChangeAudience;
 use crate::sha256::sha256_hex;
 use crate::{
@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// Prefix of the kinds of side rows that hold contexts.
-pub(crate) const KIND: &str = "context";
+pub(crate) const CONTEXT_KIND: &str = "context";
 /// The URI of the context as a resource.
-pub(crate) const CONTEXT: &str = "context://current";
+pub(crate) const CONTEXT_URI: &str = "context://current";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "they are what clients send")]
@@ -58,9 +58,9 @@ impl From<Context> for ContextView {
 
 /// Contexts of conversations that end with a session, in memory.
 #[derive(Default)]
-pub(crate) struct Contexts(Mutex<HashMap<Arc<str>, Context>>);
+pub(crate) struct SessionContexts(Mutex<HashMap<Arc<str>, Context>>);
 
-impl Contexts {
+impl SessionContexts {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, Context>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,18 +74,18 @@ struct StoredContext {
 
 impl StoredContext {
     /// For a conversation that another process holds. Its name is the principal, a slash and the session.
-    fn of_held(conversation: &str) -> Self {
+    fn from_held_conversation(conversation: &str) -> Self {
         let (principal, session) = conversation.split_once('/').unwrap_or((conversation, ""));
-        Self { kind: format!("{KIND}-held/{principal}"), key: session.to_owned() }
+        Self { kind: format!("{CONTEXT_KIND}-held/{principal}"), key: session.to_owned() }
     }
 
     /// For a client without a session, by its name. A long name, or one with control characters, is hashed: not every
     /// store accepts it as a key.
-    fn of_client(caller: &Caller, client: &str) -> Self {
+    fn from_client(caller: &Caller, client: &str) -> Self {
         let is_key = client.len() <= limits::NAME_CHARS_MAX && !client.contains(char::is_control);
         // The slash distinguishes a name from a hash.
         let key = if is_key { format!("/{client}") } else { sha256_hex(client) };
-        Self { kind: format!("{KIND}/{}", caller.id()), key }
+        Self { kind: format!("{CONTEXT_KIND}/{}", caller.id()), key }
     }
 }
 
@@ -104,13 +104,15 @@ impl App {
         match &caller.conversation {
             Conversation::None => Ok(None),
             Conversation::Session(session) => Ok(self.contexts.lock().get(session).cloned()),
-            Conversation::Held(conversation) => self.stored_context(&StoredContext::of_held(conversation)).await,
-            Conversation::Client(client) => self.stored_context(&StoredContext::of_client(caller, client)).await,
+            Conversation::Held(conversation) => {
+                self.stored_context(&StoredContext::from_held_conversation(conversation)).await
+            }
+            Conversation::Client(client) => self.stored_context(&StoredContext::from_client(caller, client)).await,
         }
     }
 
     async fn stored_context(&self, place: &StoredContext) -> Result<Option<Context>, Fault> {
-        let body = self.journal.get(&place.kind, &place.key).await.map_err(|error| self.unread(&error))?;
+        let body = self.journal.get(&place.kind, &place.key).await.map_err(|error| self.store_fault(&error))?;
         Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
     }
 
@@ -118,33 +120,33 @@ impl App {
         self.drop_oldest_context(place).await?;
         let dated = DatedContext { context: context.clone(), set_at: self.clock.now().as_microsecond() };
         let body = serde_json::to_string(&dated).expect("a context is JSON");
-        self.journal.put(&place.kind, &place.key, body).await.map_err(|error| self.unread(&error))
+        self.journal.put(&place.kind, &place.key, body).await.map_err(|error| self.store_fault(&error))
     }
 
     /// Removes a principal's oldest context if there are too many. Clients choose their names freely, so without a
     /// limit one principal could store any number of contexts.
     async fn drop_oldest_context(&self, place: &StoredContext) -> Result<(), Fault> {
         let rows = self.journal.list(&place.kind, "", limits::CONTEXTS_MAX).await;
-        let rows = rows.map_err(|error| self.unread(&error))?;
+        let rows = rows.map_err(|error| self.store_fault(&error))?;
         if rows.len() < limits::CONTEXTS_MAX || rows.iter().any(|(key, _)| *key == place.key) {
             return Ok(());
         }
         let set_at = |body: &str| serde_json::from_str::<DatedContext>(body).map_or(0, |dated| dated.set_at);
         if let Some((oldest, _)) = rows.iter().min_by_key(|(_, body)| set_at(body)) {
-            self.journal.remove(&place.kind, oldest).await.map_err(|error| self.unread(&error))?;
+            self.journal.remove(&place.kind, oldest).await.map_err(|error| self.store_fault(&error))?;
         }
         Ok(())
     }
 
     /// Removes the context of a conversation that has ended.
-    pub(crate) fn forget(&self, conversation: &Conversation) {
+    pub(crate) fn remove_context(&self, conversation: &Conversation) {
         match conversation {
             Conversation::None | Conversation::Client(_) => {}
             Conversation::Session(session) => {
                 self.contexts.lock().remove(session);
             }
             Conversation::Held(conversation) => {
-                let (journal, place) = (Arc::clone(&self.journal), StoredContext::of_held(conversation));
+                let (journal, place) = (Arc::clone(&self.journal), StoredContext::from_held_conversation(conversation));
                 tokio::spawn(async move {
                     if let Err(error) = journal.remove(&place.kind, &place.key).await {
                         tracing::warn!(%error, "the context of a conversation that has ended is still kept");
@@ -155,13 +157,13 @@ impl App {
     }
 
     /// Stores a context, and publishes the change to its conversation.
-    async fn keep_context(&self, caller: &Caller, context: &Context) -> Result<(), Fault> {
+    async fn set_context(&self, caller: &Caller, context: &Context) -> Result<(), Fault> {
         if self.context(caller).await?.as_ref() == Some(context) {
             return Ok(());
         }
         self.store_context(caller, context).await?;
         let whom = ChangeAudience::Conversation(caller.id().into(), caller.conversation.clone());
-        self.tell(ResourceChange::Resource(CONTEXT.into()), whom);
+        self.publish_change(ResourceChange::Resource(CONTEXT_URI.into()), whom);
         Ok(())
     }
 
@@ -175,8 +177,12 @@ impl App {
                 self.contexts.lock().insert(Arc::clone(session), context.clone());
                 Ok(())
             }
-            Conversation::Held(conversation) => self.put_context(&StoredContext::of_held(conversation), context).await,
-            Conversation::Client(client) => self.put_context(&StoredContext::of_client(caller, client), context).await,
+            Conversation::Held(conversation) => {
+                self.put_context(&StoredContext::from_held_conversation(conversation), context).await
+            }
+            Conversation::Client(client) => {
+                self.put_context(&StoredContext::from_client(caller, client), context).await
+            }
         }
     }
 }
@@ -212,29 +218,29 @@ impl Operation for SetContext {
     type Output = ContextOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: SetContextInput) -> Result<ContextOutput, Fault> {
-        let id = campaign_id(&input.campaign_id)?;
+        let id = parse_campaign_id(&input.campaign_id)?;
         let entered_campaign = app.enter_campaign::<Self>(call, Some(id)).await?;
         let context = Context {
             campaign_id: entered_campaign.campaign_id.clone(),
-            session_id: match named("session_id", input.session_id.as_deref())? {
+            session_id: match parse_id("session_id", input.session_id.as_deref())? {
                 Some(id) if !entered_campaign.state().sessions().contains(id) => {
                     return Err(app.missing_session(call.caller, &entered_campaign, id).await?);
                 }
                 id => id.map(str::to_owned),
             },
-            participant_id: match named("participant_id", input.participant_id.as_deref())? {
+            participant_id: match parse_id("participant_id", input.participant_id.as_deref())? {
                 Some(id) if !entered_campaign.state().participants().contains(id) => {
                     return Err(app.missing_participant(call.caller, &entered_campaign, id).await?);
                 }
                 id => id.map(str::to_owned),
             },
         };
-        app.keep_context(call.caller, &context).await?;
-        call.work.stands_at(entered_campaign.committed.revision());
+        app.set_context(call.caller, &context).await?;
+        call.work.set_revision(entered_campaign.committed.revision());
         Ok(ContextOutput { context })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.known_ids(caller, field).await
+        app.complete_id_field(caller, field).await
     }
 }

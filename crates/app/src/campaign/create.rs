@@ -7,8 +7,8 @@ use skald_domain::campaign::{
 };
 use skald_domain::id;
 
-use super::stream::stream;
-use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Toolset};
+use super::stream::campaign_stream;
+use crate::{Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
 pub(super) struct CampaignCreate;
 
@@ -32,20 +32,20 @@ impl Operation for CampaignCreate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = CampaignCreateInput;
-    type Output = Answered<Campaign>;
+    type Output = CommandAnswer<Campaign>;
 
-    async fn run(app: &App, call: &Call<'_>, input: CampaignCreateInput) -> Result<Answered<Campaign>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: CampaignCreateInput) -> Result<CommandAnswer<Campaign>, Fault> {
         let id = app.new_id(call, id::CAMPAIGN, "");
-        let stream = stream(&id);
+        let stream = campaign_stream(&id);
         app.check_campaign_quota(call.caller, &stream).await?;
         let CampaignCreateInput { name, gm_mode, theme_prompt } = input;
         let command = CampaignCommand::Create { id: id.clone(), name, gm_mode, theme_prompt };
         let answered = app
-            .command::<Self, _>(call, (&id, &stream), command, |done| {
+            .execute_campaign_command::<Self, _>(call, (&id, &stream), command, |done| {
                 done.committed.state.campaign().cloned().expect("a campaign that was just created")
             })
             .await?;
-        app.admit(call.caller, &id, CampaignRole::Gm, Self::NAME).await?;
+        app.give_role(call.caller, &id, CampaignRole::Gm, Self::NAME).await?;
         Ok(answered)
     }
 }
@@ -74,21 +74,25 @@ impl Operation for ParticipantCreate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ParticipantCreateInput;
-    type Output = Answered<Participant>;
+    type Output = CommandAnswer<Participant>;
 
-    async fn run(app: &App, call: &Call<'_>, input: ParticipantCreateInput) -> Result<Answered<Participant>, Fault> {
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: ParticipantCreateInput,
+    ) -> Result<CommandAnswer<Participant>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let id = app.new_id(call, id::PARTICIPANT, entered_campaign.stream.as_str());
         let ParticipantCreateInput { display_name, role, controller, .. } = input;
         let command = CampaignCommand::AddParticipant { id: id.clone(), display_name, role, controller };
-        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             done.committed.state.participants().get(&id).cloned().expect("a participant who was just added")
         })
         .await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.known_ids(caller, field).await
+        app.complete_id_field(caller, field).await
     }
 }
 
@@ -116,14 +120,14 @@ impl Operation for ActorCreate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorCreateInput;
-    type Output = Answered<Actor>;
+    type Output = CommandAnswer<Actor>;
 
-    async fn run(app: &App, call: &Call<'_>, input: ActorCreateInput) -> Result<Answered<Actor>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: ActorCreateInput) -> Result<CommandAnswer<Actor>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let id = app.new_id(call, id::ACTOR, entered_campaign.stream.as_str());
         let ActorCreateInput { name, kind, notes, .. } = input;
         let command = CampaignCommand::AddActor { id: id.clone(), name, kind, notes };
-        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             done.committed.state.actors().get(&id).cloned().expect("an actor who was just added")
         })
         .await
@@ -158,17 +162,23 @@ impl Operation for ActorControlSet {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorControlSetInput;
-    type Output = Answered<ActorControl>;
+    type Output = CommandAnswer<ActorControl>;
 
-    async fn run(app: &App, call: &Call<'_>, input: ActorControlSetInput) -> Result<Answered<ActorControl>, Fault> {
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: ActorControlSetInput,
+    ) -> Result<CommandAnswer<ActorControl>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let (campaign_id, actor_id) = (entered_campaign.campaign_id.clone(), input.actor_id.trim().to_owned());
         let controller = ActorController::read(&input.controller);
         let command = CampaignCommand::SetActorControl { actor_id: input.actor_id, controller: input.controller };
-        app.command::<Self, _>(call, entered_campaign.place(), command, move |_| ActorControl {
-            campaign_id: campaign_id.clone(),
-            actor_id: actor_id.clone(),
-            controller: controller.clone(),
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |_| {
+            ActorControl {
+                campaign_id: campaign_id.clone(),
+                actor_id: actor_id.clone(),
+                controller: controller.clone(),
+            }
         })
         .await
     }

@@ -6,13 +6,13 @@ use skald_domain::Moment;
 use skald_domain::campaign::CampaignEvent;
 
 use super::access::EnteredCampaign;
-use crate::list_page::{bad_cursor, page_limit};
+use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::redaction::Redaction;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
 use skald_journal::Record;
 
 /// Journal records per read.
-const RECORDS_READ: usize = 500;
+const RECORDS_PER_READ: usize = 500;
 
 pub(super) struct EventsList;
 
@@ -85,15 +85,15 @@ impl Operation for EventsList {
 
     async fn run(app: &App, call: &Call<'_>, input: EventsListInput) -> Result<EventsListOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let limit = page_limit(input.limit)?;
+        let limit = check_page_limit(input.limit)?;
         check_types(&input.types)?;
         let after = input.after_revision.unwrap_or(0);
         let revision = entered_campaign.committed.revision();
         let from = match input.cursor.as_deref() {
             None => None,
-            Some(cursor) => Some(cursor.parse::<u64>().map_err(|_| bad_cursor(cursor))?),
+            Some(cursor) => Some(cursor.parse::<u64>().map_err(|_| invalid_cursor_fault(cursor))?),
         };
-        let pages = Pages {
+        let pages = EventPager {
             app,
             caller: call.caller,
             entered_campaign: &entered_campaign,
@@ -101,7 +101,7 @@ impl Operation for EventsList {
             after,
             last: revision,
         };
-        let (events, next) = pages.page(from, limit, &input).await?;
+        let (events, next) = pages.read_page(from, limit, &input).await?;
         let next_cursor = next.map(|revision| revision.to_string());
         Ok(EventsListOutput { events, revision, next_cursor })
     }
@@ -109,7 +109,7 @@ impl Operation for EventsList {
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
         match field {
             "types" => Some(CampaignEvent::KINDS.iter().map(|kind| (*kind).to_owned()).collect()),
-            _ => app.known_ids(caller, field).await,
+            _ => app.complete_id_field(caller, field).await,
         }
     }
 }
@@ -118,25 +118,26 @@ fn check_types(types: &[String]) -> Result<(), Fault> {
     let is_known = |asked: &String| CampaignEvent::KINDS.iter().any(|kind| kind.starts_with(asked.as_str()));
     match types.iter().position(|asked| !is_known(asked)) {
         None => Ok(()),
-        Some(at) => {
-            Err(Fault::new(Code::InvalidParams, format!("no event has the type {:?}", crate::short(&types[at])))
-                .at(format!("/types/{at}"))
-                .hint("send a type, or what several begin with")
-                .allowed(CampaignEvent::KINDS.to_vec()))
-        }
+        Some(at) => Err(Fault::new(
+            Code::InvalidParams,
+            format!("no event has the type {:?}", crate::truncate_for_message(&types[at])),
+        )
+        .with_path(format!("/types/{at}"))
+        .hint("send a type, or what several begin with")
+        .allowed(CampaignEvent::KINDS.to_vec())),
     }
 }
 
 impl EventsListInput {
-    fn wants(&self, logged: &LoggedEvent) -> bool {
+    fn matches(&self, logged: &LoggedEvent) -> bool {
         let kind = logged.event.kind();
         (self.types.is_empty() || self.types.iter().any(|asked| kind.starts_with(asked.as_str())))
             && self.by.as_ref().is_none_or(|by| *by == logged.by)
-            && self.session_id.as_ref().is_none_or(|id| session_of(&logged.event) == Some(id.trim()))
+            && self.session_id.as_ref().is_none_or(|id| event_session_id(&logged.event) == Some(id.trim()))
     }
 }
 
-fn session_of(event: &CampaignEvent) -> Option<&str> {
+fn event_session_id(event: &CampaignEvent) -> Option<&str> {
     match event {
         CampaignEvent::SessionStarted { session_id, .. }
         | CampaignEvent::SessionEnded { session_id }
@@ -147,7 +148,7 @@ fn session_of(event: &CampaignEvent) -> Option<&str> {
 }
 
 /// Reads a history in pieces, in either direction.
-struct Pages<'a> {
+struct EventPager<'a> {
     app: &'a App,
     caller: &'a Caller,
     entered_campaign: &'a EnteredCampaign,
@@ -157,10 +158,10 @@ struct Pages<'a> {
     last: u64,
 }
 
-impl Pages<'_> {
+impl EventPager<'_> {
     /// The events from a revision on, and the revision at which the next page starts. The events of one command stay
     /// together, so a page may be a little longer than the limit.
-    async fn page(
+    async fn read_page(
         &self,
         from: Option<u64>,
         limit: usize,
@@ -173,11 +174,11 @@ impl Pages<'_> {
         });
         while at > self.after && at <= self.last {
             let (first, last) = match self.order {
-                EventOrder::Oldest => (at, (at + RECORDS_READ as u64 - 1).min(self.last)),
-                EventOrder::Newest => (at.saturating_sub(RECORDS_READ as u64 - 1).max(self.after + 1), at),
+                EventOrder::Oldest => (at, (at + RECORDS_PER_READ as u64 - 1).min(self.last)),
+                EventOrder::Newest => (at.saturating_sub(RECORDS_PER_READ as u64 - 1).max(self.after + 1), at),
             };
-            let count = usize::try_from(last - first + 1).unwrap_or(RECORDS_READ);
-            let events = self.app.events_of(self.caller, self.entered_campaign, first - 1, count).await?;
+            let count = usize::try_from(last - first + 1).unwrap_or(RECORDS_PER_READ);
+            let events = self.app.read_events(self.caller, self.entered_campaign, first - 1, count).await?;
             let mut commands: Vec<&[LoggedEvent]> =
                 events.chunk_by(|one, other| one.revision == other.revision).collect();
             if self.order == EventOrder::Newest {
@@ -187,7 +188,7 @@ impl Pages<'_> {
                 if found.len() >= limit {
                     return Ok((found, command.first().map(|event| event.revision)));
                 }
-                found.extend(command.iter().filter(|event| input.wants(event)).cloned());
+                found.extend(command.iter().filter(|event| input.matches(event)).cloned());
             }
             at = match self.order {
                 EventOrder::Oldest => last + 1,
@@ -200,26 +201,26 @@ impl Pages<'_> {
 
 impl App {
     /// The events of up to `records` records after a revision, redacted for the caller.
-    pub(super) async fn events_of(
+    pub(super) async fn read_events(
         &self,
         caller: &Caller,
         entered_campaign: &EnteredCampaign,
         after: u64,
         records: usize,
     ) -> Result<Vec<LoggedEvent>, Fault> {
-        let seen = Redaction::by(caller, &entered_campaign.campaign_id);
+        let seen = Redaction::for_caller(caller, &entered_campaign.campaign_id);
         let (mut events, mut after, mut left) = (Vec::new(), after, records);
         while left > 0 {
-            let wanted = left.min(RECORDS_READ);
+            let wanted = left.min(RECORDS_PER_READ);
             let read = self
                 .journal
                 .read(&entered_campaign.stream, after, wanted)
                 .await
-                .map_err(|error| self.unread(&error))?;
+                .map_err(|error| self.store_fault(&error))?;
             let is_last = read.len() < wanted;
             for record in read {
                 after = record.revision;
-                events.extend(seen.all(self.logged(&record)?));
+                events.extend(seen.redact_all(self.parse_record_events(&record)?));
             }
             left -= wanted;
             if is_last {
@@ -230,7 +231,7 @@ impl App {
     }
 
     /// The events from the start of a session on, and some earlier ones: the history is read in chunks from its end.
-    pub(super) async fn events_since(
+    pub(super) async fn read_events_since_session(
         &self,
         caller: &Caller,
         entered_campaign: &EnteredCampaign,
@@ -238,8 +239,8 @@ impl App {
     ) -> Result<Vec<LoggedEvent>, Fault> {
         let (mut events, mut last) = (Vec::new(), entered_campaign.committed.revision());
         while last > 0 {
-            let after = last.saturating_sub(RECORDS_READ as u64);
-            let mut earlier = self.events_of(caller, entered_campaign, after, RECORDS_READ).await?;
+            let after = last.saturating_sub(RECORDS_PER_READ as u64);
+            let mut earlier = self.read_events(caller, entered_campaign, after, RECORDS_PER_READ).await?;
             let starts = |event: &LoggedEvent| matches!(&event.event, CampaignEvent::SessionStarted { session_id, .. } if session_id == session);
             let has_begun = earlier.iter().any(starts);
             earlier.retain(|event| event.revision <= last);
@@ -253,9 +254,9 @@ impl App {
         Ok(events)
     }
 
-    fn logged(&self, record: &Record) -> Result<Vec<LoggedEvent>, Fault> {
+    fn parse_record_events(&self, record: &Record) -> Result<Vec<LoggedEvent>, Fault> {
         let events: Vec<CampaignEvent> =
-            serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+            serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
         let logged = |event| LoggedEvent {
             revision: record.revision,
             at: Moment::from(record.at),

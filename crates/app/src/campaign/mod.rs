@@ -12,11 +12,11 @@ mod session;
 mod stream;
 mod update;
 
-pub(crate) use context::{CONTEXT, Contexts};
+pub(crate) use context::{CONTEXT_URI, SessionContexts};
 pub(crate) use events::LoggedEvent;
-pub(crate) use record_roll::{Recorded, RollNote, RollPlace};
+pub(crate) use record_roll::{Recorded, RollDetails, RollPlace};
 pub use stream::CampaignStream;
-pub(crate) use stream::{CAMPAIGNS, stream};
+pub(crate) use stream::{CAMPAIGNS, campaign_stream};
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
@@ -34,71 +34,77 @@ pub(crate) struct CampaignNoun;
 impl Noun for CampaignNoun {
     fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            OperationEntry::of::<create::CampaignCreate>(),
-            OperationEntry::of::<create::ParticipantCreate>(),
-            OperationEntry::of::<create::ActorCreate>(),
-            OperationEntry::of::<create::ActorControlSet>(),
-            OperationEntry::of::<session::SessionStart>(),
-            OperationEntry::of::<context::SetContext>(),
-            OperationEntry::of::<session::SessionNote>(),
-            OperationEntry::of::<session::SessionRecap>(),
-            OperationEntry::of::<session::SessionEnd>(),
-            OperationEntry::of::<read::CampaignRead>(),
-            OperationEntry::of::<events::EventsList>(),
-            OperationEntry::of::<update::CampaignUpdate>(),
-            OperationEntry::of::<update::ParticipantUpdate>(),
-            OperationEntry::of::<update::ActorUpdate>(),
+            OperationEntry::from_operation::<create::CampaignCreate>(),
+            OperationEntry::from_operation::<create::ParticipantCreate>(),
+            OperationEntry::from_operation::<create::ActorCreate>(),
+            OperationEntry::from_operation::<create::ActorControlSet>(),
+            OperationEntry::from_operation::<session::SessionStart>(),
+            OperationEntry::from_operation::<context::SetContext>(),
+            OperationEntry::from_operation::<session::SessionNote>(),
+            OperationEntry::from_operation::<session::SessionRecap>(),
+            OperationEntry::from_operation::<session::SessionEnd>(),
+            OperationEntry::from_operation::<read::CampaignRead>(),
+            OperationEntry::from_operation::<events::EventsList>(),
+            OperationEntry::from_operation::<update::CampaignUpdate>(),
+            OperationEntry::from_operation::<update::ParticipantUpdate>(),
+            OperationEntry::from_operation::<update::ActorUpdate>(),
         ]
     }
 
     fn resources(&self) -> Vec<Resource> {
         vec![
-            resource("campaigns://list", "campaigns", "Campaigns", "All campaigns, the newest first.", "campaigns"),
-            resource(
+            view_resource(
+                "campaigns://list",
+                "campaigns",
+                "Campaigns",
+                "All campaigns, the newest first.",
+                "campaigns",
+            ),
+            view_resource(
                 "campaigns://list{?cursor,limit}",
                 "campaigns_page",
                 "Campaigns, page by page",
                 "The same from a next_cursor on, as many as are wanted.",
                 "campaigns",
             ),
-            resource(CONTEXT, "context", "Context", "What set_context said in this conversation.", "context"),
-            resource("campaign://{campaign_id}", "campaign", "A campaign", "One campaign.", "campaign"),
-            resource(
+            view_resource(CONTEXT_URI, "context", "Context", "What set_context said in this conversation.", "context"),
+            view_resource("campaign://{campaign_id}", "campaign", "A campaign", "One campaign.", "campaign"),
+            view_resource(
                 "campaign://{campaign_id}/participants",
                 "participants",
                 "Participants of a campaign",
                 "Who is at the table, the newest first.",
                 "participants",
             ),
-            resource(
+            view_resource(
                 "campaign://{campaign_id}/participants{?cursor,limit}",
                 "participants_page",
                 "Participants of a campaign, page by page",
                 "The same from a next_cursor on, as many as are wanted.",
                 "participants",
             ),
-            resource(
+            view_resource(
                 "campaign://{campaign_id}/actors",
                 "actors",
                 "Actors of a campaign",
                 "Who is in the story, the newest first.",
                 "actors",
             ),
-            resource(
+            view_resource(
                 "campaign://{campaign_id}/actors{?cursor,limit}",
                 "actors_page",
                 "Actors of a campaign, page by page",
                 "The same from a next_cursor on, as many as are wanted.",
                 "actors",
             ),
-            resource(
+            view_resource(
                 "campaign://{campaign_id}/sessions",
                 "sessions",
                 "Sessions of a campaign",
                 "When it was played, the newest first.",
                 "sessions",
             ),
-            resource(
+            view_resource(
                 "campaign://{campaign_id}/sessions{?cursor,limit}",
                 "sessions_page",
                 "Sessions of a campaign, page by page",
@@ -121,10 +127,10 @@ impl Noun for CampaignNoun {
 
     fn prompts(&self) -> Vec<PromptEntry> {
         vec![
-            PromptEntry::of::<prompts::StartCampaign>(),
-            PromptEntry::of::<prompts::PrepareSession>(),
-            PromptEntry::of::<prompts::RunScene>(),
-            PromptEntry::of::<prompts::WriteRecap>(),
+            PromptEntry::from_prompt::<prompts::StartCampaign>(),
+            PromptEntry::from_prompt::<prompts::PrepareSession>(),
+            PromptEntry::from_prompt::<prompts::RunScene>(),
+            PromptEntry::from_prompt::<prompts::WriteRecap>(),
         ]
     }
 
@@ -137,16 +143,16 @@ impl Noun for CampaignNoun {
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {
-        Some(RegisteredKind::of::<CampaignStream>())
+        Some(RegisteredKind::new::<CampaignStream>())
     }
 
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
         // Contexts are not derived from the journal, so `verify` does not check them.
-        vec![(context::KIND, SideRowCheck::NotCovered)]
+        vec![(context::CONTEXT_KIND, SideRowCheck::NotCovered)]
     }
 
     fn changed_resources(&self, record: &Record) -> Vec<ResourceChange> {
-        changed_resources::changed(record)
+        changed_resources::changes_of_record(record)
     }
 
     fn containing_resource(&self, _uri: &str) -> Option<String> {
@@ -168,7 +174,7 @@ impl Noun for CampaignNoun {
     }
 }
 
-const fn resource(
+const fn view_resource(
     uri: &'static str,
     name: &'static str,
     title: &'static str,

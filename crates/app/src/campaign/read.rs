@@ -6,8 +6,8 @@ use skald_domain::campaign::{Actor, Campaign, CampaignState, HasId, Participant,
 
 use super::context::ContextView;
 use super::stream::CAMPAIGNS;
-use crate::list_page::{ListPage, bad_cursor, page_limit};
-use crate::redaction::{Redaction, Veiled};
+use crate::list_page::{ListPage, check_page_limit, invalid_cursor_fault};
+use crate::redaction::{Redact, Redaction};
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset, limits};
 
 pub(super) struct CampaignRead;
@@ -74,23 +74,23 @@ impl Operation for CampaignRead {
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const ROUTES: &'static [Route] = &[
-        Route::get("/api/v1/campaigns").with("view", "campaigns"),
-        Route::get("/api/v1/campaigns/{campaign_id}").with("view", "campaign"),
-        Route::get("/api/v1/campaigns/{campaign_id}/participants").with("view", "participants"),
-        Route::get("/api/v1/campaigns/{campaign_id}/actors").with("view", "actors"),
-        Route::get("/api/v1/campaigns/{campaign_id}/sessions").with("view", "sessions"),
-        Route::get("/api/v1/context").with("view", "context"),
+        Route::get("/api/v1/campaigns").with_fixed_field("view", "campaigns"),
+        Route::get("/api/v1/campaigns/{campaign_id}").with_fixed_field("view", "campaign"),
+        Route::get("/api/v1/campaigns/{campaign_id}/participants").with_fixed_field("view", "participants"),
+        Route::get("/api/v1/campaigns/{campaign_id}/actors").with_fixed_field("view", "actors"),
+        Route::get("/api/v1/campaigns/{campaign_id}/sessions").with_fixed_field("view", "sessions"),
+        Route::get("/api/v1/context").with_fixed_field("view", "context"),
     ];
     type Input = CampaignReadInput;
     type Output = CampaignReadOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: CampaignReadInput) -> Result<CampaignReadOutput, Fault> {
-        let limit = page_limit(input.limit)?;
+        let limit = check_page_limit(input.limit)?;
         let cursor = input.cursor.as_deref();
         let output = CampaignReadOutput::default();
         match input.view {
             CampaignView::Campaigns => {
-                let page = app.campaigns_of(call.caller, cursor, limit).await?;
+                let page = app.list_campaigns(call.caller, cursor, limit).await?;
                 Ok(CampaignReadOutput { campaigns: Some(page.items), next_cursor: page.next_cursor, ..output })
             }
             CampaignView::Context => {
@@ -99,19 +99,19 @@ impl Operation for CampaignRead {
             }
             view => {
                 let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-                let seen = Redaction::by(call.caller, &entered_campaign.campaign_id);
+                let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
                 let output = CampaignReadOutput { revision: Some(entered_campaign.committed.revision()), ..output };
-                of_campaign(entered_campaign.state(), view, cursor, limit, seen, output)
+                fill_campaign_view(entered_campaign.state(), view, cursor, limit, seen, output)
             }
         }
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.known_ids(caller, field).await
+        app.complete_id_field(caller, field).await
     }
 }
 
-fn of_campaign(
+fn fill_campaign_view(
     state: &CampaignState,
     view: CampaignView,
     cursor: Option<&str>,
@@ -121,71 +121,82 @@ fn of_campaign(
 ) -> Result<CampaignReadOutput, Fault> {
     Ok(match view {
         CampaignView::Participants => {
-            let page = page(state.participants(), cursor, limit)?;
-            CampaignReadOutput { participants: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
+            let page = page_of_register(state.participants(), cursor, limit)?;
+            CampaignReadOutput {
+                participants: Some(seen.redact_all(page.items)),
+                next_cursor: page.next_cursor,
+                ..output
+            }
         }
         CampaignView::Actors => {
-            let page = page(state.actors(), cursor, limit)?;
-            CampaignReadOutput { actors: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
+            let page = page_of_register(state.actors(), cursor, limit)?;
+            CampaignReadOutput { actors: Some(seen.redact_all(page.items)), next_cursor: page.next_cursor, ..output }
         }
         CampaignView::Sessions => {
-            let page = page(state.sessions(), cursor, limit)?;
-            CampaignReadOutput { sessions: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
+            let page = page_of_register(state.sessions(), cursor, limit)?;
+            CampaignReadOutput { sessions: Some(seen.redact_all(page.items)), next_cursor: page.next_cursor, ..output }
         }
-        CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context => {
-            CampaignReadOutput { campaign: state.campaign().cloned().and_then(|campaign| seen.one(campaign)), ..output }
-        }
+        CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context => CampaignReadOutput {
+            campaign: state.campaign().cloned().and_then(|campaign| seen.redact(campaign)),
+            ..output
+        },
     })
 }
 
-fn page<T: HasId + Clone>(register: &Register<T>, cursor: Option<&str>, limit: usize) -> Result<ListPage<T>, Fault> {
+fn page_of_register<T: HasId + Clone>(
+    register: &Register<T>,
+    cursor: Option<&str>,
+    limit: usize,
+) -> Result<ListPage<T>, Fault> {
     let from = match cursor {
         None => u64::MAX,
-        Some(cursor) => cursor.parse().map_err(|_| bad_cursor(cursor))?,
+        Some(cursor) => cursor.parse().map_err(|_| invalid_cursor_fault(cursor))?,
     };
     let rows: Vec<(u64, &T)> = register.older_than(from).take(limit + 1).collect();
     let next_cursor = (rows.len() > limit).then(|| rows[limit - 1].0.to_string());
     Ok(ListPage { items: rows.into_iter().take(limit).map(|(_, item)| item.clone()).collect(), next_cursor })
 }
 
-fn ids<T: HasId + Veiled>(register: &Register<T>, seen: Redaction) -> Vec<String> {
-    let there = register.newest_first().filter_map(|item| seen.look(item));
+fn visible_ids<T: HasId + Redact>(register: &Register<T>, seen: Redaction) -> Vec<String> {
+    let there = register.newest_first().filter_map(|item| seen.redact_ref(item));
     there.take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
 }
 
 impl App {
     /// The campaigns that the caller has a role in, the newest first.
-    pub(crate) async fn campaigns_of(
+    pub(crate) async fn list_campaigns(
         &self,
         caller: &Caller,
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<ListPage<Campaign>, Fault> {
-        self.listing(caller, CAMPAIGNS, cursor, limit, |document| self.listed(caller, &document.id, &document.body))
-            .await
+        self.list_documents(caller, CAMPAIGNS, cursor, limit, |document| {
+            self.parse_visible_campaign(caller, &document.id, &document.body)
+        })
+        .await
     }
 
-    fn listed(&self, caller: &Caller, id: &str, body: &str) -> Result<Option<Campaign>, Fault> {
+    fn parse_visible_campaign(&self, caller: &Caller, id: &str, body: &str) -> Result<Option<Campaign>, Fault> {
         if caller.role_in(id).is_none() {
             return Ok(None);
         }
-        let campaign = serde_json::from_str(body).map_err(|error| Fault::internal(error, self.request_id()))?;
-        Ok(Redaction::by(caller, id).one(campaign))
+        let campaign = serde_json::from_str(body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
+        Ok(Redaction::for_caller(caller, id).redact(campaign))
     }
 
     /// Completion values for a field that is an id, the newest first.
-    pub(crate) async fn known_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
+    pub(crate) async fn complete_id_field(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
         if field == "campaign_id" {
-            let page = self.campaigns_of(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
+            let page = self.list_campaigns(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
             return Some(page.items.into_iter().map(|campaign| campaign.id).collect());
         }
         let campaign_id = self.context(caller).await.ok()??.campaign_id;
-        let entered_campaign = self.enter_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
-        let (state, seen) = (entered_campaign.state(), Redaction::by(caller, &campaign_id));
+        let entered_campaign = self.enter_campaign_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
+        let (state, seen) = (entered_campaign.state(), Redaction::for_caller(caller, &campaign_id));
         match field {
-            "participant_id" | "controller" => Some(ids(state.participants(), seen)),
-            "actor_id" => Some(ids(state.actors(), seen)),
-            "session_id" => Some(ids(state.sessions(), seen)),
+            "participant_id" | "controller" => Some(visible_ids(state.participants(), seen)),
+            "actor_id" => Some(visible_ids(state.actors(), seen)),
+            "session_id" => Some(visible_ids(state.sessions(), seen)),
             _ => None,
         }
     }

@@ -9,9 +9,9 @@ use skald_domain::dice::RandomReport;
 use skald_domain::dice::odds::Exact;
 use skald_domain::id;
 
-use super::access::{EnteredCampaign, named};
+use super::access::{EnteredCampaign, parse_id};
 use super::stream::SESSIONS;
-use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Operation, short};
+use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, truncate_for_message};
 
 /// The input fields that say where a roll is recorded; every operation that rolls has them.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Recorded {
 }
 
 /// The data of a roll that is recorded.
-pub(crate) struct RollNote {
+pub(crate) struct RollDetails {
     pub expression: Option<String>,
     pub result: Value,
     pub chance: Option<Exact>,
@@ -43,21 +43,21 @@ const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
 impl App {
     /// The campaign, session and participant of a roll, from its input or from the context. `None` if neither names a
     /// session: such a roll is answered and not recorded.
-    async fn roll_place<O: Operation>(
+    async fn find_roll_place<O: Operation>(
         &self,
         call: &Call<'_>,
         place: &RollPlace,
     ) -> Result<Option<(EnteredCampaign, String, Option<String>)>, Fault> {
         let context = self.context(call.caller).await?;
-        let (campaign_id, session_id) = match (named("session_id", place.session_id.as_deref())?, &context) {
+        let (campaign_id, session_id) = match (parse_id("session_id", place.session_id.as_deref())?, &context) {
             (Some(session_id), _) => (self.campaign_of_session(call, session_id).await?, session_id.to_owned()),
             (None, Some(context)) => match &context.session_id {
                 Some(session_id) => (context.campaign_id.clone(), session_id.clone()),
-                None => return nowhere(place),
+                None => return check_unrecorded_roll(place),
             },
-            (None, None) => return nowhere(place),
+            (None, None) => return check_unrecorded_roll(place),
         };
-        let entered_campaign = self.enter_as(call.caller, O::NAME, ALLOWED, &campaign_id).await?;
+        let entered_campaign = self.enter_campaign_as(call.caller, O::NAME, ALLOWED, &campaign_id).await?;
         let here = context.filter(|context| context.campaign_id == campaign_id);
         // The participant may have been removed since the context was set: then the roll is recorded without one.
         let participant = here.and_then(|context| context.participant_id);
@@ -66,10 +66,10 @@ impl App {
     }
 
     async fn campaign_of_session(&self, call: &Call<'_>, session_id: &str) -> Result<String, Fault> {
-        let campaign_id = self.campaign_with(call.caller, SESSIONS, session_id).await?;
+        let campaign_id = self.campaign_of_document(call.caller, SESSIONS, session_id).await?;
         campaign_id.ok_or_else(|| {
-            Fault::new(Code::NotFound, format!("there is no session {:?}", short(session_id)))
-                .at("/session_id")
+            Fault::new(Code::NotFound, format!("there is no session {:?}", truncate_for_message(session_id)))
+                .with_path("/session_id")
                 .value(&session_id.into())
                 .hint("send the id of a session that is there; `campaign_read` with view sessions lists those of a campaign")
         })
@@ -77,19 +77,19 @@ impl App {
 
     /// Rolls, and records the roll if there is a session for it: `note` extracts the data to record, `finish` adds the
     /// place of the record to the answer. A retry of a recorded roll under the same key gets the stored answer.
-    pub(crate) async fn rolled<O: Operation, T: Serialize + Clone + Send + Sync + 'static>(
+    pub(crate) async fn roll_and_record<O: Operation, T: Serialize + Clone + Send + Sync + 'static>(
         &self,
         call: &Call<'_>,
         place: &RollPlace,
         roll: impl Future<Output = Result<T, Fault>>,
-        note: for<'a> fn(&'a Self, &'a T) -> BoxFuture<'a, RollNote>,
+        note: for<'a> fn(&'a Self, &'a T) -> BoxFuture<'a, RollDetails>,
         finish: fn(&mut T, Recorded),
-    ) -> Result<Answered<T>, Fault> {
+    ) -> Result<CommandAnswer<T>, Fault> {
         // Checked before rolling, so that a roll that cannot be recorded is not made.
-        let place_found = self.roll_place::<O>(call, place).await?;
+        let place_found = self.find_roll_place::<O>(call, place).await?;
         let answer = roll.await?;
         let Some((entered_campaign, session_id, participant_id)) = place_found else {
-            return Ok(Answered::Now(answer));
+            return Ok(CommandAnswer::Now(answer));
         };
         let note = note(self, &answer).await;
         let roll_id = self.new_id(call, id::ROLL, entered_campaign.stream.as_str());
@@ -102,7 +102,7 @@ impl App {
             id: roll_id,
             session_id: Some(session_id),
             participant_id,
-            actor_id: named("actor_id", place.actor_id.as_deref())?.map(str::to_owned),
+            actor_id: parse_id("actor_id", place.actor_id.as_deref())?.map(str::to_owned),
             tool: O::NAME.to_owned(),
             expression: note.expression,
             input: call.input.clone(),
@@ -110,20 +110,25 @@ impl App {
             chance: note.chance,
             rng: Some(note.rng),
         };
-        self.command::<O, _>(call, entered_campaign.place(), CampaignCommand::RecordRoll(Box::new(roll)), move |_| {
-            let mut answer = answer.clone();
-            finish(&mut answer, recorded.clone());
-            answer
-        })
+        self.execute_campaign_command::<O, _>(
+            call,
+            entered_campaign.id_and_stream(),
+            CampaignCommand::RecordRoll(Box::new(roll)),
+            move |_| {
+                let mut answer = answer.clone();
+                finish(&mut answer, recorded.clone());
+                answer
+            },
+        )
         .await
     }
 }
 
 /// The result for a roll without a session: `None`, or a fault if it names an actor, who belongs in a record.
-fn nowhere<T>(place: &RollPlace) -> Result<Option<T>, Fault> {
+fn check_unrecorded_roll<T>(place: &RollPlace) -> Result<Option<T>, Fault> {
     if place.actor_id.is_none() {
         return Ok(None);
     }
     let fault = Fault::new(Code::InvalidParams, "actor_id is given, but no session to record the roll in");
-    Err(fault.at("/actor_id").hint("send session_id too; `set_context` with a session says it once for all"))
+    Err(fault.with_path("/actor_id").hint("send session_id too; `set_context` with a session says it once for all"))
 }

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
 use skald_domain::{Moment, id};
 
-use super::access::{EnteredCampaign, named};
+use super::access::{EnteredCampaign, parse_id};
 use crate::redaction::Redaction;
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset,
 };
 use skald_journal::JournalFailure;
 
@@ -33,13 +33,13 @@ impl Operation for SessionStart {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = SessionStartInput;
-    type Output = Answered<Session>;
+    type Output = CommandAnswer<Session>;
 
-    async fn run(app: &App, call: &Call<'_>, input: SessionStartInput) -> Result<Answered<Session>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: SessionStartInput) -> Result<CommandAnswer<Session>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let id = app.new_id(call, id::SESSION, entered_campaign.stream.as_str());
         let command = CampaignCommand::StartSession { id: id.clone(), name: input.name };
-        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             done.committed.state.sessions().get(&id).cloned().expect("a session that was just started")
         })
         .await
@@ -65,16 +65,16 @@ impl Operation for SessionEnd {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = SessionEndInput;
-    type Output = Answered<Session>;
+    type Output = CommandAnswer<Session>;
 
-    async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<Answered<Session>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<CommandAnswer<Session>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let asked = named("session_id", input.session_id.as_deref())?;
+        let asked = parse_id("session_id", input.session_id.as_deref())?;
         if let Some(id) = asked.filter(|id| !entered_campaign.state().sessions().contains(id)) {
             return Err(app.missing_session(call.caller, &entered_campaign, id).await?);
         }
         let command = CampaignCommand::EndSession { session_id: asked.map(str::to_owned) };
-        let ended = app.try_command::<Self, _>(call, &entered_campaign.stream, command, |done| {
+        let ended = app.try_campaign_command::<Self, _>(call, &entered_campaign.stream, command, |done| {
             let ended = done.events.iter().find_map(|event| match event {
                 CampaignEvent::SessionEnded { session_id } => done.committed.state.sessions().get(session_id),
                 _ => None,
@@ -85,11 +85,11 @@ impl Operation for SessionEnd {
             // Another request may have ended it a moment ago.
             Err(JournalFailure::Refused(CampaignRefusal::SessionEnded { session_id })) => {
                 let entered_campaign = app.enter_campaign::<Self>(call, Some(&entered_campaign.campaign_id)).await?;
-                call.work.stands_at(entered_campaign.committed.revision());
+                call.work.set_revision(entered_campaign.committed.revision());
                 let session = entered_campaign.state().sessions().get(&session_id).cloned();
-                Ok(Answered::Now(session.expect("a session that has ended")))
+                Ok(CommandAnswer::Now(session.expect("a session that has ended")))
             }
-            ended => ended.map_err(|failure| app.not_done(&entered_campaign.campaign_id, failure)),
+            ended => ended.map_err(|failure| app.campaign_fault(&entered_campaign.campaign_id, failure)),
         }
     }
 }
@@ -115,15 +115,15 @@ impl Operation for SessionNote {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     type Input = SessionNoteInput;
-    type Output = Answered<Note>;
+    type Output = CommandAnswer<Note>;
 
-    async fn run(app: &App, call: &Call<'_>, input: SessionNoteInput) -> Result<Answered<Note>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: SessionNoteInput) -> Result<CommandAnswer<Note>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let session_id = app.session_of(call.caller, &entered_campaign, input.session_id.as_deref()).await?;
+        let session_id = app.find_session_id(call.caller, &entered_campaign, input.session_id.as_deref()).await?;
         let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
-        let given = app.given(call);
+        let given = app.time_and_caller(call);
         let command = CampaignCommand::AddNote { id, session_id, text: input.text };
-        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let noted = done.events.iter().find_map(|event| match event {
                 CampaignEvent::NoteAdded { note_id, session_id, text } => Some((note_id, session_id, text)),
                 _ => None,
@@ -168,11 +168,11 @@ impl Operation for SessionRecap {
 
     async fn run(app: &App, call: &Call<'_>, input: SessionRecapInput) -> Result<SessionRecapOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        app.recap(call.caller, &entered_campaign, input.session_id.as_deref()).await
+        app.render_recap(call.caller, &entered_campaign, input.session_id.as_deref()).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.known_ids(caller, field).await
+        app.complete_id_field(caller, field).await
     }
 }
 
@@ -185,13 +185,13 @@ impl SessionRecapOutput {
 impl App {
     /// The session of a call: the named one, or that of the context if it is in this campaign. `None` stands for the
     /// active one.
-    pub(super) async fn session_of(
+    pub(super) async fn find_session_id(
         &self,
         caller: &Caller,
         entered_campaign: &EnteredCampaign,
         given: Option<&str>,
     ) -> Result<Option<String>, Fault> {
-        if let Some(id) = named("session_id", given)? {
+        if let Some(id) = parse_id("session_id", given)? {
             if entered_campaign.state().sessions().contains(id) {
                 return Ok(Some(id.to_owned()));
             }
@@ -201,14 +201,14 @@ impl App {
         Ok(context.and_then(|context| context.session_id))
     }
 
-    pub(super) async fn recap(
+    pub(super) async fn render_recap(
         &self,
         caller: &Caller,
         entered_campaign: &EnteredCampaign,
         session_id: Option<&str>,
     ) -> Result<SessionRecapOutput, Fault> {
         let sessions = entered_campaign.state().sessions();
-        let session = match self.session_of(caller, entered_campaign, session_id).await? {
+        let session = match self.find_session_id(caller, entered_campaign, session_id).await? {
             Some(id) => sessions.get(&id),
             None => entered_campaign.state().active_session().or_else(|| sessions.newest_first().next()),
         };
@@ -217,13 +217,13 @@ impl App {
                 format!("{} was not played yet: there is no session to tell of", entered_campaign.campaign_id);
             Fault::new(Code::NotFound, message).hint("begin one first; `session_start` does it")
         };
-        let seen = Redaction::by(caller, &entered_campaign.campaign_id);
-        let session = session.cloned().and_then(|session| seen.one(session)).ok_or_else(none)?;
+        let seen = Redaction::for_caller(caller, &entered_campaign.campaign_id);
+        let session = session.cloned().and_then(|session| seen.redact(session)).ok_or_else(none)?;
         let events = self
-            .events_since(caller, entered_campaign, &session.id)
+            .read_events_since_session(caller, entered_campaign, &session.id)
             .await?
             .into_iter()
             .map(|event| (event.recorded_at, event.by, event.event));
-        Ok(SessionRecapOutput { text: recap(&session, &seen.people(entered_campaign.state()), events), session })
+        Ok(SessionRecapOutput { text: recap(&session, &seen.redact_people(entered_campaign.state()), events), session })
     }
 }

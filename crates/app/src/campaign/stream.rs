@@ -22,11 +22,15 @@ impl StreamKind for CampaignStream {
     type Parts = WholeSnapshot<CampaignState>;
     type ReadCache = ();
 
-    fn kind(event: &CampaignEvent) -> &'static str {
+    fn event_kind(event: &CampaignEvent) -> &'static str {
         event.kind()
     }
 
-    fn index(stream: &StreamName, state: &CampaignState, events: &[CampaignEvent]) -> Vec<ReadModelChange> {
+    fn read_model_changes(
+        stream: &StreamName,
+        state: &CampaignState,
+        events: &[CampaignEvent],
+    ) -> Vec<ReadModelChange> {
         let Some(campaign) = state.campaign() else { return Vec::new() };
         let put = |collection: &str, id: &str, rank: i64, body: String| {
             let (collection, partition) = (collection.to_owned(), stream.id().to_owned());
@@ -55,11 +59,11 @@ impl StreamKind for CampaignStream {
     }
 }
 
-pub(crate) fn stream(campaign_id: &str) -> StreamName {
+pub(crate) fn campaign_stream(campaign_id: &str) -> StreamName {
     StreamName::new(CampaignStream::NAME, campaign_id)
 }
 
-pub(super) fn refused(campaign_id: &str, refusal: &CampaignRefusal) -> Fault {
+pub(super) fn refusal_fault(campaign_id: &str, refusal: &CampaignRefusal) -> Fault {
     let code = match refusal.kind() {
         CampaignRefusalKind::NotFound => Code::NotFound,
         CampaignRefusalKind::Invalid => Code::InvalidParams,
@@ -68,22 +72,22 @@ pub(super) fn refused(campaign_id: &str, refusal: &CampaignRefusal) -> Fault {
         CampaignRefusalKind::Rejected => Code::Rejected,
     };
     if matches!(refusal, CampaignRefusal::CampaignNotFound) {
-        return not_found(campaign_id);
+        return campaign_not_found(campaign_id);
     }
     let mut fault = Fault::new(code, refusal.to_string()).hint(refusal.hint());
     if let Some(pointer) = refusal.pointer() {
-        fault = fault.at(pointer);
+        fault = fault.with_path(pointer);
     }
     if let Some(value) = refusal.value() {
         fault = fault.value(&value.into());
     }
-    fault.allowed(refusal.allowed())
+    fault.allowed(refusal.allowed_values())
 }
 
 /// The fault for a campaign that does not exist, or that the caller has no role in: both look the same.
-pub(super) fn not_found(campaign_id: &str) -> Fault {
-    Fault::new(Code::NotFound, format!("there is no campaign {:?}", crate::short(campaign_id)))
-        .at("/campaign_id")
+pub(super) fn campaign_not_found(campaign_id: &str) -> Fault {
+    Fault::new(Code::NotFound, format!("there is no campaign {:?}", crate::truncate_for_message(campaign_id)))
+        .with_path("/campaign_id")
         .value(&campaign_id.into())
         .hint("send the id of a campaign that is there; `campaign_read` with view campaigns lists them; `campaign_create` makes one")
 }

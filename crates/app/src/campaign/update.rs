@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role};
 
 use crate::method_fields::MethodFields;
-use crate::{Allowed, Answered, App, Call, CampaignRole, Fault, Operation, OperationKind, Toolset};
+use crate::{Allowed, App, Call, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
 /// Refuses every given field, for a method that takes none.
-fn only<const N: usize>(method: &'static str, given: [(&str, bool); N]) -> Result<(), Fault> {
+fn refuse_fields<const N: usize>(method: &'static str, given: [(&str, bool); N]) -> Result<(), Fault> {
     let checked = MethodFields { method, takes: &[] }.check(&given);
     checked.map_err(|fault| fault.hint("leave it out, or use method update"))
 }
@@ -53,20 +53,20 @@ impl Operation for CampaignUpdate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = CampaignUpdateInput;
-    type Output = Answered<Campaign>;
+    type Output = CommandAnswer<Campaign>;
 
-    async fn run(app: &App, call: &Call<'_>, input: CampaignUpdateInput) -> Result<Answered<Campaign>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: CampaignUpdateInput) -> Result<CommandAnswer<Campaign>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let CampaignUpdateInput { name, gm_mode, theme_prompt, method, .. } = input;
         let given =
             [("name", name.is_some()), ("gm_mode", gm_mode.is_some()), ("theme_prompt", theme_prompt.is_some())];
         let command = match method {
             CampaignMethod::Update => CampaignCommand::Update { name, gm_mode, theme_prompt },
-            CampaignMethod::End => only("end", given).map(|()| CampaignCommand::End)?,
-            CampaignMethod::Archive => only("archive", given).map(|()| CampaignCommand::Archive)?,
-            CampaignMethod::Restore => only("restore", given).map(|()| CampaignCommand::Restore)?,
+            CampaignMethod::End => refuse_fields("end", given).map(|()| CampaignCommand::End)?,
+            CampaignMethod::Archive => refuse_fields("archive", given).map(|()| CampaignCommand::Archive)?,
+            CampaignMethod::Restore => refuse_fields("restore", given).map(|()| CampaignCommand::Restore)?,
         };
-        app.command::<Self, _>(call, entered_campaign.place(), command, |done| {
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, |done| {
             done.committed.state.campaign().cloned().expect("a campaign that was just changed")
         })
         .await
@@ -117,13 +117,13 @@ impl Operation for ParticipantUpdate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ParticipantUpdateInput;
-    type Output = Answered<ParticipantChanged>;
+    type Output = CommandAnswer<ParticipantChanged>;
 
     async fn run(
         app: &App,
         call: &Call<'_>,
         input: ParticipantUpdateInput,
-    ) -> Result<Answered<ParticipantChanged>, Fault> {
+    ) -> Result<CommandAnswer<ParticipantChanged>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let ParticipantUpdateInput { participant_id, method, display_name, role, controller, .. } = input;
         let id = participant_id.trim().to_owned();
@@ -135,10 +135,10 @@ impl Operation for ParticipantUpdate {
                 CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller }
             }
             UpdateMethod::Remove => {
-                only("remove", given).map(|()| CampaignCommand::RemoveParticipant { participant_id })?
+                refuse_fields("remove", given).map(|()| CampaignCommand::RemoveParticipant { participant_id })?
             }
         };
-        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let now = done.committed.state.participants().get(&id).cloned();
             let participant = now.or_else(|| before.clone()).expect("a participant who is or was there");
             ParticipantChanged { participant, removed: method == UpdateMethod::Remove }
@@ -183,9 +183,9 @@ impl Operation for ActorUpdate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorUpdateInput;
-    type Output = Answered<ActorChanged>;
+    type Output = CommandAnswer<ActorChanged>;
 
-    async fn run(app: &App, call: &Call<'_>, input: ActorUpdateInput) -> Result<Answered<ActorChanged>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: ActorUpdateInput) -> Result<CommandAnswer<ActorChanged>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let ActorUpdateInput { actor_id, method, name, kind, notes, .. } = input;
         let id = actor_id.trim().to_owned();
@@ -193,9 +193,11 @@ impl Operation for ActorUpdate {
         let given = [("name", name.is_some()), ("kind", kind.is_some()), ("notes", notes.is_some())];
         let command = match method {
             UpdateMethod::Update => CampaignCommand::UpdateActor { actor_id, name, kind, notes },
-            UpdateMethod::Remove => only("remove", given).map(|()| CampaignCommand::RemoveActor { actor_id })?,
+            UpdateMethod::Remove => {
+                refuse_fields("remove", given).map(|()| CampaignCommand::RemoveActor { actor_id })?
+            }
         };
-        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let now = done.committed.state.actors().get(&id).cloned();
             let actor = now.or_else(|| before.clone()).expect("an actor who is or was there");
             ActorChanged { actor, removed: method == UpdateMethod::Remove }

@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skald_domain::dice::notation::{Duality, Edge, Roll};
-use skald_domain::dice::odds::{Effort, line_odds};
+use skald_domain::dice::odds::{ComputationBudget, line_odds};
 use skald_domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
 
-use crate::campaign::{Recorded, RollNote, RollPlace};
-use crate::{Allowed, Answered, App, Call, Fault, Operation, OperationKind, Route, Toolset};
+use crate::campaign::{Recorded, RollDetails, RollPlace};
+use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset};
 
 /// No fields.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -72,13 +72,13 @@ impl Operation for DualityActionRoll {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = DualityActionRollInput;
-    type Output = Answered<DualityActionRollOutput>;
+    type Output = CommandAnswer<DualityActionRollOutput>;
 
     async fn run(
         app: &App,
         call: &Call<'_>,
         input: DualityActionRollInput,
-    ) -> Result<Answered<DualityActionRollOutput>, Fault> {
+    ) -> Result<CommandAnswer<DualityActionRollOutput>, Fault> {
         let DualityActionRollInput { modifier, difficulty, rng, session_id, actor_id } = input;
         let place = RollPlace { session_id, actor_id };
         let roll = async {
@@ -86,18 +86,21 @@ impl Operation for DualityActionRoll {
             let (judgement, rng) = dice::roll_duality(modifier, difficulty, rng.unwrap_or_default(), entropy)?;
             Ok(DualityActionRollOutput { judgement, rng, recorded: None })
         };
-        app.rolled::<Self, _>(call, &place, roll, note, |output, recorded| output.recorded = Some(recorded)).await
+        app.roll_and_record::<Self, _>(call, &place, roll, roll_details, |output, recorded| {
+            output.recorded = Some(recorded);
+        })
+        .await
     }
 }
 
-fn note<'a>(_: &'a App, output: &'a DualityActionRollOutput) -> BoxFuture<'a, RollNote> {
+fn roll_details<'a>(_: &'a App, output: &'a DualityActionRollOutput) -> BoxFuture<'a, RollDetails> {
     let Judgement { modifier, difficulty, total, .. } = output.judgement;
     let line = Roll::Duality(Duality { modifier, difficulty, edge: Edge::None });
     // With a difficulty the chance of success is recorded, otherwise the chance of at least this total.
-    let odds = line_odds(&line, &Effort::default()).ok();
-    let chance = odds.map(|odds| odds.success.clone().unwrap_or_else(|| odds.at_least(total)));
+    let odds = line_odds(&line, &ComputationBudget::default()).ok();
+    let chance = odds.map(|odds| odds.success.clone().unwrap_or_else(|| odds.chance_of_at_least(total)));
     let (expression, result) = (Some(line.to_string()), json!(output.judgement));
-    Box::pin(ready(RollNote { expression, result, chance, rng: output.rng.clone() }))
+    Box::pin(ready(RollDetails { expression, result, chance, rng: output.rng.clone() }))
 }
 
 pub(super) struct DualityOutcome;

@@ -34,11 +34,11 @@ impl Prompt for ExplainOdds {
     async fn render(_: &App, _: &Caller, arguments: ExplainOddsArguments) -> Result<String, Fault> {
         let odds = dice::probability(arguments.modifier, arguments.difficulty)?;
         let better = dice::probability(arguments.modifier.saturating_add(1), arguments.difficulty)?;
-        Ok(text(&arguments, &odds, &better))
+        Ok(prompt_text(&arguments, &odds, &better))
     }
 }
 
-fn text(arguments: &ExplainOddsArguments, odds: &Probability, better: &Probability) -> String {
+fn prompt_text(arguments: &ExplainOddsArguments, odds: &Probability, better: &Probability) -> String {
     let ExplainOddsArguments { difficulty, modifier, .. } = arguments;
     let mut text = format!(
         "A player is about to make a Duality roll with modifier {modifier:+} against difficulty {difficulty}. \
@@ -46,23 +46,28 @@ fn text(arguments: &ExplainOddsArguments, odds: &Probability, better: &Probabili
         odds.total_outcomes
     );
     for row in &odds.outcome_counts {
-        line(&mut text, row.outcome.label(), row.count, odds.total_outcomes);
+        write_count_line(&mut text, row.outcome.label(), row.count, odds.total_outcomes);
     }
-    line(&mut text, "Success in all, crits included", odds.success_count, odds.total_outcomes);
-    line(&mut text, "Failure in all", odds.failure_count, odds.total_outcomes);
-    line(&mut text, "Success in all if the modifier were one higher", better.success_count, better.total_outcomes);
+    write_count_line(&mut text, "Success in all, crits included", odds.success_count, odds.total_outcomes);
+    write_count_line(&mut text, "Failure in all", odds.failure_count, odds.total_outcomes);
+    write_count_line(
+        &mut text,
+        "Success in all if the modifier were one higher",
+        better.success_count,
+        better.total_outcomes,
+    );
     text.push_str(
         "\nExplain this to the player in two or three plain sentences: how likely success is, how often Hope or Fear comes \
          with it, and what one more on the modifier would be worth. Use these counts as they are; `duality_probability` \
          has any other case.",
     );
     if let Some(outcome) = arguments.outcome {
-        let _ = write!(text, " The player cares most about {} ({}).", outcome.label().to_lowercase(), outcome.word());
+        let _ = write!(text, " The player cares most about {} ({}).", outcome.label().to_lowercase(), outcome.as_str());
     }
     text
 }
 
-fn line(text: &mut String, what: &str, count: u32, of: u32) {
+fn write_count_line(text: &mut String, what: &str, count: u32, of: u32) {
     let percent = f64::from(count) * 100.0 / f64::from(of);
     let _ = writeln!(text, "- {what}: {count} ({percent:.1} %)");
 }

@@ -2,23 +2,23 @@
 
 use skald_domain::dice::DiceRefusal;
 use skald_domain::dice::notation::{Dialect, Notation, parse};
-use skald_domain::dice::odds::{Effort, LineOdds, OddsRefusal, SampleRefusal, line_odds};
+use skald_domain::dice::odds::{ComputationBudget, LineOdds, OddsRefusal, SampleRefusal, line_odds};
 
 use crate::{Code, Fault};
 
 /// Parses an expression. The message of the fault marks the wrong position with a caret.
-pub(super) fn read(expression: &str, dialect: Dialect, field: &str) -> Result<Notation, Fault> {
+pub(super) fn parse_expression(expression: &str, dialect: Dialect, field: &str) -> Result<Notation, Fault> {
     parse(expression, dialect).map_err(|error| {
         let message = format!("{}\n{}", error.message, error.caret(expression));
-        Fault::new(Code::InvalidParams, message).at(format!("/{field}")).hint(error.hint)
+        Fault::new(Code::InvalidParams, message).with_path(format!("/{field}")).hint(error.hint)
     })
 }
 
-pub(super) fn weigh(notation: &Notation, field: &str, effort: &Effort) -> Result<LineOdds, Fault> {
-    line_odds(&notation.roll, effort).map_err(|refusal| refused(&refusal, field))
+pub(super) fn compute_odds(notation: &Notation, field: &str, effort: &ComputationBudget) -> Result<LineOdds, Fault> {
+    line_odds(&notation.roll, effort).map_err(|refusal| odds_fault(&refusal, field))
 }
 
-pub(super) fn refused(refusal: &OddsRefusal, field: &str) -> Fault {
+pub(super) fn odds_fault(refusal: &OddsRefusal, field: &str) -> Fault {
     let (code, hint) = match refusal {
         OddsRefusal::TooCostly(_) => (
             Code::TooLarge,
@@ -28,16 +28,16 @@ pub(super) fn refused(refusal: &OddsRefusal, field: &str) -> Fault {
         OddsRefusal::NumberTooLarge => (Code::InvalidParams, "use smaller numbers"),
         OddsRefusal::GivenUp => (Code::Unavailable, "ask again"),
     };
-    Fault::new(code, refusal.to_string()).at(format!("/{field}")).hint(hint)
+    Fault::new(code, refusal.to_string()).with_path(format!("/{field}")).hint(hint)
 }
 
-pub(super) fn unsampled(refusal: SampleRefusal) -> Fault {
+pub(super) fn sample_fault(refusal: SampleRefusal) -> Fault {
     match refusal {
         SampleRefusal::Odds(OddsRefusal::TooCostly(cost)) => {
             let fault = Fault::new(Code::TooLarge, format!("so many rolls of this would {cost}"));
-            fault.at("/simulate").hint("simulate fewer rolls, or roll fewer dice")
+            fault.with_path("/simulate").hint("simulate fewer rolls, or roll fewer dice")
         }
-        SampleRefusal::Odds(refusal) => refused(&refusal, "expression"),
+        SampleRefusal::Odds(refusal) => odds_fault(&refusal, "expression"),
         SampleRefusal::Dice(refusal) => DiceRefusal::into(refusal),
     }
 }

@@ -27,17 +27,17 @@ pub(crate) struct DiceNoun;
 impl Noun for DiceNoun {
     fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            OperationEntry::of::<duality::DualityRulesVersion>(),
-            OperationEntry::of::<duality::DualityActionRoll>(),
-            OperationEntry::of::<duality::DualityOutcome>(),
-            OperationEntry::of::<duality::DualityExplain>(),
-            OperationEntry::of::<duality::DualityProbability>(),
-            OperationEntry::of::<roll_dice::RollDice>(),
-            OperationEntry::of::<roll::RollOperation>(),
-            OperationEntry::of::<odds::OddsOperation>(),
-            OperationEntry::of::<odds_picture::OddsPicture>(),
-            OperationEntry::of::<reference_texts::DualityRules>(),
-            OperationEntry::of::<reference_texts::DiceNotation>(),
+            OperationEntry::from_operation::<duality::DualityRulesVersion>(),
+            OperationEntry::from_operation::<duality::DualityActionRoll>(),
+            OperationEntry::from_operation::<duality::DualityOutcome>(),
+            OperationEntry::from_operation::<duality::DualityExplain>(),
+            OperationEntry::from_operation::<duality::DualityProbability>(),
+            OperationEntry::from_operation::<roll_dice::RollDice>(),
+            OperationEntry::from_operation::<roll::RollOperation>(),
+            OperationEntry::from_operation::<odds::OddsOperation>(),
+            OperationEntry::from_operation::<odds_picture::OddsPicture>(),
+            OperationEntry::from_operation::<reference_texts::DualityRules>(),
+            OperationEntry::from_operation::<reference_texts::DiceNotation>(),
         ]
     }
 
@@ -102,7 +102,7 @@ impl Noun for DiceNoun {
     }
 
     fn prompts(&self) -> Vec<PromptEntry> {
-        vec![PromptEntry::of::<explain_odds_prompt::ExplainOdds>()]
+        vec![PromptEntry::from_prompt::<explain_odds_prompt::ExplainOdds>()]
     }
 
     fn instructions(&self) -> Option<(Toolset, &'static str)> {
@@ -160,7 +160,7 @@ impl From<DiceRefusal> for Fault {
             | DiceRefusal::ExpressionTooLarge
             | DiceRefusal::SeedMissing => Code::InvalidParams,
         };
-        let fault = Fault::new(code, refusal.to_string()).at(refusal.pointer()).hint(refusal.hint());
+        let fault = Fault::new(code, refusal.to_string()).with_path(refusal.pointer()).hint(refusal.hint());
         match refusal.value() {
             Some(value) => fault.value(&value.into()),
             None => fault,

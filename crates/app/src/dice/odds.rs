@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::dice::notation::{self, Dialect};
-use skald_domain::dice::odds::{self, Effort, Exact, ValueChance, sample};
+use skald_domain::dice::odds::{self, ComputationBudget, Exact, ValueChance, sample_odds};
 use skald_domain::dice::{RandomReport, RandomRequest, Randomness};
 use skald_domain::limits;
 
-use super::expression_odds::{read, unsampled, weigh};
-use super::odds_picture::{PictureView, weigh_other};
+use super::expression_odds::{compute_odds, parse_expression, sample_fault};
+use super::odds_picture::{PictureView, compute_overlay_odds};
 use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, OperationKind, Route, Toolset};
 use skald_picture::Theme;
 
 /// The most rows of an answer without `from` and `to`.
-const ROWS_MIDDLE: usize = 60;
+const ROWS_DEFAULT_MAX: usize = 60;
 /// The most rows of an answer with `from` or `to`.
-const ROWS_ASKED: usize = 200;
+const ROWS_IN_RANGE_MAX: usize = 200;
 
 pub(super) struct OddsOperation;
 
@@ -124,9 +124,9 @@ impl Operation for OddsOperation {
     type Output = OddsOutput;
 
     async fn run(app: &App, _: &Call<'_>, input: OddsInput) -> Result<OddsOutput, Fault> {
-        check(&input)?;
+        check_input(&input)?;
         let entropy = app.entropy.bytes();
-        app.compute(move |effort| answer(&input, entropy, effort)).await
+        app.compute(move |effort| compute_output(&input, entropy, effort)).await
     }
 
     async fn complete(_: &App, _: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
@@ -134,49 +134,52 @@ impl Operation for OddsOperation {
     }
 }
 
-fn check(input: &OddsInput) -> Result<(), Fault> {
+fn check_input(input: &OddsInput) -> Result<(), Fault> {
     if let Some(target) = input.target.filter(|target| !(0.0..=1.0).contains(target)) {
         let fault = Fault::new(Code::InvalidParams, format!("target is {target}, allowed: 0 to 1"));
-        return Err(fault.at("/target").hint("send a chance, as in 0.6 for 60 %"));
+        return Err(fault.with_path("/target").hint("send a chance, as in 0.6 for 60 %"));
     }
     if let Some(rolls) = input.simulate.filter(|rolls| !(1..=limits::SIMULATED_ROLLS_MAX).contains(rolls)) {
         let most = limits::SIMULATED_ROLLS_MAX;
         let fault = Fault::new(Code::InvalidParams, format!("simulate is {rolls}, allowed: 1 to {most}"));
-        return Err(fault.at("/simulate").hint("10000 rolls are right to about one percent"));
+        return Err(fault.with_path("/simulate").hint("10000 rolls are right to about one percent"));
     }
     if let Some((from, to)) = input.from.zip(input.to).filter(|(from, to)| from > to) {
         let fault = Fault::new(Code::InvalidParams, format!("from is {from}, which is over to, {to}"));
-        return Err(fault.at("/from").hint("send the lower one as from"));
+        return Err(fault.with_path("/from").hint("send the lower one as from"));
     }
     if input.against.is_some() && !input.picture {
         let fault = Fault::new(Code::InvalidParams, "against is given, but only a picture shows it");
-        return Err(fault.at("/against").hint("send picture: true as well; for an opposed roll write 2d6 vs 1d20"));
+        return Err(fault
+            .with_path("/against")
+            .hint("send picture: true as well; for an opposed roll write 2d6 vs 1d20"));
     }
     if input.rng.is_some() && input.simulate.is_none() {
         let fault = Fault::new(Code::InvalidParams, "rng is given, but exact odds roll nothing");
-        return Err(fault.at("/rng").hint("leave rng out, or say how many rolls to simulate"));
+        return Err(fault.with_path("/rng").hint("leave rng out, or say how many rolls to simulate"));
     }
     Ok(())
 }
 
-fn answer(input: &OddsInput, entropy: [u8; 32], effort: &Effort) -> Result<OddsOutput, Fault> {
-    let notation = read(&input.expression, input.dialect, "expression")?;
+fn compute_output(input: &OddsInput, entropy: [u8; 32], effort: &ComputationBudget) -> Result<OddsOutput, Fault> {
+    let notation = parse_expression(&input.expression, input.dialect, "expression")?;
     let (odds, simulated) = match input.simulate {
-        None => (weigh(&notation, "expression", effort)?, None),
+        None => (compute_odds(&notation, "expression", effort)?, None),
         Some(rolls) => {
             let mut randomness = Randomness::new(input.rng.unwrap_or_default(), entropy)?;
-            let odds = sample(&notation, rolls, &mut |sides| randomness.die(sides), effort).map_err(unsampled)?;
+            let odds =
+                sample_odds(&notation, rolls, &mut |sides| randomness.roll_die(sides), effort).map_err(sample_fault)?;
             // The 95 % margin, which is widest for a chance of one half: 1.96 · √(¼ / n).
             let margin_of_error = 0.98 / f64::from(rolls).sqrt();
             (odds, Some(Simulated { rolls, margin_of_error, rng: randomness.into_report() }))
         }
     };
-    let other = weigh_other(input.against.as_deref(), input.dialect, effort)?;
+    let other = compute_overlay_odds(input.against.as_deref(), input.dialect, effort)?;
     let against = other.as_ref().map(|(name, odds)| (name.clone(), &odds.distribution));
     let picture =
         input.picture.then(|| PictureView { notation: &notation, odds: &odds, against }.svg(None, Theme::Auto));
     let summary = odds.summary();
-    let rows_max = if input.from.or(input.to).is_some() { ROWS_ASKED } else { ROWS_MIDDLE };
+    let rows_max = if input.from.or(input.to).is_some() { ROWS_IN_RANGE_MAX } else { ROWS_DEFAULT_MAX };
     let table = odds.distribution.table(input.from, input.to, rows_max);
     let (need, need_unknown) = match input.target.map(|target| odds.need(target)) {
         Some(Ok(need)) => (Some(need.into()), None),

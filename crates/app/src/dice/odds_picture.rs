@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::dice::judge;
 use skald_domain::dice::notation::{self, Comparison, Dialect, Duality, Edge, Expression, Notation, Roll};
-use skald_domain::dice::odds::{Distribution, Effort, LineOdds, decimal};
+use skald_domain::dice::odds::{ComputationBudget, Distribution, LineOdds, ratio_to_f64};
 
-use super::expression_odds::{read, weigh};
+use super::expression_odds::{compute_odds, parse_expression};
 use crate::{Allowed, App, Call, Caller, Exposed, Fault, Operation, OperationKind, Route, Toolset};
 use skald_picture::{Cell, Chart, ChartMode, Grid, Mark, Series, Theme};
 
@@ -51,7 +51,7 @@ impl Operation for OddsPicture {
     type Output = OddsPictureOutput;
 
     async fn run(app: &App, _: &Call<'_>, input: OddsPictureInput) -> Result<OddsPictureOutput, Fault> {
-        app.compute(move |effort| draw(&input, effort).map(|text| OddsPictureOutput { text })).await
+        app.compute(move |effort| draw_picture(&input, effort).map(|text| OddsPictureOutput { text })).await
     }
 
     async fn complete(_: &App, _: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
@@ -59,23 +59,23 @@ impl Operation for OddsPicture {
     }
 }
 
-fn draw(input: &OddsPictureInput, effort: &Effort) -> Result<String, Fault> {
-    let notation = read(&input.expression, input.dialect, "expression")?;
-    let odds = weigh(&notation, "expression", effort)?;
-    let other = weigh_other(input.against.as_deref(), input.dialect, effort)?;
+fn draw_picture(input: &OddsPictureInput, effort: &ComputationBudget) -> Result<String, Fault> {
+    let notation = parse_expression(&input.expression, input.dialect, "expression")?;
+    let odds = compute_odds(&notation, "expression", effort)?;
+    let other = compute_overlay_odds(input.against.as_deref(), input.dialect, effort)?;
     let against = other.as_ref().map(|(name, odds)| (name.clone(), &odds.distribution));
     Ok(PictureView { notation: &notation, odds: &odds, against }.svg(input.mode, input.theme))
 }
 
 /// The name and the odds of the second expression, which is drawn over the first.
-pub(super) fn weigh_other(
+pub(super) fn compute_overlay_odds(
     against: Option<&str>,
     dialect: Dialect,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<Option<(String, LineOdds)>, Fault> {
     let Some(against) = against else { return Ok(None) };
-    let against = read(against, dialect, "against")?;
-    let odds = weigh(&against, "against", effort)?;
+    let against = parse_expression(against, dialect, "against")?;
+    let odds = compute_odds(&against, "against", effort)?;
     Ok(Some((against.roll.to_string(), odds)))
 }
 
@@ -93,14 +93,14 @@ impl PictureView<'_> {
         match (&self.notation.roll, mode, &self.against) {
             (Roll::Duality(duality), None, None) if duality.edge == Edge::None => {
                 let subtitle = self.subtitle();
-                grid(*duality, &Grid { title: &title, subtitle: &subtitle, theme })
+                grid_svg(*duality, &Grid { title: &title, subtitle: &subtitle, theme })
             }
-            _ => self.chart(&title, mode.unwrap_or(ChartMode::Exactly), theme),
+            _ => self.chart_svg(&title, mode.unwrap_or(ChartMode::Exactly), theme),
         }
     }
 
-    fn chart(&self, title: &str, mode: ChartMode, theme: Theme) -> String {
-        let sides = sides(&self.notation.roll);
+    fn chart_svg(&self, title: &str, mode: ChartMode, theme: Theme) -> String {
+        let sides = opposed_sides(&self.notation.roll);
         let name = sides.as_ref().map_or_else(|| title.to_owned(), |(left, _)| left.clone());
         let of_line = sides.and_then(|(_, right)| Some((right, self.odds.against.as_ref()?)));
         let against = self.against.as_ref().map(|(name, odds)| (name.clone(), *odds)).or(of_line);
@@ -112,7 +112,8 @@ impl PictureView<'_> {
         let against = against.as_ref().zip(other_bars.as_deref()).map(|((name, _), bars)| Series { name, bars });
         let subtitle = self.subtitle();
         let series = Series { name: &name, bars: &bars };
-        let chart = Chart { title: &title, subtitle: &subtitle, series, against, mode, mark: self.mark(), theme };
+        let chart =
+            Chart { title: &title, subtitle: &subtitle, series, against, mode, mark: self.success_mark(), theme };
         chart.svg()
     }
 
@@ -121,7 +122,7 @@ impl PictureView<'_> {
         let percent = |chance: f64| format!("{:.2}%", chance * 100.0);
         // A mark or a grid shows success already, but a mark ignores critical successes: with an edge, both are shown.
         let has_edge = matches!(&self.notation.roll, Roll::Duality(duality) if duality.edge != Edge::None);
-        let success = self.odds.success.as_ref().filter(|_| has_edge || sides(&self.notation.roll).is_some());
+        let success = self.odds.success.as_ref().filter(|_| has_edge || opposed_sides(&self.notation.roll).is_some());
         let success = success.map(|chance| format!("success {}", percent(chance.decimal)));
         let tie = self.odds.tie.as_ref().map(|chance| format!("tie {}", percent(chance.decimal)));
         let beyond = self.odds.beyond_cap.as_ref().map(|chance| format!("beyond the cap {:.2e}", chance.decimal));
@@ -129,7 +130,7 @@ impl PictureView<'_> {
     }
 
     /// The totals that succeed, if the total alone decides. Critical successes are ignored.
-    fn mark(&self) -> Option<Mark> {
+    fn success_mark(&self) -> Option<Mark> {
         match &self.notation.roll {
             Roll::Duality(duality) if duality.edge != Edge::None => {
                 duality.difficulty.map(|difficulty| Mark { mode: ChartMode::AtLeast, value: difficulty.into() })
@@ -147,7 +148,7 @@ impl PictureView<'_> {
 }
 
 /// Both sides of an opposed roll, as they are written.
-fn sides(roll: &Roll) -> Option<(String, String)> {
+fn opposed_sides(roll: &Roll) -> Option<(String, String)> {
     match roll {
         Roll::Versus { left, right } => Some((left.to_string(), right.to_string())),
         Roll::Check { left, right, .. } if !matches!(right, Expression::Number(_)) => {
@@ -158,10 +159,14 @@ fn sides(roll: &Roll) -> Option<(String, String)> {
 }
 
 fn bars(distribution: &Distribution) -> Vec<(i64, f64)> {
-    distribution.weights().iter().map(|(value, weight)| (*value, decimal(weight, distribution.whole()))).collect()
+    distribution
+        .weights()
+        .iter()
+        .map(|(value, weight)| (*value, ratio_to_f64(weight, distribution.total_weight())))
+        .collect()
 }
 
-fn grid(duality: Duality, grid: &Grid) -> String {
+fn grid_svg(duality: Duality, grid: &Grid) -> String {
     grid.svg(|hope, fear| {
         let judgement = judge(hope, fear, duality.modifier, duality.difficulty);
         let judgement = judgement.expect("a grid has faces of dice, and a difficulty that was read");

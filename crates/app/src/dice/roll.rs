@@ -8,9 +8,9 @@ use skald_domain::dice::notation::{Dialect, Notation};
 use skald_domain::dice::odds::Exact;
 use skald_domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
 
-use super::expression_odds::{read, weigh};
-use crate::campaign::{Recorded, RollNote, RollPlace};
-use crate::{Allowed, Answered, App, Call, Fault, Operation, OperationKind, Toolset};
+use super::expression_odds::{compute_odds, parse_expression};
+use crate::campaign::{Recorded, RollDetails, RollPlace};
+use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
 pub(super) struct RollOperation;
 
@@ -72,17 +72,20 @@ impl Operation for RollOperation {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = RollInput;
-    type Output = Answered<RollOutput>;
+    type Output = CommandAnswer<RollOutput>;
 
-    async fn run(app: &App, call: &Call<'_>, input: RollInput) -> Result<Answered<RollOutput>, Fault> {
-        let notation = read(&input.expression, input.dialect, "expression")?;
+    async fn run(app: &App, call: &Call<'_>, input: RollInput) -> Result<CommandAnswer<RollOutput>, Fault> {
+        let notation = parse_expression(&input.expression, input.dialect, "expression")?;
         let place = RollPlace { session_id: input.session_id, actor_id: input.actor_id };
-        let roll = roll(app, notation, input.rng.unwrap_or_default());
-        app.rolled::<Self, _>(call, &place, roll, note, |output, recorded| output.recorded = Some(recorded)).await
+        let roll = roll_expression(app, notation, input.rng.unwrap_or_default());
+        app.roll_and_record::<Self, _>(call, &place, roll, roll_details, |output, recorded| {
+            output.recorded = Some(recorded);
+        })
+        .await
     }
 }
 
-fn note<'a>(_: &'a App, output: &'a RollOutput) -> BoxFuture<'a, RollNote> {
+fn roll_details<'a>(_: &'a App, output: &'a RollOutput) -> BoxFuture<'a, RollDetails> {
     let result = match &output.result {
         Some(rolled) => json!(rolled.result),
         None => json!({"rolls": output.rolls}),
@@ -90,13 +93,13 @@ fn note<'a>(_: &'a App, output: &'a RollOutput) -> BoxFuture<'a, RollNote> {
     // The chance of success is recorded if there is one, otherwise the chance of the result.
     let own = output.result.as_ref().and_then(|rolled| rolled.chance.clone());
     let (expression, chance) = (Some(output.expression.clone()), output.success_chance.clone().or(own));
-    Box::pin(ready(RollNote { expression, result, chance, rng: output.rng.clone() }))
+    Box::pin(ready(RollDetails { expression, result, chance, rng: output.rng.clone() }))
 }
 
-async fn roll(app: &App, notation: Notation, rng: RandomRequest) -> Result<RollOutput, Fault> {
+async fn roll_expression(app: &App, notation: Notation, rng: RandomRequest) -> Result<RollOutput, Fault> {
     let mut randomness = Randomness::new(rng, app.entropy.bytes())?;
-    let results = dice::throw(&notation, &mut |sides| randomness.die(sides))?;
-    let Weighed { mut rolls, success_chance, chance_unknown } = weighed(app, &notation, results).await;
+    let results = dice::roll_notation(&notation, &mut |sides| randomness.roll_die(sides))?;
+    let ResultsWithChances { mut rolls, success_chance, chance_unknown } = add_chances(app, &notation, results).await;
     let is_repeated = rolls.len() > 1;
     let result = (!is_repeated).then(|| rolls.remove(0));
     Ok(RollOutput {
@@ -112,16 +115,16 @@ async fn roll(app: &App, notation: Notation, rng: RandomRequest) -> Result<RollO
 }
 
 /// Results with their chances, or the reason why the chances are unknown.
-struct Weighed {
+struct ResultsWithChances {
     rolls: Vec<Rolled>,
     success_chance: Option<Exact>,
     chance_unknown: Option<String>,
 }
 
-async fn weighed(app: &App, notation: &Notation, results: Vec<RollResult>) -> Weighed {
+async fn add_chances(app: &App, notation: &Notation, results: Vec<RollResult>) -> ResultsWithChances {
     let (notation, thrown) = (notation.clone(), results.clone());
     let chances = app.compute(move |effort| {
-        let odds = weigh(&notation, "expression", effort)?;
+        let odds = compute_odds(&notation, "expression", effort)?;
         let chances: Vec<Exact> = thrown.iter().map(|result| odds.chance_of(result)).collect();
         Ok((chances, odds.success))
     });
@@ -129,11 +132,11 @@ async fn weighed(app: &App, notation: &Notation, results: Vec<RollResult>) -> We
         Ok((chances, success_chance)) => {
             let rolls = results.into_iter().zip(chances);
             let rolls = rolls.map(|(result, chance)| Rolled { result, chance: Some(chance) }).collect();
-            Weighed { rolls, success_chance, chance_unknown: None }
+            ResultsWithChances { rolls, success_chance, chance_unknown: None }
         }
         Err(fault) => {
             let rolls = results.into_iter().map(|result| Rolled { result, chance: None }).collect();
-            Weighed { rolls, success_chance: None, chance_unknown: Some(fault.body().message.clone()) }
+            ResultsWithChances { rolls, success_chance: None, chance_unknown: Some(fault.body().message.clone()) }
         }
     }
 }

@@ -8,9 +8,9 @@ use skald_domain::dice::notation::{Dialect, Notation, parse};
 use skald_domain::dice::odds::Exact;
 use skald_domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest};
 
-use super::expression_odds::weigh;
-use crate::campaign::{Recorded, RollNote, RollPlace};
-use crate::{Allowed, Answered, App, Call, Fault, Operation, OperationKind, Toolset};
+use super::expression_odds::compute_odds;
+use crate::campaign::{Recorded, RollDetails, RollPlace};
+use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
 pub(super) struct RollDice;
 
@@ -45,19 +45,22 @@ impl Operation for RollDice {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = RollDiceInput;
-    type Output = Answered<RollDiceOutput>;
+    type Output = CommandAnswer<RollDiceOutput>;
 
-    async fn run(app: &App, call: &Call<'_>, input: RollDiceInput) -> Result<Answered<RollDiceOutput>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: RollDiceInput) -> Result<CommandAnswer<RollDiceOutput>, Fault> {
         let place = RollPlace { session_id: input.session_id, actor_id: input.actor_id };
         let roll = async {
             let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
             Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report, recorded: None })
         };
-        app.rolled::<Self, _>(call, &place, roll, note, |output, recorded| output.recorded = Some(recorded)).await
+        app.roll_and_record::<Self, _>(call, &place, roll, roll_details, |output, recorded| {
+            output.recorded = Some(recorded);
+        })
+        .await
     }
 }
 
-fn note<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, RollNote> {
+fn roll_details<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, RollDetails> {
     Box::pin(async {
         let result = json!({"rolls": output.rolls, "total": output.total});
         let pools = output.rolls.iter().map(|pool| format!("{}d{}", pool.results.len(), pool.sides));
@@ -65,15 +68,15 @@ fn note<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, RollNote>
         let notation = parse(&pools.collect::<Vec<_>>().join("+"), Dialect::Auto).ok();
         let expression = notation.as_ref().map(|notation| notation.roll.to_string());
         let chance = match notation {
-            Some(notation) => chance(app, notation, output.total).await,
+            Some(notation) => chance_of_total(app, notation, output.total).await,
             None => None,
         };
-        RollNote { expression, result, chance, rng: output.rng.clone() }
+        RollDetails { expression, result, chance, rng: output.rng.clone() }
     })
 }
 
 /// The chance of at least this total. `None` if it is too costly to compute.
-async fn chance(app: &App, notation: Notation, total: u64) -> Option<Exact> {
+async fn chance_of_total(app: &App, notation: Notation, total: u64) -> Option<Exact> {
     let total = i64::try_from(total).ok()?;
-    app.compute(move |effort| Ok(weigh(&notation, "dice", effort)?.at_least(total))).await.ok()
+    app.compute(move |effort| Ok(compute_odds(&notation, "dice", effort)?.chance_of_at_least(total))).await.ok()
 }

@@ -4,11 +4,11 @@ use crate::gate::RunStream;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use skald_domain::gate::{Artifact, Decision, Facts, Look, Process, Run, Standing};
+use skald_domain::gate::{ActingRole, Artifact, Decision, Facts, Process, Run, RunView};
 
 use super::path_redaction::PathRedaction;
-use super::stream::{is_run_id, not_found, stream};
-use crate::redaction::sees_run;
+use super::stream::{is_run_id, run_not_found_fault, run_stream};
+use crate::redaction::can_see_run;
 use crate::{App, Call, Code, Fault, FilesError, Operation, OperationKind};
 use skald_journal::{CommittedState, StreamName};
 
@@ -20,7 +20,7 @@ pub(super) struct FoundRun {
     /// The process that it is pinned to.
     pub process: Arc<Process>,
     /// The caller's role at the gate.
-    pub standing: Standing,
+    pub standing: ActingRole,
     pub principal: String,
     /// How server paths are shown to the caller.
     pub paths: PathRedaction,
@@ -32,8 +32,8 @@ impl FoundRun {
     }
 
     /// The run as the caller sees it.
-    pub(super) fn look<'a>(&'a self, facts: &'a Facts) -> Look<'a> {
-        Look {
+    pub(super) fn run_view<'a>(&'a self, facts: &'a Facts) -> RunView<'a> {
+        RunView {
             process: &self.process,
             run: &self.committed.state,
             facts,
@@ -62,57 +62,59 @@ impl App {
         let paths = self.path_redaction(call.caller);
         let (run_id, is_named) = match run_id {
             Some(id) => (id.to_owned(), true),
-            None => (self.named_run(&paths).await?, false),
+            None => (self.configured_run_id(&paths).await?, false),
         };
         // Do not reveal the id of the owner's run to a caller who may not see it.
-        let not_found = |run_id: &str| if is_named || paths.is_owners() { not_found(run_id) } else { no_run_named() };
+        let not_found = |run_id: &str| {
+            if is_named || paths.is_for_owner() { run_not_found_fault(run_id) } else { no_run_named_fault() }
+        };
         // No run can have such an id, so skip the lookup.
         if !is_run_id(&run_id) {
             return Err(not_found(&run_id));
         }
-        let stream = stream(&run_id);
-        let committed = self.runs.read(&stream).await.map_err(|error| self.unread(&error))?;
+        let stream = run_stream(&run_id);
+        let committed = self.runs.read(&stream).await.map_err(|error| self.store_fault(&error))?;
         let run =
-            committed.state.run().filter(|run| sees_run(call.caller, run.campaign_id.as_deref(), &run.created_by));
+            committed.state.run().filter(|run| can_see_run(call.caller, run.campaign_id.as_deref(), &run.created_by));
         let Some(run) = run else { return Err(not_found(&run_id)) };
-        self.watching.begin();
+        self.watching.start();
         let process = self.pinned_process(&run.process.hash).await?;
-        if let Some(campaign_id) = run.campaign_id.as_ref().filter(|_| process.asks_for_campaign()) {
-            self.watching.asks(campaign_id, &run_id);
+        if let Some(campaign_id) = run.campaign_id.as_ref().filter(|_| process.reads_campaign()) {
+            self.watching.remember_run(campaign_id, &run_id);
         }
         // A command changes the revision, so only a read reports it here.
         if O::KIND == OperationKind::Read {
-            call.work.stands_at(committed.revision());
+            call.work.set_revision(committed.revision());
         }
-        let (standing, principal) = (self.standing(call.caller), call.caller.id().to_owned());
+        let (standing, principal) = (self.acting_role(call.caller), call.caller.id().to_owned());
         Ok(FoundRun { run_id, stream, committed, process, standing, principal, paths })
     }
 
-    async fn named_run(&self, paths: &PathRedaction) -> Result<String, Fault> {
-        match self.files.named_run().await {
-            Ok(named) => named.ok_or_else(no_run_named),
-            Err(error) if paths.is_owners() => Err(unnamed(&error)),
+    async fn configured_run_id(&self, paths: &PathRedaction) -> Result<String, Fault> {
+        match self.files.configured_run_id().await {
+            Ok(named) => named.ok_or_else(no_run_named_fault),
+            Err(error) if paths.is_for_owner() => Err(state_gate_file_fault(&error)),
             // Other callers must not learn about the owner's files, so the error only goes to the log.
             Err(error) => {
                 tracing::warn!(%error, "a file that names a run cannot be read");
-                Err(no_run_named())
+                Err(no_run_named_fault())
             }
         }
     }
 
     /// The current facts for guards from outside the run: changed files, the campaign, and who is the same person.
-    pub(super) async fn facts(&self, found_run: &FoundRun, evidence: EvidenceScope) -> Result<Facts, Fault> {
+    pub(super) async fn guard_facts(&self, found_run: &FoundRun, evidence: EvidenceScope) -> Result<Facts, Fault> {
         let campaign = match &found_run.run().campaign_id {
-            Some(id) if found_run.process.asks_for_campaign() => Some(self.campaign_facts(id).await?),
+            Some(id) if found_run.process.reads_campaign() => Some(self.campaign_facts(id).await?),
             _ => None,
         };
-        let held = held(found_run, evidence);
+        let held = files_to_check(found_run, evidence);
         let stale = match (&found_run.run().folder, held.is_empty()) {
             (_, true) => BTreeSet::new(),
-            (Some(folder), false) => self.files.stale(folder, held).await,
+            (Some(folder), false) => self.files.stale_paths(folder, held).await,
             (None, false) => held.into_iter().map(|(path, _)| path).collect(),
         };
-        let same_person = self.access().await?.state.same_person(&found_run.principal);
+        let same_person = self.read_access_state().await?.state.principals_of_same_person(&found_run.principal);
         Ok(Facts { stale, campaign, same_person })
     }
 }
@@ -120,30 +122,31 @@ impl App {
 /// The evidence files to check, by path and SHA-256. Inline content cannot change, so it is left out. In a state with
 /// an approval or a rejection all files are checked, whatever the guards use, so that the person who decides learns of
 /// every change.
-fn held(found_run: &FoundRun, wanted: EvidenceScope) -> Vec<(String, String)> {
+fn files_to_check(found_run: &FoundRun, wanted: EvidenceScope) -> Vec<(String, String)> {
     let (evidence, state) = (found_run.committed.state.evidence(), found_run.committed.state.state());
     let named = |artifact: &Artifact| (artifact.path.clone(), artifact.sha256.clone());
-    if evidence.in_files().next().is_none() {
+    if evidence.artifacts_in_files().next().is_none() {
         return Vec::new();
     }
-    let is_decided_here =
-        || found_run.process.transitions_from(state).any(|transition| Decision::of(&transition.event).is_some());
+    let is_decided_here = || {
+        found_run.process.transitions_from(state).any(|transition| Decision::from_event(&transition.event).is_some())
+    };
     let types = match wanted {
-        EvidenceScope::Here if !is_decided_here() => found_run.process.evidence_in(state),
+        EvidenceScope::Here if !is_decided_here() => found_run.process.needed_artifact_types(state),
         EvidenceScope::Here | EvidenceScope::Everywhere => None,
     };
-    let Some(types) = types else { return evidence.in_files().map(named).collect() };
+    let Some(types) = types else { return evidence.artifacts_in_files().map(named).collect() };
     let of_types = types.iter().flat_map(|name| evidence.of_type(name));
     of_types.filter(|artifact| !artifact.inline).map(named).collect()
 }
 
-fn no_run_named() -> Fault {
+fn no_run_named_fault() -> Fault {
     let message = "no run is named, and no state-gate.json in the working folder or above names one";
-    let fault = Fault::new(Code::InvalidParams, message).at("/run_id");
+    let fault = Fault::new(Code::InvalidParams, message).with_path("/run_id");
     fault.hint("send run_id; `state_gate.list_runs` has the runs; `state_gate.create_run` makes one")
 }
 
-fn unnamed(error: &FilesError) -> Fault {
-    let fault = Fault::new(Code::InvalidParams, error.to_string()).at("/run_id");
+fn state_gate_file_fault(error: &FilesError) -> Fault {
+    let fault = Fault::new(Code::InvalidParams, error.to_string()).with_path("/run_id");
     fault.hint("mend the file, or send run_id")
 }

@@ -4,15 +4,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::Serialize;
-use skald_domain::gate::plain_path;
+use skald_domain::gate::normalize_artifact_path;
 
 use super::access::FoundRun;
 use super::files_port::NO_FOLDER;
-use crate::{App, Code, Fault, short};
+use crate::{App, Code, Fault, truncate_for_message};
 
 /// An artifact with its content.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Shown {
+pub(super) struct ArtifactView {
     path: String,
     sha256: String,
     bytes: u64,
@@ -29,33 +29,37 @@ pub(super) struct Shown {
 }
 
 /// For inline content that is missing because the server stopped after it accepted the event.
-const NOT_KEPT: &str = "its content is not kept: the event was accepted but never answered; send it again, same key";
+const CONTENT_NOT_STORED: &str =
+    "its content is not kept: the event was accepted but never answered; send it again, same key";
 
-pub(super) async fn shown(app: &App, found_run: &FoundRun, path: &str) -> Result<Shown, Fault> {
+pub(super) async fn view_artifact(app: &App, found_run: &FoundRun, path: &str) -> Result<ArtifactView, Fault> {
     let evidence = found_run.committed.state.evidence();
     // Try the exact path first: an older version accepted paths that are refused today.
-    let found = evidence.get(path).or_else(|| evidence.get(&plain_path(path).ok()?)).ok_or_else(|| {
+    let found = evidence.get(path).or_else(|| evidence.get(&normalize_artifact_path(path).ok()?)).ok_or_else(|| {
         let known: Vec<String> = evidence.iter().take(20).map(|artifact| artifact.path.clone()).collect();
-        let fault = Fault::new(Code::NotFound, format!("no artifact '{}' was submitted to this run", short(path)));
-        fault.at("/path").value(&path.into()).hint("name one that was submitted").allowed(known)
+        let fault = Fault::new(
+            Code::NotFound,
+            format!("no artifact '{}' was submitted to this run", truncate_for_message(path)),
+        );
+        fault.with_path("/path").value(&path.into()).hint("name one that was submitted").allowed(known)
     })?;
     let stale = match (&found_run.run().folder, found.inline) {
         (_, true) => false,
         (None, false) => true,
         (Some(folder), false) => {
             let held = vec![(found.path.clone(), found.sha256.clone())];
-            !app.files.stale(folder, held).await.is_empty()
+            !app.files.stale_paths(folder, held).await.is_empty()
         }
     };
     let content = match (&found_run.run().folder, found.inline) {
-        (_, true) => app.kept_content(&found.sha256).await?.ok_or_else(|| NOT_KEPT.to_owned()),
+        (_, true) => app.stored_content(&found.sha256).await?.ok_or_else(|| CONTENT_NOT_STORED.to_owned()),
         (Some(folder), false) => {
-            let content = app.files.content(folder, &found.path).await;
-            content.map_err(|why| found_run.paths.text(&why, folder))
+            let content = app.files.read_content(folder, &found.path).await;
+            content.map_err(|why| found_run.paths.redact_text(&why, folder))
         }
         (None, false) => Err(NO_FOLDER.to_owned()),
     };
-    let mut shown = Shown {
+    let mut shown = ArtifactView {
         path: found.path.clone(),
         sha256: found.sha256.clone(),
         bytes: found.bytes,

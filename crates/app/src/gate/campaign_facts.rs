@@ -7,19 +7,19 @@ use skald_domain::campaign::CampaignEvent;
 use crate::{App, Fault};
 
 /// Maximum of sessions, of rolls and of universes that a guard sees: the newest ones.
-const SEEN_MAX: usize = 50;
+const ITEMS_MAX: usize = 50;
 /// The number of last records of a campaign that are searched for rolls.
-const RECORDS_READ: u64 = 500;
+const ROLL_SEARCH_RECORDS: u64 = 500;
 
 impl App {
     /// The campaign's sessions, rolls and universes, the newest first, and their counts.
     pub(super) async fn campaign_facts(&self, campaign_id: &str) -> Result<Value, Fault> {
-        let stream = crate::campaign::stream(campaign_id);
-        let committed = self.campaigns.read(&stream).await.map_err(|error| self.unread(&error))?;
+        let stream = crate::campaign::campaign_stream(campaign_id);
+        let committed = self.campaigns.read(&stream).await.map_err(|error| self.store_fault(&error))?;
         let sessions = committed.state.sessions();
         let newest: Vec<Value> = sessions
             .newest_first()
-            .take(SEEN_MAX)
+            .take(ITEMS_MAX)
             .map(|session| {
                 json!({
                     "id": session.id, "name": session.name, "status": session.status,
@@ -28,7 +28,7 @@ impl App {
             })
             .collect();
         let roll_count: u64 = sessions.newest_first().map(|session| session.roll_count).sum();
-        let (universes, universe_count) = self.universes_in(campaign_id, SEEN_MAX).await?;
+        let (universes, universe_count) = self.newest_universes(campaign_id, ITEMS_MAX).await?;
         let campaign = committed.state.campaign();
         Ok(json!({
             "id": campaign_id,
@@ -47,27 +47,28 @@ impl App {
 
     /// The rolls among the last records of a campaign.
     async fn newest_rolls(&self, stream: &skald_journal::StreamName, revision: u64) -> Result<Vec<Value>, Fault> {
-        let after = revision.saturating_sub(RECORDS_READ);
-        let records = self.journal.read(stream, after, usize::try_from(RECORDS_READ).unwrap_or(usize::MAX)).await;
-        let records = records.map_err(|error| self.unread(&error))?;
+        let after = revision.saturating_sub(ROLL_SEARCH_RECORDS);
+        let records =
+            self.journal.read(stream, after, usize::try_from(ROLL_SEARCH_RECORDS).unwrap_or(usize::MAX)).await;
+        let records = records.map_err(|error| self.store_fault(&error))?;
         let mut rolls = Vec::new();
         for record in records.iter().rev() {
             let events: Vec<CampaignEvent> =
-                serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+                serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
             for event in events {
                 if let CampaignEvent::RollRecorded(roll) = event {
                     rolls.push(json!({
                         "id": roll.id, "session_id": roll.session_id, "participant_id": roll.participant_id,
                         "actor_id": roll.actor_id, "tool": roll.tool, "expression": roll.expression,
-                        "result": bounded(roll.result),
+                        "result": shorten_result(roll.result),
                     }));
                 }
             }
-            if rolls.len() >= SEEN_MAX {
+            if rolls.len() >= ITEMS_MAX {
                 break;
             }
         }
-        rolls.truncate(SEEN_MAX);
+        rolls.truncate(ITEMS_MAX);
         Ok(rolls)
     }
 }
@@ -76,7 +77,7 @@ impl App {
 const RESULT_BYTES_MAX: usize = 1_000;
 
 /// The result unchanged, or only its numbers and short texts if it is long.
-fn bounded(result: Value) -> Value {
+fn shorten_result(result: Value) -> Value {
     if result.to_string().len() <= RESULT_BYTES_MAX {
         return result;
     }

@@ -1,41 +1,41 @@
 //! Resource changes of the gate: the URIs whose content changes with a run's record, its evidence or a new process.
 
-use crate::{ResourceChange, segment};
+use crate::{ResourceChange, percent_encode};
 use skald_journal::Record;
 
 pub(super) const PROCESSES: &str = "stategate://processes";
 pub(super) const RUNS: &str = "stategate://runs";
 
 /// The changes after a record of a run, which may change the state, the evidence and the results of guards.
-pub(crate) fn changed(record: &Record) -> Vec<ResourceChange> {
-    touched(record.stream.id())
+pub(crate) fn record_changes(record: &Record) -> Vec<ResourceChange> {
+    run_changes(record.stream.id())
 }
 
 /// The changes of a run, also after an evidence file was created, changed or removed.
-pub(super) fn touched(run_id: &str) -> Vec<ResourceChange> {
+pub(super) fn run_changes(run_id: &str) -> Vec<ResourceChange> {
     vec![
-        ResourceChange::Resource(summary(run_id).into()),
+        ResourceChange::Resource(run_uri(run_id).into()),
         ResourceChange::Resource(RUNS.into()),
         ResourceChange::ResourceList,
     ]
 }
 
 /// The URI under which changes of a run are reported. It has to be a resource: other URIs are dropped.
-fn summary(run_id: &str) -> String {
-    format!("{RUNS}/{}/summary", segment(run_id))
+fn run_uri(run_id: &str) -> String {
+    format!("{RUNS}/{}/summary", percent_encode(run_id))
 }
 
 /// The changes after a process was submitted.
-pub(super) fn submitted(process_id: &str) -> [ResourceChange; 3] {
-    let process = format!("{PROCESSES}/{}", segment(process_id));
+pub(super) fn process_changes(process_id: &str) -> [ResourceChange; 3] {
+    let process = format!("{PROCESSES}/{}", percent_encode(process_id));
     [ResourceChange::Resource(PROCESSES.into()), ResourceChange::Resource(process.into()), ResourceChange::ResourceList]
 }
 
 /// For a resource that belongs to a run: the URI under which changes of the run are reported.
-pub(crate) fn whole(part: &str) -> Option<String> {
+pub(crate) fn containing_run_uri(part: &str) -> Option<String> {
     let id = part.strip_prefix(RUNS)?.strip_prefix('/')?.split(['/', '?', '#']).next()?;
     let id = crate::resource::percent_decode(id)?;
-    Some(summary(&id))
+    Some(run_uri(&id))
 }
 
 #[cfg(test)]
@@ -46,11 +46,11 @@ mod tests {
     fn a_part_belongs_to_its_run() {
         let told = Some("stategate://runs/run-1/summary");
         for part in ["/summary", "/history?limit=2", "/diagram.svg", ""] {
-            assert_eq!(whole(&format!("stategate://runs/run-1{part}")).as_deref(), told);
-            assert_eq!(whole(&format!("stategate://runs/run%2D1{part}")).as_deref(), told);
+            assert_eq!(containing_run_uri(&format!("stategate://runs/run-1{part}")).as_deref(), told);
+            assert_eq!(containing_run_uri(&format!("stategate://runs/run%2D1{part}")).as_deref(), told);
         }
         for other in ["stategate://runs", "stategate://processes/x", "universe://u-1", "stategate://runs/%/summary"] {
-            assert_eq!(whole(other), None, "{other}");
+            assert_eq!(containing_run_uri(other), None, "{other}");
         }
     }
 }

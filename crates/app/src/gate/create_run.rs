@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skald_domain::decider::Decider;
-use skald_domain::gate::{Facts, Look, RunCommand, RunRules};
+use skald_domain::gate::{Facts, RunCommand, RunRules, RunView};
 use skald_domain::id;
 
-use super::processes::unreadable;
-use super::stream::{is_run_id, refused, stream};
+use super::processes::unreadable_file_fault;
+use super::stream::{is_run_id, refusal_fault, run_stream};
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, Toolset,
-    check_chosen_id, creation_quota, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,
+    Toolset, check_chosen_id, creation_quota, limits,
 };
 use skald_journal::Applied;
 
@@ -56,32 +56,32 @@ impl Operation for CreateRun {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     type Input = CreateRunInput;
-    type Output = Answered<CreateRunOutput>;
+    type Output = CommandAnswer<CreateRunOutput>;
 
     async fn run(app: &App, call: &Call<'_>, input: CreateRunInput) -> Result<Self::Output, Fault> {
         if let Some(revision) = call.work.expected_revision {
             let message = format!("revision {revision} is expected of a run that is yet to be created");
             return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
         }
-        may_create(app, call.caller, input.campaign_id.as_deref()).await?;
+        check_create_permission(app, call.caller, input.campaign_id.as_deref()).await?;
         let run_id = match input.run_id {
             Some(id) if is_run_id(&id) => {
                 let sees_all = call.caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Gm);
-                check_chosen_id(call.caller, sees_all, &id).map_err(|fault| fault.at("/run_id"))?;
+                check_chosen_id(call.caller, sees_all, &id).map_err(|fault| fault.with_path("/run_id"))?;
                 id
             }
-            Some(id) => return Err(bad_id(&id)),
-            None => new_id(app, call),
+            Some(id) => return Err(bad_run_id_fault(&id)),
+            None => new_run_id(app, call),
         };
-        let known = app.process_named(call.caller, &input.process_id).await?;
-        app.keep_source(&known.process, &known.source).await?;
-        app.watching.begin();
+        let known = app.find_process(call.caller, &input.process_id).await?;
+        app.store_source(&known.process, &known.source).await?;
+        app.watching.start();
         let stream = match &input.campaign_id {
-            Some(campaign_id) => stream(&run_id).belonging_to(campaign_id),
-            None => stream(&run_id),
+            Some(campaign_id) => run_stream(&run_id).with_tenant(campaign_id),
+            None => run_stream(&run_id),
         };
         app.check_quota(call.caller, &creation_quota::RUNS, &stream, input.campaign_id.as_deref()).await?;
-        let (process, role) = (known.process, app.standing(call.caller).role);
+        let (process, role) = (known.process, app.acting_role(call.caller).role);
         let create = |folder: Option<String>| RunCommand::Create {
             id: run_id.clone(),
             process: Arc::clone(&process),
@@ -90,18 +90,20 @@ impl Operation for CreateRun {
             campaign_id: input.campaign_id.clone(),
             folder,
         };
-        let committed = app.runs.read(&stream).await.map_err(|error| app.unread(&error))?;
+        let committed = app.runs.read(&stream).await.map_err(|error| app.store_fault(&error))?;
         let paths = app.path_redaction(call.caller);
         // Decide before creating the folder, so that a refused command leaves no folder behind.
-        let folder = match RunRules::decide(&committed.state, &create(None), &app.given(call)) {
-            Ok(_) => app.files.make_folder(&run_id).await.map_err(|error| unreadable(&paths, &error))?,
+        let folder = match RunRules::decide(&committed.state, &create(None), &app.time_and_caller(call)) {
+            Ok(_) => {
+                app.files.create_run_folder(&run_id).await.map_err(|error| unreadable_file_fault(&paths, &error))?
+            }
             Err(_) => None,
         };
         let command = create(folder);
         let process = Arc::clone(&process);
         let answer = move |done: &Applied<RunStream>| {
             let (state, facts) = (&done.committed.state, Facts::default());
-            let look = Look { process: &process, run: state, facts: &facts, principal: "", role: "" };
+            let look = RunView { process: &process, run: state, facts: &facts, principal: "", role: "" };
             let run = state.run();
             CreateRunOutput {
                 success: true,
@@ -109,44 +111,44 @@ impl Operation for CreateRun {
                 initial_state: state.state().to_owned(),
                 revision: done.revision,
                 current_state_prompt: look.prompt(state.state()),
-                artifact_base_path: run.and_then(|run| paths.folder(run.folder.as_deref()?)),
+                artifact_base_path: run.and_then(|run| paths.visible_folder(run.folder.as_deref()?)),
             }
         };
         let tried = app.execute::<Self, _, _>(&app.runs, call, &stream, command, answer).await;
-        let refused = |refusal| refused(&run_id, &refusal);
+        let refused = |refusal| refusal_fault(&run_id, &refusal);
         tried.map(|(answered, _)| answered).map_err(|failure| app.journal_fault(failure, refused))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }
 
 /// Players of a campaign may create its runs. A run without a campaign needs the role of a player in every campaign.
-async fn may_create(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
+async fn check_create_permission(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
     if let Some(campaign_id) = campaign_id {
-        let entered = app.enter_as(caller, CreateRun::NAME, CreateRun::ALLOWED, campaign_id).await;
+        let entered = app.enter_campaign_as(caller, CreateRun::NAME, CreateRun::ALLOWED, campaign_id).await;
         return entered.map(drop);
     }
     if caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Player) {
         return Ok(());
     }
     let message = "a run without a campaign is for those who play in every campaign";
-    Err(Fault::new(Code::Forbidden, message).at("/campaign_id").hint("name a campaign that you play in"))
+    Err(Fault::new(Code::Forbidden, message).with_path("/campaign_id").hint("name a campaign that you play in"))
 }
 
-fn bad_id(id: &str) -> Fault {
+fn bad_run_id_fault(id: &str) -> Fault {
     let most = limits::ID_CHARS_MAX;
     let message = format!("a run id has 1 to {most} letters, digits, '-', '_' and '.', and begins with no '.'");
-    let fault = Fault::new(Code::InvalidParams, message).at("/run_id").value(&id.into());
+    let fault = Fault::new(Code::InvalidParams, message).with_path("/run_id").value(&id.into());
     fault.hint("choose such an id, or leave it out")
 }
 
 /// A new id. Ids sort by time; with an idempotency key the id is derived from the key, so that a retry gets the same
 /// one.
-fn new_id(app: &App, call: &Call<'_>) -> String {
+fn new_run_id(app: &App, call: &Call<'_>) -> String {
     match &call.work.idempotency_key {
-        Some(key) => id::uuid_of_key(id::RUN, call.caller.id(), "", key),
-        None => id::uuid_at(id::RUN, app.clock.now().as_millisecond(), app.entropy.bytes()),
+        Some(key) => id::uuid_from_key(id::RUN, call.caller.id(), "", key),
+        None => id::uuid_v7(id::RUN, app.clock.now().as_millisecond(), app.entropy.bytes()),
     }
 }

@@ -55,12 +55,12 @@ mod tests {
 
     use skald_domain::gate::load;
 
-    use super::super::shipped_processes::shipped;
+    use super::super::shipped_processes::shipped_processes;
     use super::*;
 
     #[test]
     fn a_shipped_process_is_drawn_with_where_its_run_is() {
-        for (id, source) in shipped() {
+        for (id, source) in shipped_processes() {
             let process = load(source).process.unwrap();
             let (first, last) = (&process.states[0].name, &process.states[1].name);
             let svg = svg(&process, Some(last), &[first, last], Theme::Auto);

@@ -9,16 +9,16 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use skald_domain::gate::{Emit, Facts, Look, Process, RunCommand, RunEvent, RunRefusal, RunState, SchemaMisfit};
+use skald_domain::gate::{Emit, Facts, Process, RunCommand, RunEvent, RunRefusal, RunState, RunView, SchemaMisfit};
 
 use super::access::{EvidenceScope, FoundRun};
-use super::emit_refusal::{Tried, Unaccepted, unmet};
-use super::submitted_artifacts::{EvidenceContents, Sent, SentArtifact, content_rows};
-use crate::execute::{EXPECTED_BESIDE, KEY_BESIDE, NotDone, given_once};
-use crate::idempotency_key::key_misfit;
+use super::emit_refusal::{AttemptRequest, EmitRefusal, unsatisfied_guards};
+use super::submitted_artifacts::{EvidenceContents, RequestArtifacts, SentArtifact, content_rows};
+use crate::execute::{CommandFailure, EXPECTED_REVISION_LABEL, IDEMPOTENCY_KEY_LABEL, merge_input_and_header};
+use crate::idempotency_key::key_problem;
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Terms, Toolset, limits,
-    stored_key,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, CommandTerms, Fault, Operation, OperationKind,
+    Toolset, limits, stored_key,
 };
 use skald_journal::{Applied, Hash, JournalFailure, hex};
 
@@ -47,15 +47,15 @@ pub(super) struct EmitEventInput {
 pub(super) struct EmitEventOutput {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Accepted>,
+    result: Option<AcceptedEmit>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Unaccepted>,
+    error: Option<EmitRefusal>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Accepted {
+struct AcceptedEmit {
     #[serde(flatten)]
-    answered: Answered<Taken>,
+    answered: CommandAnswer<EmitResult>,
     /// It was accepted before, under the same key: this is the same answer again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     replayed: bool,
@@ -65,14 +65,14 @@ struct Accepted {
 }
 
 /// The code of a repeated answer.
-const REPLAY: &str = "IDEMPOTENT_REPLAY";
+const REPLAY_CODE: &str = "IDEMPOTENT_REPLAY";
 
 /// What an accepted event came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(super) struct Taken {
+pub(super) struct EmitResult {
     event_id: String,
     accepted: bool,
-    transition: Moved,
+    transition: StateChange,
     new_revision: u64,
     /// What to do in the state it is in now.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,13 +83,13 @@ pub(super) struct Taken {
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(super) struct Moved {
+pub(super) struct StateChange {
     pub from_state: String,
     pub to_state: String,
 }
 
-impl From<Unaccepted> for EmitEventOutput {
-    fn from(error: Unaccepted) -> Self {
+impl From<EmitRefusal> for EmitEventOutput {
+    fn from(error: EmitRefusal) -> Self {
         Self { success: false, result: None, error: Some(error) }
     }
 }
@@ -103,20 +103,20 @@ pub(super) fn event_id(hash: &Hash) -> String {
 pub(super) struct Emission<'a> {
     pub event_name: &'a str,
     pub payload: &'a Map<String, Value>,
-    pub sent: Sent<'a>,
+    pub sent: RequestArtifacts<'a>,
 }
 
 impl App {
     /// The command that emits an event, with the evidence and facts that it needs, and the inline contents.
-    pub(super) async fn emission(
+    pub(super) async fn prepare_emission(
         &self,
         found_run: &FoundRun,
         emission: &Emission<'_>,
     ) -> Result<(RunCommand, EvidenceContents), Fault> {
-        let resolved = self.resolve(found_run, &emission.sent).await;
-        self.check_contents(found_run, &resolved.contents).await?;
+        let resolved = self.resolve_artifacts(found_run, &emission.sent).await;
+        self.check_content_quotas(found_run, &resolved.contents).await?;
         // Look up the facts last: reading large artifacts takes a while, and the facts must be current.
-        let facts = self.facts(found_run, EvidenceScope::Here).await?;
+        let facts = self.guard_facts(found_run, EvidenceScope::Here).await?;
         let command = RunCommand::Emit(Box::new(Emit {
             process: Arc::clone(&found_run.process),
             role: found_run.standing.role.clone(),
@@ -143,33 +143,39 @@ impl Operation for EmitEvent {
     type Output = EmitEventOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: EmitEventInput) -> Result<EmitEventOutput, Fault> {
-        check_name(&input.event_name)?;
+        check_event_name(&input.event_name)?;
         // The input contains the revision and the key; a header may repeat them, but must not differ.
         let (revision, key) = (Some(input.expected_revision), Some(input.idempotency_key.as_str()));
-        given_once(("expected_revision", revision), (EXPECTED_BESIDE, call.work.expected_revision))?;
-        given_once(("idempotency_key", key), (KEY_BESIDE, call.work.idempotency_key.as_deref()))?;
-        let bad_key = check_key(&input.idempotency_key).err();
-        for _ in 0..LOOKS {
+        merge_input_and_header(
+            ("expected_revision", revision),
+            (EXPECTED_REVISION_LABEL, call.work.expected_revision),
+        )?;
+        merge_input_and_header(
+            ("idempotency_key", key),
+            (IDEMPOTENCY_KEY_LABEL, call.work.idempotency_key.as_deref()),
+        )?;
+        let bad_key = check_idempotency_key(&input.idempotency_key).err();
+        for _ in 0..EMIT_TRIES_MAX {
             let found_run = match (app.find_run::<Self>(call, input.run_id.as_deref()).await, &bad_key) {
                 (Ok(found_run), _) => found_run,
                 // A bad key is reported before a missing run.
-                (Err(_), Some(misfit)) => return Ok(Unaccepted::by(&bad_key_refusal(misfit)).into()),
-                (Err(fault), None) => return Unaccepted::of(fault).map(Into::into),
+                (Err(_), Some(misfit)) => return Ok(EmitRefusal::from_refusal(&bad_key_refusal(misfit)).into()),
+                (Err(fault), None) => return EmitRefusal::from_fault(fault).map(Into::into),
             };
-            let request = request(&found_run.run_id, &input);
-            let tried = Tried { event: &input.event_name, request: &request };
+            let request = canonical_request(&found_run.run_id, &input);
+            let tried = AttemptRequest { event: &input.event_name, request: &request };
             if let Some(misfit) = &bad_key {
                 let failure = JournalFailure::Refused(bad_key_refusal(misfit));
-                return app.refuse(call, &found_run, &tried, failure.into()).await.map(Into::into);
+                return app.refuse_attempt(call, &found_run, &tried, failure.into()).await.map(Into::into);
             }
             match emit(app, call, &found_run, &input, &request).await {
                 Ok(accepted) => return Ok(EmitEventOutput { success: true, result: Some(accepted), error: None }),
                 // The run changed while files were read, so the facts are out of date: try again.
-                Err(Tripped::NotDone(not_done)) if is_out_of_date(&not_done) => {}
-                Err(Tripped::NotDone(not_done)) => {
-                    return app.refuse(call, &found_run, &tried, *not_done).await.map(Into::into);
+                Err(EmitError::NotDone(not_done)) if is_out_of_date(&not_done) => {}
+                Err(EmitError::NotDone(not_done)) => {
+                    return app.refuse_attempt(call, &found_run, &tried, *not_done).await.map(Into::into);
                 }
-                Err(Tripped::Fault(fault)) => return Unaccepted::of(fault).map(Into::into),
+                Err(EmitError::Fault(fault)) => return EmitRefusal::from_fault(fault).map(Into::into),
             }
         }
         let fault = Fault::new(Code::RateLimited, "the run moves faster than its evidence can be looked at");
@@ -177,26 +183,26 @@ impl Operation for EmitEvent {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }
 
 /// How often an emission is tried if the run changes meanwhile.
-const LOOKS: usize = 5;
+const EMIT_TRIES_MAX: usize = 5;
 
 /// Why an event was not emitted.
-enum Tripped {
-    NotDone(Box<NotDone<RunStream>>),
+enum EmitError {
+    NotDone(Box<CommandFailure<RunStream>>),
     Fault(Fault),
 }
 
-impl From<Fault> for Tripped {
+impl From<Fault> for EmitError {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
 }
 
-fn is_out_of_date(not_done: &NotDone<RunStream>) -> bool {
+fn is_out_of_date(not_done: &CommandFailure<RunStream>) -> bool {
     matches!(not_done.failure, JournalFailure::Refused(RunRefusal::OutOfDate { .. }))
 }
 
@@ -206,49 +212,53 @@ async fn emit(
     found_run: &FoundRun,
     input: &EmitEventInput,
     request: &str,
-) -> Result<Accepted, Tripped> {
+) -> Result<AcceptedEmit, EmitError> {
     let (artifact_paths, artifacts) = (input.artifact_paths.as_deref(), input.artifacts.as_deref());
-    let sent = Sent { artifact_paths: artifact_paths.unwrap_or_default(), artifacts: artifacts.unwrap_or_default() };
+    let sent = RequestArtifacts {
+        artifact_paths: artifact_paths.unwrap_or_default(),
+        artifacts: artifacts.unwrap_or_default(),
+    };
     // Invalid paths are refused before the revision is checked; a replay is answered before both.
-    let unfit = sent.unfit_paths();
-    if !unfit.is_empty() && !app.is_answered(call, found_run, &input.idempotency_key).await? {
+    let unfit = sent.invalid_paths();
+    if !unfit.is_empty() && !app.has_stored_answer(call, found_run, &input.idempotency_key).await? {
         let failure = JournalFailure::Refused(RunRefusal::ArtifactMisfits { misfits: unfit });
-        return Err(Tripped::NotDone(Box::new(failure.into())));
+        return Err(EmitError::NotDone(Box::new(failure.into())));
     }
     let payload = input.payload.clone().unwrap_or_default();
     let emission = Emission { event_name: &input.event_name, payload: &payload, sent };
-    let (command, contents) = app.emission(found_run, &emission).await?;
-    let new = app.not_stored(contents).await?;
+    let (command, contents) = app.prepare_emission(found_run, &emission).await?;
+    let new = app.filter_unstored(contents).await?;
     let new_bytes = new.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-    let terms = Terms {
+    let terms = CommandTerms {
         expected: Some(input.expected_revision),
         key: Some((input.idempotency_key.clone(), request.to_owned())),
         side_rows: content_rows(&new),
     };
     let (process, role) = (Arc::clone(&found_run.process), found_run.standing.role.clone());
-    let answer = move |done: &Applied<RunStream>| taken(done, &process, &role);
-    let tried = app.execute_on::<EmitEvent, _, _>(&app.runs, call, &found_run.stream, command, terms, answer).await;
-    let (answered, done) = tried.map_err(|not_done| Tripped::NotDone(Box::new(not_done)))?;
+    let answer = move |done: &Applied<RunStream>| emit_result(done, &process, &role);
+    let tried =
+        app.execute_with_terms::<EmitEvent, _, _>(&app.runs, call, &found_run.stream, command, terms, answer).await;
+    let (answered, done) = tried.map_err(|not_done| EmitError::NotDone(Box::new(not_done)))?;
     if new_bytes > 0 && !done.replayed {
         app.count_contents(found_run, new_bytes).await;
     }
-    let code = done.replayed.then_some(REPLAY);
-    Ok(Accepted { answered, replayed: done.replayed, code })
+    let code = done.replayed.then_some(REPLAY_CODE);
+    Ok(AcceptedEmit { answered, replayed: done.replayed, code })
 }
 
-fn check_name(name: &str) -> Result<(), Fault> {
+fn check_event_name(name: &str) -> Result<(), Fault> {
     let (count, most) = (name.chars().count(), limits::NAME_CHARS_MAX);
     if count <= most {
         return Ok(());
     }
     let message = format!("an event's name has at most {most} characters, this has {count}");
     Err(Fault::new(Code::InvalidParams, message)
-        .at("/event_name")
+        .with_path("/event_name")
         .hint("send the name of an event of the process; `state_gate.list_events` has them"))
 }
 
-pub(super) fn check_key(key: &str) -> Result<(), SchemaMisfit> {
-    match key_misfit(key) {
+pub(super) fn check_idempotency_key(key: &str) -> Result<(), SchemaMisfit> {
+    match key_problem(key) {
         Some(message) => Err(SchemaMisfit { path: "/idempotency_key".to_owned(), message }),
         None => Ok(()),
     }
@@ -259,7 +269,7 @@ fn bad_key_refusal(misfit: &SchemaMisfit) -> RunRefusal {
 }
 
 /// The request as canonical JSON, so that a retry compares equal.
-fn request(run_id: &str, input: &EmitEventInput) -> String {
+fn canonical_request(run_id: &str, input: &EmitEventInput) -> String {
     // A missing, a null and an empty field count as equal.
     let mut request = json!({
         "artifact_paths": input.artifact_paths.as_deref().unwrap_or_default(),
@@ -273,21 +283,21 @@ fn request(run_id: &str, input: &EmitEventInput) -> String {
     request.to_string()
 }
 
-pub(super) fn taken(done: &Applied<RunStream>, process: &Process, role: &str) -> Taken {
+pub(super) fn emit_result(done: &Applied<RunStream>, process: &Process, role: &str) -> EmitResult {
     let state: &RunState = &done.committed.state;
     let (moved, guards) = match done.events.first() {
         Some(RunEvent::Emitted(emitted)) => {
-            let moved = Moved { from_state: emitted.from.clone(), to_state: emitted.to.clone() };
-            (moved, if emitted.recorded { unmet(&emitted.guards) } else { Vec::new() })
+            let moved = StateChange { from_state: emitted.from.clone(), to_state: emitted.to.clone() };
+            (moved, if emitted.recorded { unsatisfied_guards(&emitted.guards) } else { Vec::new() })
         }
         Some(RunEvent::Overridden(overridden)) => {
-            (Moved { from_state: overridden.from.clone(), to_state: overridden.to.clone() }, Vec::new())
+            (StateChange { from_state: overridden.from.clone(), to_state: overridden.to.clone() }, Vec::new())
         }
-        _ => (Moved { from_state: state.state().to_owned(), to_state: state.state().to_owned() }, Vec::new()),
+        _ => (StateChange { from_state: state.state().to_owned(), to_state: state.state().to_owned() }, Vec::new()),
     };
     let facts = Facts::default();
-    let look = Look { process, run: state, facts: &facts, principal: "", role };
-    Taken {
+    let look = RunView { process, run: state, facts: &facts, principal: "", role };
+    EmitResult {
         event_id: event_id(&done.content_hash),
         accepted: true,
         new_state_prompt: look.prompt(&moved.to_state),
@@ -298,8 +308,8 @@ pub(super) fn taken(done: &Applied<RunStream>, process: &Process, role: &str) ->
 }
 
 impl App {
-    async fn is_answered(&self, call: &Call<'_>, found_run: &FoundRun, key: &str) -> Result<bool, Fault> {
-        let answered = self.journal.answered(&found_run.stream, vec![stored_key(call, key)]).await;
-        Ok(!answered.map_err(|error| self.unread(&error))?.is_empty())
+    async fn has_stored_answer(&self, call: &Call<'_>, found_run: &FoundRun, key: &str) -> Result<bool, Fault> {
+        let answered = self.journal.find_answers(&found_run.stream, vec![stored_key(call, key)]).await;
+        Ok(!answered.map_err(|error| self.store_fault(&error))?.is_empty())
     }
 }

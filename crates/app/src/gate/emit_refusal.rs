@@ -8,25 +8,25 @@ use skald_domain::gate::{GuardResult, RunRefusal, SchemaMisfit};
 
 use super::access::FoundRun;
 use super::refused_attempts::RefusedAttempt;
-use super::stream::{RunStream, refused_code};
-use crate::execute::NotDone;
-use crate::{App, Call, Code, Fault, short};
+use super::stream::{RunStream, refusal_code};
+use crate::execute::CommandFailure;
+use crate::{App, Call, Code, Fault, truncate_for_message};
 use skald_journal::JournalFailure;
 
 /// Why an event was not accepted.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Unaccepted {
+pub(super) struct EmitRefusal {
     code: Code,
     message: String,
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<Details>,
+    details: Option<RefusalDetails>,
 }
 
 #[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]
-struct Details {
+struct RefusalDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     current_revision: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -41,8 +41,8 @@ struct ValidationError {
     message: String,
 }
 
-impl Details {
-    fn shown(self) -> Option<Self> {
+impl RefusalDetails {
+    fn into_non_empty(self) -> Option<Self> {
         (self != Self::default()).then_some(self)
     }
 }
@@ -53,27 +53,27 @@ fn validation_errors(misfits: &[SchemaMisfit]) -> Vec<ValidationError> {
 }
 
 /// The guards that are not satisfied, each with its reason.
-pub(super) fn unmet(guards: &[GuardResult]) -> Vec<String> {
+pub(super) fn unsatisfied_guards(guards: &[GuardResult]) -> Vec<String> {
     guards.iter().filter(|guard| !guard.satisfied).map(GuardResult::line).collect()
 }
 
-impl Unaccepted {
-    pub(super) fn by(refusal: &RunRefusal) -> Self {
-        let details = Details {
+impl EmitRefusal {
+    pub(super) fn from_refusal(refusal: &RunRefusal) -> Self {
+        let details = RefusalDetails {
             current_revision: None,
-            missing_guards: unmet(refusal.guards()),
+            missing_guards: unsatisfied_guards(refusal.guards()),
             validation_errors: validation_errors(refusal.misfits()),
         };
         Self {
-            code: refused_code(refusal),
+            code: refusal_code(refusal),
             message: refusal.to_string(),
             hint: Some(refusal.hint()),
-            details: details.shown(),
+            details: details.into_non_empty(),
         }
     }
 
     /// Converts a fault that concerns the run into an answer; other faults stay errors.
-    pub(super) fn of(fault: Fault) -> Result<Self, Fault> {
+    pub(super) fn from_fault(fault: Fault) -> Result<Self, Fault> {
         match fault.code() {
             Code::RunNotFound | Code::ProcessNotFound | Code::Forbidden | Code::TooLarge => {
                 let body = fault.body();
@@ -84,26 +84,26 @@ impl Unaccepted {
     }
 
     /// The message with all validation errors.
-    fn sentence(&self) -> String {
+    fn full_message(&self) -> String {
         let misfits = self.details.iter().flat_map(|details| &details.validation_errors);
         let said = misfits.map(|error| format!("; {}: {}", error.path, error.message));
         format!("{}{}", self.message, said.collect::<String>())
     }
 
-    fn conflict(expected: u64, actual: u64) -> Self {
+    fn revision_conflict(expected: u64, actual: u64) -> Self {
         Self {
             code: Code::RevisionConflict,
             message: format!("Expected revision {expected}, but current is {actual}"),
             hint: Some("read the state again, decide again, and send it under a new key".to_owned()),
-            details: Some(Details { current_revision: Some(actual), ..Details::default() }),
+            details: Some(RefusalDetails { current_revision: Some(actual), ..RefusalDetails::default() }),
         }
     }
 
-    fn mismatch(stored: &str) -> Self {
+    fn idempotency_mismatch(stored: &str) -> Self {
         let key = stored.split_once('/').map_or(stored, |(_, key)| key);
         Self {
             code: Code::IdempotencyMismatch,
-            message: format!("the key '{}' was used for another request", short(key)),
+            message: format!("the key '{}' was used for another request", truncate_for_message(key)),
             hint: Some("use a new key for a new event".to_owned()),
             details: None,
         }
@@ -111,7 +111,7 @@ impl Unaccepted {
 }
 
 /// The event and the request of an attempt.
-pub(super) struct Tried<'a> {
+pub(super) struct AttemptRequest<'a> {
     pub event: &'a str,
     pub request: &'a str,
 }
@@ -120,33 +120,33 @@ impl App {
     /// Converts a failure into the answer of a refused attempt and stores the attempt; a failure of the server is a
     /// fault. The attempt is stored with the state that it was refused on, which may be newer than the one that was
     /// found.
-    pub(super) async fn refuse(
+    pub(super) async fn refuse_attempt(
         &self,
         call: &Call<'_>,
         found_run: &FoundRun,
-        tried: &Tried<'_>,
-        not_done: NotDone<RunStream>,
-    ) -> Result<Unaccepted, Fault> {
+        tried: &AttemptRequest<'_>,
+        not_done: CommandFailure<RunStream>,
+    ) -> Result<EmitRefusal, Fault> {
         let on = not_done.refused_on.unwrap_or_else(|| Arc::clone(&found_run.committed));
         let (unaccepted, guards) = match not_done.failure {
-            JournalFailure::Refused(refusal) => (Unaccepted::by(&refusal), refusal.guards().to_vec()),
+            JournalFailure::Refused(refusal) => (EmitRefusal::from_refusal(&refusal), refusal.guards().to_vec()),
             JournalFailure::RevisionConflict { expected, actual } => {
-                (Unaccepted::conflict(expected, actual), Vec::new())
+                (EmitRefusal::revision_conflict(expected, actual), Vec::new())
             }
-            JournalFailure::IdempotencyMismatch { key } => (Unaccepted::mismatch(&key), Vec::new()),
+            JournalFailure::IdempotencyMismatch { key } => (EmitRefusal::idempotency_mismatch(&key), Vec::new()),
             other => {
-                return Err(self.journal_fault(other, |_| Fault::internal("a refusal", self.request_id())));
+                return Err(self.journal_fault(other, |_| Fault::internal("a refusal", self.new_request_id())));
             }
         };
         let refused = RefusedAttempt {
             event: tried.event,
             code: unaccepted.code,
-            message: &unaccepted.sentence(),
+            message: &unaccepted.full_message(),
             guards: &guards,
             on: &on,
             request: tried.request,
         };
-        self.keep_attempt(call, found_run, refused).await?;
+        self.store_attempt(call, found_run, refused).await?;
         Ok(unaccepted)
     }
 }

@@ -9,21 +9,21 @@ use tokio::sync::broadcast;
 /// Access to the folders of a gate. Artifact paths are normalized, and resolved only below the given folder.
 pub trait GateFiles: Send + Sync + 'static {
     /// The ids of the process files, each once, by id. A file's id is its name without `.yaml` or `.yml`.
-    fn processes(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>>;
+    fn process_ids(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>>;
 
     /// The process file of an id. The earliest folder wins, and `.yaml` wins over `.yml`.
-    fn process<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>>;
+    fn process_file<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>>;
 
     /// The run that `state-gate.json` names, in the working folder or in the nearest folder above that has one.
-    fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>>;
+    fn configured_run_id(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>>;
 
     /// Creates the folder for the artifacts of a run and returns its path. `None` where several machines serve the same
     /// runs: then only inline content counts.
-    fn make_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>>;
+    fn create_run_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>>;
 
     /// Reads a file below a folder, or returns why it is no evidence: not a regular file, empty, too large, or reached
     /// by a link. `wants_json` asks for the parsed content if it is JSON.
-    fn artifact<'a>(
+    fn read_artifact<'a>(
         &'a self,
         folder: &'a str,
         path: &'a str,
@@ -38,13 +38,13 @@ pub trait GateFiles: Send + Sync + 'static {
 
     /// The paths whose file is gone or has another SHA-256 than in `held`. A file that was not modified is not read
     /// again.
-    fn stale<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>>;
+    fn stale_paths<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>>;
 
     /// The content of a file for viewing, up to a maximum size.
-    fn content<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>>;
+    fn read_content<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>>;
 
     /// The ids of runs in whose folders something changed. Watching starts with the first call.
-    fn touched(&self) -> broadcast::Receiver<String>;
+    fn subscribe_run_changes(&self) -> broadcast::Receiver<String>;
 }
 
 /// A process file and its text.
@@ -86,23 +86,23 @@ impl Default for NoFiles {
 pub(super) const NO_FOLDER: &str = "there is no artifact folder here, hand the content in as text or base64";
 
 impl GateFiles for NoFiles {
-    fn processes(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>> {
+    fn process_ids(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>> {
         Box::pin(ready(Ok(Vec::new())))
     }
 
-    fn process<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>> {
+    fn process_file<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>> {
         Box::pin(ready(Ok(None)))
     }
 
-    fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
+    fn configured_run_id(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         Box::pin(ready(Ok(None)))
     }
 
-    fn make_folder<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
+    fn create_run_folder<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
         Box::pin(ready(Ok(None)))
     }
 
-    fn artifact<'a>(&'a self, _: &'a str, _: &'a str, _: bool) -> BoxFuture<'a, Result<ArtifactFile, String>> {
+    fn read_artifact<'a>(&'a self, _: &'a str, _: &'a str, _: bool) -> BoxFuture<'a, Result<ArtifactFile, String>> {
         Box::pin(ready(Err(NO_FOLDER.to_owned())))
     }
 
@@ -114,15 +114,15 @@ impl GateFiles for NoFiles {
         None
     }
 
-    fn stale<'a>(&'a self, _: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
+    fn stale_paths<'a>(&'a self, _: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
         Box::pin(ready(held.into_iter().map(|(path, _)| path).collect()))
     }
 
-    fn content<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+    fn read_content<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         Box::pin(ready(Err(NO_FOLDER.to_owned())))
     }
 
-    fn touched(&self) -> broadcast::Receiver<String> {
+    fn subscribe_run_changes(&self) -> broadcast::Receiver<String> {
         self.nobody.subscribe()
     }
 }

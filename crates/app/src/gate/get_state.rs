@@ -61,8 +61,8 @@ impl Operation for GetState {
 
     async fn run(app: &App, call: &Call<'_>, input: GetStateInput) -> Result<GetStateOutput, Fault> {
         let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
-        let facts = app.facts(&found_run, EvidenceScope::Here).await?;
-        let (state, run, look) = (&found_run.committed.state, found_run.run(), found_run.look(&facts));
+        let facts = app.guard_facts(&found_run, EvidenceScope::Here).await?;
+        let (state, run, look) = (&found_run.committed.state, found_run.run(), found_run.run_view(&facts));
         Ok(GetStateOutput {
             run_id: found_run.run_id.clone(),
             process_id: run.process.id.clone(),
@@ -77,13 +77,13 @@ impl Operation for GetState {
             updated_at: state.updated_at().unwrap_or(run.created_at),
             status: state.status(),
             stale_artifacts: facts.stale.iter().cloned().collect(),
-            artifact_base_path: run.folder.as_deref().and_then(|folder| found_run.paths.folder(folder)),
+            artifact_base_path: run.folder.as_deref().and_then(|folder| found_run.paths.visible_folder(folder)),
             campaign_id: run.campaign_id.clone(),
         })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }
 
@@ -121,15 +121,15 @@ impl Operation for ListEvents {
         let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
         let include_blocked = input.include_blocked.unwrap_or_default();
         let evidence = if include_blocked { EvidenceScope::Everywhere } else { EvidenceScope::Here };
-        let facts = app.facts(&found_run, evidence).await?;
+        let facts = app.guard_facts(&found_run, evidence).await?;
         Ok(ListEventsOutput {
             run_id: found_run.run_id.clone(),
             current_state: found_run.committed.state.state().to_owned(),
-            events: found_run.look(&facts).events(include_blocked),
+            events: found_run.run_view(&facts).events(include_blocked),
         })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }

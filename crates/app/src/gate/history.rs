@@ -10,8 +10,8 @@ use skald_domain::gate::{Artifact, GuardResult, RunEvent};
 
 use super::access::FoundRun;
 use super::emit_event::event_id;
-use super::refused_attempts::{Attempt, SummedAttempts};
-use crate::list_page::{bad_cursor, page_limit};
+use super::refused_attempts::{StoredAttempt, SummedAttempts};
+use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::{App, Fault};
 use skald_journal::{Record, hex};
 
@@ -84,7 +84,7 @@ struct ActingToken {
 }
 
 impl ActingToken {
-    fn of(access: &AccessState, principal: &str) -> Option<Self> {
+    fn from_access(access: &AccessState, principal: &str) -> Option<Self> {
         let token = access.get(principal)?;
         let (made_at, made_by) = match token.earlier {
             Some(earlier) => (earlier, "unknown".to_owned()),
@@ -114,15 +114,15 @@ struct HistoryCursor {
 }
 
 impl HistoryCursor {
-    fn read(cursor: Option<&str>) -> Result<Self, Fault> {
+    fn parse(cursor: Option<&str>) -> Result<Self, Fault> {
         let Some(cursor) = cursor else { return Ok(Self { revision: 0, key: String::new() }) };
         let place = cursor
             .split_once('.')
             .and_then(|(revision, key)| Some(Self { revision: revision.parse().ok()?, key: key.to_owned() }));
-        place.ok_or_else(|| bad_cursor(cursor))
+        place.ok_or_else(|| invalid_cursor_fault(cursor))
     }
 
-    fn written(&self) -> String {
+    fn encode(&self) -> String {
         format!("{}.{}", self.revision, self.key)
     }
 }
@@ -135,18 +135,18 @@ impl App {
         cursor: Option<&str>,
         limit: Option<usize>,
     ) -> Result<HistoryPage, Fault> {
-        let limit = page_limit(limit)?;
-        let mut place = HistoryCursor::read(cursor)?;
+        let limit = check_page_limit(limit)?;
+        let mut place = HistoryCursor::parse(cursor)?;
         // Read one more than the page holds, to know whether another page follows.
         let records = self.journal.read(&found_run.stream, place.revision, limit + 1).await;
-        let records = records.map_err(|error| self.unread(&error))?;
-        let attempts = self.attempts(&found_run.run_id, &place.key, limit + 1).await?;
-        let access = self.access().await?;
+        let records = records.map_err(|error| self.store_fault(&error))?;
+        let attempts = self.list_attempts(&found_run.run_id, &place.key, limit + 1).await?;
+        let access = self.read_access_state().await?;
         let is_more = records.len() + attempts.len() > limit;
         let (mut records, mut attempts) = (records.into_iter().peekable(), attempts.into_iter().peekable());
         let mut entries = Vec::new();
         if cursor.is_none() {
-            entries.extend(self.summed_attempts(&found_run.run_id).await?.map(summed));
+            entries.extend(self.summed_attempts(&found_run.run_id).await?.map(summed_entry));
         }
         while entries.len() < limit {
             let is_record_next = match (records.peek(), attempts.peek()) {
@@ -157,26 +157,26 @@ impl App {
             if is_record_next {
                 let Some(record) = records.next() else { break };
                 place.revision = record.revision;
-                entries.push(self.accepted(&record)?);
+                entries.push(self.accepted_entry(&record)?);
             } else {
                 let Some((key, attempt)) = attempts.next() else { break };
                 place.key = key;
-                entries.push(refused(attempt));
+                entries.push(refused_entry(attempt));
             }
         }
         for entry in &mut entries {
-            entry.token = ActingToken::of(&access.state, &entry.by);
+            entry.token = ActingToken::from_access(&access.state, &entry.by);
             // A message to the owner may contain the path of the run's folder.
             if let (Some(message), Some(folder)) = (&mut entry.message, &found_run.run().folder) {
-                *message = found_run.paths.text(message, folder);
+                *message = found_run.paths.redact_text(message, folder);
             }
         }
-        Ok(HistoryPage { entries, next_cursor: is_more.then(|| place.written()) })
+        Ok(HistoryPage { entries, next_cursor: is_more.then(|| place.encode()) })
     }
 
-    fn accepted(&self, record: &Record) -> Result<HistoryEntry, Fault> {
+    fn accepted_entry(&self, record: &Record) -> Result<HistoryEntry, Fault> {
         let events: Vec<RunEvent> =
-            serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+            serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
         let mut entry = HistoryEntry {
             at: record.at.into(),
             by: record.by.clone(),
@@ -201,14 +201,14 @@ impl App {
             request_hash: None,
         };
         for event in events {
-            entry.tell(event);
+            entry.apply_event(event);
         }
         Ok(entry)
     }
 }
 
 impl HistoryEntry {
-    fn tell(&mut self, event: RunEvent) {
+    fn apply_event(&mut self, event: RunEvent) {
         match event {
             RunEvent::Created(created) => {
                 (self.role, self.event_name) = (created.role, "created".to_owned());
@@ -236,8 +236,8 @@ impl HistoryEntry {
 }
 
 /// The entry for the oldest attempts, of which only a sum is stored.
-fn summed(attempts: SummedAttempts) -> HistoryEntry {
-    let attempt = Attempt {
+fn summed_entry(attempts: SummedAttempts) -> HistoryEntry {
+    let attempt = StoredAttempt {
         at: attempts.last_at.or(attempts.first_at).unwrap_or_else(|| jiff::Timestamp::UNIX_EPOCH.into()),
         by: String::new(),
         role: String::new(),
@@ -245,15 +245,15 @@ fn summed(attempts: SummedAttempts) -> HistoryEntry {
         state: String::new(),
         revision: 0,
         code: String::new(),
-        message: attempts.sentence(),
+        message: attempts.message(),
         guards: Vec::new(),
         request_hash: String::new(),
         hash: attempts.sum.hash,
     };
-    HistoryEntry { from_state: None, code: None, request_hash: None, ..refused(attempt) }
+    HistoryEntry { from_state: None, code: None, request_hash: None, ..refused_entry(attempt) }
 }
 
-fn refused(attempt: Attempt) -> HistoryEntry {
+fn refused_entry(attempt: StoredAttempt) -> HistoryEntry {
     HistoryEntry {
         at: attempt.at,
         by: attempt.by,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use skald_domain::gate::RunStatus;
 
 use super::stream::{ListedRun, RUNS};
-use crate::list_page::{ListPage, page_limit};
-use crate::redaction::sees_run;
+use crate::list_page::{ListPage, check_page_limit};
+use crate::redaction::can_see_run;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset, limits};
 use skald_journal::{Document, Partitions};
 
@@ -48,45 +48,45 @@ impl Operation for ListRuns {
     type Output = ListRunsOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: ListRunsInput) -> Result<ListRunsOutput, Fault> {
-        let page = app.runs_of(call.caller, &input).await?;
+        let page = app.list_runs(call.caller, &input).await?;
         Ok(ListRunsOutput { runs: page.items, next_cursor: page.next_cursor })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }
 
 impl App {
-    async fn runs_of(&self, caller: &Caller, input: &ListRunsInput) -> Result<ListPage<ListedRun>, Fault> {
-        let limit = page_limit(input.limit)?;
+    async fn list_runs(&self, caller: &Caller, input: &ListRunsInput) -> Result<ListPage<ListedRun>, Fault> {
+        let limit = check_page_limit(input.limit)?;
         let seen = |document: &Document| {
             let run: ListedRun =
-                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
             let is_wanted = input.process_id.as_ref().is_none_or(|id| *id == run.process_id)
                 && input.status.is_none_or(|status| status == run.status);
-            Ok((is_wanted && sees_run(caller, run.campaign_id.as_deref(), &run.created_by)).then_some(run))
+            Ok((is_wanted && can_see_run(caller, run.campaign_id.as_deref(), &run.created_by)).then_some(run))
         };
         let cursor = input.cursor.as_deref();
         match &input.campaign_id {
             Some(campaign_id) => {
                 let partition = Partitions::Of(std::slice::from_ref(campaign_id));
-                self.listing_of(partition, RUNS, cursor, limit, seen).await
+                self.list_documents_in(partition, RUNS, cursor, limit, seen).await
             }
-            None => self.listing(caller, RUNS, cursor, limit, seen).await,
+            None => self.list_documents(caller, RUNS, cursor, limit, seen).await,
         }
     }
 
     /// Completions of an id field: ids of runs (the newest first), of processes or of campaigns.
-    pub(super) async fn gate_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
+    pub(super) async fn complete_gate_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
         match field {
             "run_id" => {
                 let input = ListRunsInput { limit: Some(limits::COMPLETIONS_MAX), ..ListRunsInput::default() };
-                let page = self.runs_of(caller, &input).await.ok()?;
+                let page = self.list_runs(caller, &input).await.ok()?;
                 Some(page.items.into_iter().map(|run| run.run_id).collect())
             }
             "process_id" => self.process_ids(caller).await.ok(),
-            "campaign_id" => self.known_ids(caller, "campaign_id").await,
+            "campaign_id" => self.complete_id_field(caller, "campaign_id").await,
             _ => None,
         }
     }

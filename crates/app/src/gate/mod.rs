@@ -30,15 +30,15 @@ mod watch_artifacts;
 pub(crate) use acting_role::AGENT;
 pub(crate) use files_port::NoFiles;
 pub use files_port::{ArtifactFile, FilesError, GateFiles, ProcessFile};
-pub(crate) use processes::Processes;
-pub(crate) use refused_attempts::AttemptsCounted;
+pub(crate) use processes::ProcessCache;
+pub(crate) use refused_attempts::AttemptCounts;
 pub(crate) use stream::RUNS;
 pub(crate) use stream::RunStream;
 pub(crate) use watch_artifacts::ArtifactWatch;
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKind};
 
-use crate::creation_quota::PROCESS_VERSIONS_COUNTED;
+use crate::creation_quota::PROCESS_VERSION_COUNT_KIND;
 use crate::noun::RecordAudience;
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
@@ -52,16 +52,16 @@ pub(crate) struct GateNoun;
 impl Noun for GateNoun {
     fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            OperationEntry::of::<get_state::GetState>(),
-            OperationEntry::of::<get_state::ListEvents>(),
-            OperationEntry::of::<emit_event::EmitEvent>(),
-            OperationEntry::of::<create_run::CreateRun>(),
-            OperationEntry::of::<list_runs::ListRuns>(),
-            OperationEntry::of::<run_methods::RunOperation>(),
-            OperationEntry::of::<submit_process::SubmitProcess>(),
-            OperationEntry::of::<read::GateRead>(),
-            OperationEntry::of::<process_document::GateDocument>(),
-            OperationEntry::of::<tool_permission::ToolPermission>(),
+            OperationEntry::from_operation::<get_state::GetState>(),
+            OperationEntry::from_operation::<get_state::ListEvents>(),
+            OperationEntry::from_operation::<emit_event::EmitEvent>(),
+            OperationEntry::from_operation::<create_run::CreateRun>(),
+            OperationEntry::from_operation::<list_runs::ListRuns>(),
+            OperationEntry::from_operation::<run_methods::RunOperation>(),
+            OperationEntry::from_operation::<submit_process::SubmitProcess>(),
+            OperationEntry::from_operation::<read::GateRead>(),
+            OperationEntry::from_operation::<process_document::GateDocument>(),
+            OperationEntry::from_operation::<tool_permission::ToolPermission>(),
         ]
     }
 
@@ -82,7 +82,7 @@ impl Noun for GateNoun {
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {
-        Some(RegisteredKind::of::<RunStream>())
+        Some(RegisteredKind::new::<RunStream>())
     }
 
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
@@ -90,11 +90,11 @@ impl Noun for GateNoun {
     }
 
     fn changed_resources(&self, record: &Record) -> Vec<ResourceChange> {
-        changed_resources::changed(record)
+        changed_resources::record_changes(record)
     }
 
     fn containing_resource(&self, uri: &str) -> Option<String> {
-        changed_resources::whole(uri)
+        changed_resources::containing_run_uri(uri)
     }
 
     fn record_audience(&self) -> RecordAudience {
@@ -103,13 +103,13 @@ impl Noun for GateNoun {
 
     fn record_appended(&self, app: &App, record: &Record) {
         if record.stream.noun() == RunStream::NAME {
-            app.watching.begin();
+            app.watching.start();
         }
     }
 
     fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<ResourceChange> {
         // Guards read the campaign and its universes, but no other run.
-        if record.stream.noun() == RunStream::NAME { Vec::new() } else { app.watching.touched_by(campaign_id) }
+        if record.stream.noun() == RunStream::NAME { Vec::new() } else { app.watching.changes_by_campaign(campaign_id) }
     }
 
     fn secret_fields(&self) -> &'static [&'static str] {
@@ -120,10 +120,10 @@ impl Noun for GateNoun {
 /// The checks of the gate's side rows, by kind of row.
 const SIDE_ROWS: [(&str, SideRowCheck); 7] = [
     (refused_attempts::ATTEMPTS, SideRowCheck::Row(refused_attempts::check_attempt)),
-    (refused_attempts::SUMMED, SideRowCheck::SumsOf(refused_attempts::ATTEMPTS)),
+    (refused_attempts::ATTEMPT_SUMS, SideRowCheck::SumsOf(refused_attempts::ATTEMPTS)),
     (submitted_artifacts::CONTENTS, SideRowCheck::Row(submitted_artifacts::check_content)),
-    (submitted_artifacts::COUNTED, SideRowCheck::NotCovered),
-    (PROCESS_VERSIONS_COUNTED, SideRowCheck::NotCovered),
+    (submitted_artifacts::INLINE_BYTES_COUNTED, SideRowCheck::NotCovered),
+    (PROCESS_VERSION_COUNT_KIND, SideRowCheck::NotCovered),
     (processes::SOURCES, SideRowCheck::Row(processes::check_source)),
-    (processes::SUBMITTED, SideRowCheck::ReplaceableRow(processes::check_submission)),
+    (processes::SUBMITTED_PROCESSES, SideRowCheck::ReplaceableRow(processes::check_submission)),
 ];

@@ -22,12 +22,12 @@ impl App {
 }
 
 impl PathRedaction {
-    pub(super) fn is_owners(&self) -> bool {
+    pub(super) fn is_for_owner(&self) -> bool {
         self.files.is_none()
     }
 
     /// The path of a folder that the caller should write to; `None` if the caller cannot reach it.
-    pub(super) fn folder(&self, folder: &str) -> Option<String> {
+    pub(super) fn visible_folder(&self, folder: &str) -> Option<String> {
         match &self.files {
             None => Some(folder.to_owned()),
             Some(files) => files.relative_to_working_folder(folder),
@@ -35,22 +35,22 @@ impl PathRedaction {
     }
 
     /// A file or folder as an error names it.
-    pub(super) fn name(&self, path: &str) -> String {
+    pub(super) fn redact_path(&self, path: &str) -> String {
         if !Path::new(path).is_absolute() {
             return path.to_owned();
         }
-        self.folder(path).unwrap_or_else(|| {
+        self.visible_folder(path).unwrap_or_else(|| {
             let name = Path::new(path).file_name().unwrap_or_default();
             format!("…/{}", name.to_string_lossy())
         })
     }
 
     /// Redacts a path within a text. The text may have been cut off in the middle of the path.
-    pub(super) fn text(&self, text: &str, path: &str) -> String {
-        if self.is_owners() || path.is_empty() {
+    pub(super) fn redact_text(&self, text: &str, path: &str) -> String {
+        if self.is_for_owner() || path.is_empty() {
             return text.to_owned();
         }
-        let mut seen = text.replace(path, &self.name(path));
+        let mut seen = text.replace(path, &self.redact_path(path));
         let is_cut = |(at, _): &(usize, char)| path.starts_with(&seen[*at..]) && seen.len() - at > 1;
         if let Some((at, _)) = seen.char_indices().find(is_cut) {
             seen.truncate(at);
@@ -59,8 +59,8 @@ impl PathRedaction {
         seen
     }
 
-    pub(super) fn error(&self, error: &FilesError) -> String {
-        format!("{}: {}", self.name(&error.path), error.why)
+    pub(super) fn redact_error(&self, error: &FilesError) -> String {
+        format!("{}: {}", self.redact_path(&error.path), error.why)
     }
 }
 
@@ -75,16 +75,16 @@ mod tests {
     fn the_owner_sees_every_path() {
         let view = PathRedaction { files: None };
         let text = format!("write it to {FOLDER}/note.md first");
-        assert_eq!((view.text(&text, FOLDER), view.folder(FOLDER)), (text, Some(FOLDER.to_owned())));
+        assert_eq!((view.redact_text(&text, FOLDER), view.visible_folder(FOLDER)), (text, Some(FOLDER.to_owned())));
     }
 
     #[test]
     fn a_holder_sees_the_last_name_of_what_lies_elsewhere() {
         let view = PathRedaction { files: Some(Arc::new(NoFiles::default())) };
-        let seen = |text: &str| view.text(text, FOLDER);
+        let seen = |text: &str| view.redact_text(text, FOLDER);
         assert_eq!(seen(&format!("write it to {FOLDER}/note.md first")), "write it to …/run-1/note.md first");
-        assert_eq!(view.folder(FOLDER), None);
-        assert_eq!(view.name("the folders of the gate"), "the folders of the gate");
+        assert_eq!(view.visible_folder(FOLDER), None);
+        assert_eq!(view.redact_path("the folders of the gate"), "the folders of the gate");
         // The stored message of an attempt is cut at a maximum length, perhaps within a path.
         assert_eq!(seen("write it to /srv/skald/arti"), "write it to …");
         assert_eq!(seen("read and/or write /"), "read and/or write /");

@@ -49,7 +49,7 @@ pub(super) struct GateDocumentOutput {
 }
 
 /// A process, with the current and the visited states if a run was named.
-struct Drawn {
+struct ProcessDrawing {
     process: Arc<Process>,
     source: String,
     current: Option<String>,
@@ -66,12 +66,12 @@ impl Operation for GateDocument {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::document("/api/v1/processes/{process_id}", YAML).with("form", "source"),
-        Route::document("/api/v1/processes/{process_id}/diagram", MERMAID).with("form", "mermaid"),
-        Route::document("/api/v1/processes/{process_id}/diagram.svg", SVG).with("form", "svg"),
-        Route::document("/api/v1/runs/{run_id}/process", YAML).with("form", "source"),
-        Route::document("/api/v1/runs/{run_id}/diagram", MERMAID).with("form", "mermaid"),
-        Route::document("/api/v1/runs/{run_id}/diagram.svg", SVG).with("form", "svg"),
+        Route::document("/api/v1/processes/{process_id}", YAML).with_fixed_field("form", "source"),
+        Route::document("/api/v1/processes/{process_id}/diagram", MERMAID).with_fixed_field("form", "mermaid"),
+        Route::document("/api/v1/processes/{process_id}/diagram.svg", SVG).with_fixed_field("form", "svg"),
+        Route::document("/api/v1/runs/{run_id}/process", YAML).with_fixed_field("form", "source"),
+        Route::document("/api/v1/runs/{run_id}/diagram", MERMAID).with_fixed_field("form", "mermaid"),
+        Route::document("/api/v1/runs/{run_id}/diagram.svg", SVG).with_fixed_field("form", "svg"),
     ];
     type Input = GateDocumentInput;
     type Output = GateDocumentOutput;
@@ -79,14 +79,15 @@ impl Operation for GateDocument {
     async fn run(app: &App, call: &Call<'_>, input: GateDocumentInput) -> Result<GateDocumentOutput, Fault> {
         let drawn = match (&input.process_id, &input.run_id) {
             (Some(_), Some(_)) => {
-                let fault = Fault::new(Code::InvalidParams, "process_id and run_id are both given").at("/run_id");
+                let fault =
+                    Fault::new(Code::InvalidParams, "process_id and run_id are both given").with_path("/run_id");
                 return Err(fault.hint("send one of them"));
             }
             (Some(id), None) => {
-                let known = app.process_named(call.caller, id).await?;
-                Drawn { process: known.process, source: known.source, current: None, visited: Vec::new() }
+                let known = app.find_process(call.caller, id).await?;
+                ProcessDrawing { process: known.process, source: known.source, current: None, visited: Vec::new() }
             }
-            (None, run_id) => of_run(app, call, run_id.as_deref()).await?,
+            (None, run_id) => load_run_drawing(app, call, run_id.as_deref()).await?,
         };
         let text = match input.form {
             DocumentForm::Source => drawn.source,
@@ -104,18 +105,18 @@ impl Operation for GateDocument {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }
 
-async fn of_run(app: &App, call: &Call<'_>, run_id: Option<&str>) -> Result<Drawn, Fault> {
+async fn load_run_drawing(app: &App, call: &Call<'_>, run_id: Option<&str>) -> Result<ProcessDrawing, Fault> {
     let found_run = app.find_run::<GateDocument>(call, run_id).await?;
     let state = &found_run.committed.state;
-    let source = app.kept_source(&found_run.process.hash).await?.unwrap_or_default();
-    Ok(Drawn {
+    let source = app.stored_source(&found_run.process.hash).await?.unwrap_or_default();
+    Ok(ProcessDrawing {
         source,
         current: Some(state.state().to_owned()),
-        visited: state.entered().iter().cloned().collect(),
+        visited: state.entered_states().iter().cloned().collect(),
         process: found_run.process,
     })
 }

@@ -13,32 +13,32 @@ use skald_domain::Moment;
 use skald_domain::gate::{Finding, Process, load};
 
 use super::path_redaction::PathRedaction;
-use super::shipped_processes::shipped;
+use super::shipped_processes::shipped_processes;
 use crate::sha256::sha256_hex;
-use crate::{App, Caller, Code, Fault, FaultField, FilesError, limits, schema, short};
+use crate::{App, Caller, Code, Fault, FaultField, FilesError, limits, schema, truncate_for_message};
 use skald_journal::{FindingKind, RowCheck};
 
 /// Kind of the side rows with sources of processes, by hash.
 pub(super) const SOURCES: &str = "process";
 /// Kind of the side rows with submitted processes, by process id.
-pub(super) const SUBMITTED: &str = "process_submitted";
+pub(super) const SUBMITTED_PROCESSES: &str = "process_submitted";
 /// Side rows that are read at once.
-const READ_AT_ONCE: usize = 200;
+const ROWS_READ_AT_ONCE: usize = 200;
 /// Maximum number of processes in the cache.
-const READY_MAX: usize = 256;
+const CACHED_PROCESSES_MAX: usize = 256;
 
 /// Cache of parsed processes, by hash.
 #[derive(Default)]
-pub(crate) struct Processes(Mutex<HashMap<String, Arc<Process>>>);
+pub(crate) struct ProcessCache(Mutex<HashMap<String, Arc<Process>>>);
 
-impl Processes {
+impl ProcessCache {
     fn get(&self, hash: &str) -> Option<Arc<Process>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
     }
 
     fn put(&self, process: Process) -> Arc<Process> {
         let mut ready = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if ready.len() >= READY_MAX {
+        if ready.len() >= CACHED_PROCESSES_MAX {
             ready.clear();
         }
         let process = Arc::new(process);
@@ -50,17 +50,17 @@ impl Processes {
 /// Where a process comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Origin {
+pub(super) enum ProcessOrigin {
     File,
     Submitted,
     Shipped,
 }
 
 /// A process that was found.
-pub(super) struct KnownProcesses {
+pub(super) struct KnownProcess {
     pub process: Arc<Process>,
     pub source: String,
-    pub origin: Origin,
+    pub origin: ProcessOrigin,
 }
 
 /// The version of a process that was submitted last under an id.
@@ -74,47 +74,56 @@ pub(super) struct SubmittedProcess {
 /// A source, and where it comes from.
 struct ProcessSource {
     text: String,
-    origin: Origin,
+    origin: ProcessOrigin,
     /// The name in error messages.
     name: String,
 }
 
 impl App {
     /// The current process of an id, which new runs get.
-    pub(super) async fn process_named(&self, caller: &Caller, id: &str) -> Result<KnownProcesses, Fault> {
-        let Some(source) = self.source_named(caller, id).await? else { return Err(self.no_process(caller, id).await) };
+    pub(super) async fn find_process(&self, caller: &Caller, id: &str) -> Result<KnownProcess, Fault> {
+        let Some(source) = self.find_source(caller, id).await? else {
+            return Err(self.process_not_found_fault(caller, id).await);
+        };
         let ProcessSource { text, origin, name } = source;
-        let process = self.read_process(&text).map_err(|findings| invalid(&name, findings))?;
+        let process = self.parse_process(&text).map_err(|findings| invalid_process_fault(&name, &findings))?;
         if process.id != id {
-            let message = format!("{name} is named after '{id}', but the process in it is '{}'", short(&process.id));
-            let fault = Fault::new(Code::InvalidProcess, message).at("/process_id").value(&id.into());
+            let message = format!(
+                "{name} is named after '{id}', but the process in it is '{}'",
+                truncate_for_message(&process.id)
+            );
+            let fault = Fault::new(Code::InvalidProcess, message).with_path("/process_id").value(&id.into());
             return Err(fault.hint("give the file the name of process.id"));
         }
-        Ok(KnownProcesses { process, source: text, origin })
+        Ok(KnownProcess { process, source: text, origin })
     }
 
-    async fn source_named(&self, caller: &Caller, id: &str) -> Result<Option<ProcessSource>, Fault> {
+    async fn find_source(&self, caller: &Caller, id: &str) -> Result<Option<ProcessSource>, Fault> {
         if id.is_empty() || id.chars().count() > limits::ID_CHARS_MAX {
             return Ok(None);
         }
         let paths = self.path_redaction(caller);
-        if let Some(file) = self.files.process(id).await.map_err(|error| unreadable(&paths, &error))? {
-            return Ok(Some(ProcessSource { text: file.source, origin: Origin::File, name: paths.name(&file.path) }));
+        if let Some(file) = self.files.process_file(id).await.map_err(|error| unreadable_file_fault(&paths, &error))? {
+            return Ok(Some(ProcessSource {
+                text: file.source,
+                origin: ProcessOrigin::File,
+                name: paths.redact_path(&file.path),
+            }));
         }
         let name = format!("process '{id}'");
-        if let Some(submission) = self.submission(id).await?
-            && let Some(text) = self.kept_source(&submission.hash).await?
+        if let Some(submission) = self.stored_submission(id).await?
+            && let Some(text) = self.stored_source(&submission.hash).await?
         {
-            return Ok(Some(ProcessSource { text, origin: Origin::Submitted, name }));
+            return Ok(Some(ProcessSource { text, origin: ProcessOrigin::Submitted, name }));
         }
-        let shipped = shipped().into_iter().find(|(shipped, _)| *shipped == id);
-        Ok(shipped.map(|(_, text)| ProcessSource { text: text.to_owned(), origin: Origin::Shipped, name }))
+        let shipped = shipped_processes().into_iter().find(|(shipped, _)| *shipped == id);
+        Ok(shipped.map(|(_, text)| ProcessSource { text: text.to_owned(), origin: ProcessOrigin::Shipped, name }))
     }
 
-    async fn no_process(&self, caller: &Caller, id: &str) -> Fault {
+    async fn process_not_found_fault(&self, caller: &Caller, id: &str) -> Fault {
         let known = self.process_ids(caller).await.unwrap_or_default();
-        Fault::new(Code::ProcessNotFound, format!("Process '{}' not found", short(id)))
-            .at("/process_id")
+        Fault::new(Code::ProcessNotFound, format!("Process '{}' not found", truncate_for_message(id)))
+            .with_path("/process_id")
             .value(&id.into())
             .hint(format!("known: {}", known.join(", ")))
             .allowed(known)
@@ -122,14 +131,14 @@ impl App {
 
     /// The ids of all processes, sorted.
     pub(super) async fn process_ids(&self, caller: &Caller) -> Result<Vec<String>, Fault> {
-        let mut ids: BTreeSet<String> = shipped().into_iter().map(|(id, _)| id.to_owned()).collect();
-        let files = self.files.processes().await;
-        ids.extend(files.map_err(|error| unreadable(&self.path_redaction(caller), &error))?);
+        let mut ids: BTreeSet<String> = shipped_processes().into_iter().map(|(id, _)| id.to_owned()).collect();
+        let files = self.files.process_ids().await;
+        ids.extend(files.map_err(|error| unreadable_file_fault(&self.path_redaction(caller), &error))?);
         let mut after = String::new();
         loop {
-            let rows = self.journal.list(SUBMITTED, &after, READ_AT_ONCE).await;
-            let rows = rows.map_err(|error| self.unread(&error))?;
-            let is_last = rows.len() < READ_AT_ONCE;
+            let rows = self.journal.list(SUBMITTED_PROCESSES, &after, ROWS_READ_AT_ONCE).await;
+            let rows = rows.map_err(|error| self.store_fault(&error))?;
+            let is_last = rows.len() < ROWS_READ_AT_ONCE;
             for (id, _) in rows {
                 after.clone_from(&id);
                 ids.insert(id);
@@ -149,15 +158,15 @@ impl App {
             let message = format!("the process of this run, {}, {why}", &hash[..hash.len().min(12)]);
             Fault::new(Code::ProcessNotFound, message).hint("create another run; what happened in this one can be read")
         };
-        let source = self.kept_source(hash).await?.ok_or_else(|| lost("is not kept any more"))?;
+        let source = self.stored_source(hash).await?.ok_or_else(|| lost("is not kept any more"))?;
         if sha256_hex(&source) != hash {
             return Err(lost("is not kept as it was written"));
         }
-        self.read_process(&source).map_err(|_| lost("cannot be read by this version of Skald"))
+        self.parse_process(&source).map_err(|_| lost("cannot be read by this version of Skald"))
     }
 
     /// Parses a process, or returns the findings.
-    pub(super) fn read_process(&self, source: &str) -> Result<Arc<Process>, Vec<Finding>> {
+    pub(super) fn parse_process(&self, source: &str) -> Result<Arc<Process>, Vec<Finding>> {
         if let Some(process) = self.processes.get(&sha256_hex(source)) {
             return Ok(process);
         }
@@ -166,28 +175,28 @@ impl App {
     }
 
     /// Stores the source of a process. It is never removed, since runs are pinned to it.
-    pub(super) async fn keep_source(&self, process: &Process, source: &str) -> Result<(), Fault> {
-        if self.kept_source(&process.hash).await?.is_none() {
+    pub(super) async fn store_source(&self, process: &Process, source: &str) -> Result<(), Fault> {
+        if self.stored_source(&process.hash).await?.is_none() {
             let committed = self.journal.put(SOURCES, &process.hash, source.to_owned()).await;
-            committed.map_err(|error| self.unread(&error))?;
+            committed.map_err(|error| self.store_fault(&error))?;
         }
         Ok(())
     }
 
-    pub(super) async fn kept_source(&self, hash: &str) -> Result<Option<String>, Fault> {
-        self.journal.get(SOURCES, hash).await.map_err(|error| self.unread(&error))
+    pub(super) async fn stored_source(&self, hash: &str) -> Result<Option<String>, Fault> {
+        self.journal.get(SOURCES, hash).await.map_err(|error| self.store_fault(&error))
     }
 
-    pub(super) async fn submission(&self, id: &str) -> Result<Option<SubmittedProcess>, Fault> {
-        let committed = self.journal.get(SUBMITTED, id).await.map_err(|error| self.unread(&error))?;
+    pub(super) async fn stored_submission(&self, id: &str) -> Result<Option<SubmittedProcess>, Fault> {
+        let committed = self.journal.get(SUBMITTED_PROCESSES, id).await.map_err(|error| self.store_fault(&error))?;
         let read =
-            |text: String| serde_json::from_str(&text).map_err(|error| Fault::internal(error, self.request_id()));
+            |text: String| serde_json::from_str(&text).map_err(|error| Fault::internal(error, self.new_request_id()));
         committed.map(read).transpose()
     }
 
-    pub(super) async fn keep_submission(&self, id: &str, submission: &SubmittedProcess) -> Result<(), Fault> {
+    pub(super) async fn store_submission(&self, id: &str, submission: &SubmittedProcess) -> Result<(), Fault> {
         let body = serde_json::to_string(submission).expect("a submission is JSON");
-        self.journal.put(SUBMITTED, id, body).await.map_err(|error| self.unread(&error))
+        self.journal.put(SUBMITTED_PROCESSES, id, body).await.map_err(|error| self.store_fault(&error))
     }
 }
 
@@ -218,7 +227,7 @@ pub(super) const FAULT_FIELDS: &[FaultField] = &[FaultField {
 }];
 
 /// The fault for a process file with errors.
-pub(super) fn invalid(name: &str, findings: Vec<Finding>) -> Fault {
+pub(super) fn invalid_process_fault(name: &str, findings: &[Finding]) -> Fault {
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
     let first = findings.iter().find(|finding| finding.is_error());
     let first = first.map(ToString::to_string).unwrap_or_default();
@@ -229,7 +238,7 @@ pub(super) fn invalid(name: &str, findings: Vec<Finding>) -> Fault {
 }
 
 /// The fault for a file of the gate that cannot be read.
-pub(super) fn unreadable(paths: &PathRedaction, error: &FilesError) -> Fault {
+pub(super) fn unreadable_file_fault(paths: &PathRedaction, error: &FilesError) -> Fault {
     tracing::warn!(%error, "a file of the gate cannot be read");
-    Fault::new(Code::InvalidProcess, paths.error(error)).hint("mend the file or remove it, then try again")
+    Fault::new(Code::InvalidProcess, paths.redact_error(error)).hint("mend the file or remove it, then try again")
 }

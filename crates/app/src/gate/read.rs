@@ -7,7 +7,7 @@ use skald_domain::gate::{Progress, RunStatus};
 
 use super::access::{EvidenceScope, FoundRun};
 use super::history::HistoryEntry;
-use super::processes::Origin;
+use super::processes::ProcessOrigin;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset, limits,
 };
@@ -89,7 +89,7 @@ struct ListedProcess {
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    origin: Option<Origin>,
+    origin: Option<ProcessOrigin>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
     /// Its states, in order.
@@ -109,9 +109,9 @@ impl Operation for GateRead {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::get("/api/v1/processes").with("view", "processes"),
-        Route::get("/api/v1/runs/{run_id}/summary").with("view", "summary"),
-        Route::get("/api/v1/runs/{run_id}/history").with("view", "history"),
+        Route::get("/api/v1/processes").with_fixed_field("view", "processes"),
+        Route::get("/api/v1/runs/{run_id}/summary").with_fixed_field("view", "summary"),
+        Route::get("/api/v1/runs/{run_id}/history").with_fixed_field("view", "history"),
     ];
     type Input = GateReadInput;
     type Output = GateReadOutput;
@@ -119,10 +119,10 @@ impl Operation for GateRead {
     async fn run(app: &App, call: &Call<'_>, input: GateReadInput) -> Result<GateReadOutput, Fault> {
         let mut output = GateReadOutput::default();
         match input.view {
-            GateView::Processes => output.processes = Some(processes(app, call.caller).await?),
+            GateView::Processes => output.processes = Some(list_processes(app, call.caller).await?),
             GateView::Summary => {
                 let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
-                output.summary = Some(summary(app, &found_run).await?);
+                output.summary = Some(read_summary(app, &found_run).await?);
             }
             GateView::History => {
                 let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
@@ -134,14 +134,14 @@ impl Operation for GateRead {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }
 
-async fn summary(app: &App, found_run: &FoundRun) -> Result<RunSummary, Fault> {
-    let facts = app.facts(found_run, EvidenceScope::Here).await?;
+async fn read_summary(app: &App, found_run: &FoundRun) -> Result<RunSummary, Fault> {
+    let facts = app.guard_facts(found_run, EvidenceScope::Here).await?;
     let (state, run, process, look) =
-        (&found_run.committed.state, found_run.run(), &found_run.process, found_run.look(&facts));
+        (&found_run.committed.state, found_run.run(), &found_run.process, found_run.run_view(&facts));
     Ok(RunSummary {
         run_id: found_run.run_id.clone(),
         process: ProcessName {
@@ -160,10 +160,10 @@ async fn summary(app: &App, found_run: &FoundRun) -> Result<RunSummary, Fault> {
     })
 }
 
-async fn processes(app: &App, caller: &Caller) -> Result<Vec<ListedProcess>, Fault> {
+async fn list_processes(app: &App, caller: &Caller) -> Result<Vec<ListedProcess>, Fault> {
     let mut listed = Vec::new();
     for process_id in app.process_ids(caller).await? {
-        let row = match app.process_named(caller, &process_id).await {
+        let row = match app.find_process(caller, &process_id).await {
             Ok(known) => ListedProcess {
                 process_id,
                 version: Some(known.process.version.clone()),

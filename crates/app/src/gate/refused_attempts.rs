@@ -9,15 +9,15 @@ use skald_domain::Moment;
 use skald_domain::gate::GuardResult;
 
 use super::access::FoundRun;
-use super::stream::{RunStream, stream};
+use super::stream::{RunStream, run_stream};
 use crate::plain_text::clean_name;
 use crate::sha256::sha256_hex;
 use crate::{App, Call, Code, Fault, limits};
-use skald_journal::{CommittedState, FindingKind, Hash, RowCheck, RowSum, SummingUp, hex};
+use skald_journal::{CommittedState, FindingKind, Hash, RowCheck, RowSum, RowsToSumUp, hex};
 
 /// A refused attempt as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Attempt {
+pub(super) struct StoredAttempt {
     pub at: Moment,
     pub by: String,
     pub role: String,
@@ -53,17 +53,17 @@ pub(super) struct RefusedAttempt<'a> {
 /// Prefix of the kinds of side rows with attempts; the run's id follows.
 pub(super) const ATTEMPTS: &str = "attempt/";
 
-fn kind(run_id: &str) -> String {
+fn row_kind(run_id: &str) -> String {
     format!("{ATTEMPTS}{run_id}")
 }
 
 /// The key of an attempt. Keys sort by revision, then by time; a random part distinguishes two of the same microsecond.
-fn key(revision: u64, at: Timestamp, chance: &str) -> String {
+fn row_key(revision: u64, at: Timestamp, chance: &str) -> String {
     format!("{revision:016x}-{:016x}-{chance}", at.as_microsecond())
 }
 
 /// Kind of the side rows with sums of attempts, by run.
-pub(super) const SUMMED: &str = "attempts-summed";
+pub(super) const ATTEMPT_SUMS: &str = "attempts-summed";
 
 /// The sum of old attempts whose own rows were removed.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ pub(super) struct SummedAttempts {
 }
 
 impl SummedAttempts {
-    fn add(&mut self, attempt: &Attempt, body: &str) {
+    fn add(&mut self, attempt: &StoredAttempt, body: &str) {
         self.sum.add(body);
         self.first_at = self.first_at.or(Some(attempt.at));
         self.last_at = Some(attempt.at);
@@ -85,7 +85,7 @@ impl SummedAttempts {
     }
 
     /// The message in the history.
-    pub(super) fn sentence(&self) -> String {
+    pub(super) fn message(&self) -> String {
         let codes: Vec<String> = self.codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
         format!("{} refused attempts are no longer kept one by one: {}", self.sum.count, codes.join(", "))
     }
@@ -93,12 +93,12 @@ impl SummedAttempts {
 
 /// How many attempts each run has, as far as this process has seen.
 #[derive(Default)]
-pub(crate) struct AttemptsCounted(Mutex<HashMap<String, usize>>);
+pub(crate) struct AttemptCounts(Mutex<HashMap<String, usize>>);
 
 /// Maximum number of runs with a count; a full map is cleared.
 const RUNS_COUNTED_MAX: usize = 10_000;
 
-impl AttemptsCounted {
+impl AttemptCounts {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,7 +111,7 @@ impl AttemptsCounted {
         Some(*count)
     }
 
-    fn begin(&self, run_id: &str, count: usize) {
+    fn set_count(&self, run_id: &str, count: usize) {
         let mut counted = self.lock();
         if counted.len() >= RUNS_COUNTED_MAX {
             counted.clear();
@@ -127,14 +127,14 @@ impl AttemptsCounted {
 }
 
 /// The hash of an attempt's JSON without the hash field, and of the record that the attempt was made on.
-fn bound_hash(record: &Hash, written: &str) -> String {
+fn attempt_hash(record: &Hash, written: &str) -> String {
     sha256_hex(format!("{}{written}", hex(record)))
 }
 
 /// Checks a stored attempt against its hash, which includes the hash of the record that it was made on.
 pub(super) fn check_attempt(kind: &str, _key: &str, body: &str) -> RowCheck {
     let unreadable = |why: String| RowCheck::Wrong(FindingKind::AttemptDiffers, format!("it cannot be read: {why}"));
-    let attempt: Attempt = match serde_json::from_str(body) {
+    let attempt: StoredAttempt = match serde_json::from_str(body) {
         Ok(attempt) => attempt,
         Err(error) => return unreadable(error.to_string()),
     };
@@ -147,43 +147,43 @@ pub(super) fn check_attempt(kind: &str, _key: &str, body: &str) -> RowCheck {
     let Some(written) = body.strip_suffix(&end).map(|text| format!("{text}}}")) else {
         return unreadable("it does not end with its hash".to_owned());
     };
-    let stream = stream(kind.strip_prefix(ATTEMPTS).unwrap_or_default());
-    let is_made_with = Box::new(move |record: &Hash| bound_hash(record, &written) == attempt.hash);
+    let stream = run_stream(kind.strip_prefix(ATTEMPTS).unwrap_or_default());
+    let is_made_with = Box::new(move |record: &Hash| attempt_hash(record, &written) == attempt.hash);
     RowCheck::MadeOn { stream, revision: attempt.revision, is_made_with }
 }
 
 /// Cuts text of a refused request to one line and a maximum length, since others may read it in the history.
-fn one_line(text: &str, chars_max: usize) -> String {
+fn cut_to_line(text: &str, chars_max: usize) -> String {
     let text: String = text.chars().take(chars_max).collect();
     clean_name(&text).unwrap_or(text)
 }
 
 impl App {
-    pub(super) async fn keep_attempt(
+    pub(super) async fn store_attempt(
         &self,
         call: &Call<'_>,
         found_run: &FoundRun,
         refused: RefusedAttempt<'_>,
     ) -> Result<(), Fault> {
-        let at = self.given(call).at;
-        let attempt = Attempt {
+        let at = self.time_and_caller(call).at;
+        let attempt = StoredAttempt {
             at: at.into(),
             by: call.caller.id().to_owned(),
             role: found_run.standing.role.clone(),
-            event: one_line(refused.event, limits::NAME_CHARS_MAX),
+            event: cut_to_line(refused.event, limits::NAME_CHARS_MAX),
             state: refused.on.state.state().to_owned(),
             revision: refused.on.revision(),
             code: refused.code.name().to_owned(),
-            message: one_line(refused.message, MESSAGE_CHARS_MAX),
+            message: cut_to_line(refused.message, MESSAGE_CHARS_MAX),
             guards: refused.guards.to_vec(),
             request_hash: sha256_hex(refused.request),
             hash: String::new(),
         };
-        let written = |attempt: &Attempt| serde_json::to_string(attempt).expect("an attempt is JSON");
-        let attempt = Attempt { hash: bound_hash(&refused.on.head.hash, &written(&attempt)), ..attempt };
+        let written = |attempt: &StoredAttempt| serde_json::to_string(attempt).expect("an attempt is JSON");
+        let attempt = StoredAttempt { hash: attempt_hash(&refused.on.head.hash, &written(&attempt)), ..attempt };
         let body = written(&attempt);
-        let key = key(refused.on.revision(), at, &self.request_id());
-        self.journal.put(&kind(&found_run.run_id), &key, body).await.map_err(|error| self.unread(&error))?;
+        let key = row_key(refused.on.revision(), at, &self.new_request_id());
+        self.journal.put(&row_kind(&found_run.run_id), &key, body).await.map_err(|error| self.store_fault(&error))?;
         self.sum_up_attempts(&found_run.run_id).await
     }
 
@@ -193,27 +193,27 @@ impl App {
         let count = if let Some(count) = self.attempts_counted.count_one(run_id) {
             count
         } else {
-            let rows = self.journal.list(&kind(run_id), "", 2 * limits::ATTEMPTS_MAX).await;
-            let count = rows.map_err(|error| self.unread(&error))?.len();
-            self.attempts_counted.begin(run_id, count);
+            let rows = self.journal.list(&row_kind(run_id), "", 2 * limits::ATTEMPTS_MAX).await;
+            let count = rows.map_err(|error| self.store_fault(&error))?.len();
+            self.attempts_counted.set_count(run_id, count);
             count
         };
         let Some(excess) = count.checked_sub(limits::ATTEMPTS_MAX).filter(|excess| *excess > 0) else { return Ok(()) };
-        let kind = kind(run_id);
+        let kind = row_kind(run_id);
         loop {
-            let old = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
+            let old = self.journal.get(ATTEMPT_SUMS, run_id).await.map_err(|error| self.store_fault(&error))?;
             let mut summed: SummedAttempts =
                 old.as_ref().and_then(|row| serde_json::from_str(row).ok()).unwrap_or_default();
-            let oldest = self.journal.list(&kind, "", excess).await.map_err(|error| self.unread(&error))?;
+            let oldest = self.journal.list(&kind, "", excess).await.map_err(|error| self.store_fault(&error))?;
             for (_, body) in &oldest {
-                summed.add(&self.read_attempt(body)?, body);
+                summed.add(&self.parse_attempt(body)?, body);
             }
             let keys: Vec<String> = oldest.into_iter().map(|(key, _)| key).collect();
             let (removed, new) = (keys.len(), serde_json::to_string(&summed).expect("a sum is JSON"));
-            let (sum_kind, sum_key, old) = (SUMMED, run_id, old.as_deref());
-            let summing_up = SummingUp { kind: &kind, keys, sum_kind, sum_key, old, new };
+            let (sum_kind, sum_key, old) = (ATTEMPT_SUMS, run_id, old.as_deref());
+            let summing_up = RowsToSumUp { kind: &kind, keys, sum_kind, sum_key, old, new };
             // If another server process was faster, try again.
-            if self.journal.sum_up(summing_up).await.map_err(|error| self.unread(&error))? {
+            if self.journal.sum_up_rows(summing_up).await.map_err(|error| self.store_fault(&error))? {
                 self.attempts_counted.subtract(run_id, removed);
                 return Ok(());
             }
@@ -222,22 +222,23 @@ impl App {
 
     /// The sum of removed attempts, if there are any.
     pub(super) async fn summed_attempts(&self, run_id: &str) -> Result<Option<SummedAttempts>, Fault> {
-        let row = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
+        let row = self.journal.get(ATTEMPT_SUMS, run_id).await.map_err(|error| self.store_fault(&error))?;
         Ok(row.and_then(|row| serde_json::from_str(&row).ok()))
     }
 
     /// The attempts after a key, oldest first, each with its key.
-    pub(super) async fn attempts(
+    pub(super) async fn list_attempts(
         &self,
         run_id: &str,
         after: &str,
         limit: usize,
-    ) -> Result<Vec<(String, Attempt)>, Fault> {
-        let rows = self.journal.list(&kind(run_id), after, limit).await.map_err(|error| self.unread(&error))?;
-        rows.into_iter().map(|(key, body)| Ok((key, self.read_attempt(&body)?))).collect()
+    ) -> Result<Vec<(String, StoredAttempt)>, Fault> {
+        let rows =
+            self.journal.list(&row_kind(run_id), after, limit).await.map_err(|error| self.store_fault(&error))?;
+        rows.into_iter().map(|(key, body)| Ok((key, self.parse_attempt(&body)?))).collect()
     }
 
-    fn read_attempt(&self, body: &str) -> Result<Attempt, Fault> {
-        serde_json::from_str(body).map_err(|error| Fault::internal(error, self.request_id()))
+    fn parse_attempt(&self, body: &str) -> Result<StoredAttempt, Fault> {
+        serde_json::from_str(body).map_err(|error| Fault::internal(error, self.new_request_id()))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::changed_resources;
 use super::process_document::{MERMAID, SVG, YAML};
-use crate::{JSON, Resource, Toolset};
+use crate::{MIME_JSON, Resource, Toolset};
 
 const fn resource(
     uri: &'static str,
@@ -19,16 +19,16 @@ const READ: &str = "state_gate.read";
 const DOCUMENT: &str = "state_gate.document";
 
 pub(crate) fn resources() -> Vec<Resource> {
-    [processes(), runs()].concat()
+    [process_resources(), run_resources()].concat()
 }
 
-fn processes() -> Vec<Resource> {
+fn process_resources() -> Vec<Resource> {
     vec![
         resource(
             changed_resources::PROCESSES,
             "gate_processes",
             ("Processes", "All processes that a run can go through, by id."),
-            (READ, JSON),
+            (READ, MIME_JSON),
             Some(("view", "processes")),
         ),
         resource(
@@ -55,14 +55,20 @@ fn processes() -> Vec<Resource> {
     ]
 }
 
-fn runs() -> Vec<Resource> {
+fn run_resources() -> Vec<Resource> {
     vec![
-        resource(changed_resources::RUNS, "gate_runs", ("Runs", "All runs, the newest first."), (RUNS, JSON), None),
+        resource(
+            changed_resources::RUNS,
+            "gate_runs",
+            ("Runs", "All runs, the newest first."),
+            (RUNS, MIME_JSON),
+            None,
+        ),
         resource(
             "stategate://runs{?cursor,limit}",
             "gate_runs_page",
             ("Runs, page by page", "The same from a next_cursor on, as many as are wanted."),
-            (RUNS, JSON),
+            (RUNS, MIME_JSON),
             None,
         ),
         Resource {
@@ -71,7 +77,7 @@ fn runs() -> Vec<Resource> {
                 "stategate://runs/{run_id}/summary",
                 "gate_run_summary",
                 ("A run in short", "Where it stands, and which states are done, current and ahead."),
-                (READ, JSON),
+                (READ, MIME_JSON),
                 Some(("view", "summary")),
             )
         },
@@ -82,7 +88,7 @@ fn runs() -> Vec<Resource> {
                 "The history of a run",
                 "Every attempt, accepted or refused, with who, why and the guards that were asked.",
             ),
-            (READ, JSON),
+            (READ, MIME_JSON),
             Some(("view", "history")),
         ),
         resource(

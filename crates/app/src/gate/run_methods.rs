@@ -8,17 +8,17 @@ use skald_domain::decider::Decider;
 use skald_domain::gate::{Override, Plan, RunCommand, RunEvent, RunRules};
 
 use super::access::{EvidenceScope, FoundRun};
-use super::artifact_view::{Shown, shown};
-use super::emit_event::{Emission, Moved, Taken, check_key, taken};
-use super::emit_refusal::{Tried, Unaccepted, unmet};
+use super::artifact_view::{ArtifactView, view_artifact};
+use super::emit_event::{Emission, EmitResult, StateChange, check_idempotency_key, emit_result};
+use super::emit_refusal::{AttemptRequest, EmitRefusal, unsatisfied_guards};
 use super::history::HistoryEntry;
-use super::stream::refused;
-use super::submitted_artifacts::{Sent, SentArtifact};
-use crate::execute::{EXPECTED_BESIDE, KEY_BESIDE, given_once};
+use super::stream::refusal_fault;
+use super::submitted_artifacts::{RequestArtifacts, SentArtifact};
+use crate::execute::{EXPECTED_REVISION_LABEL, IDEMPOTENCY_KEY_LABEL, merge_input_and_header};
 use crate::method_fields::MethodFields;
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Terms, Toolset, limits,
-    short,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, CommandTerms, Fault, Operation, OperationKind,
+    Toolset, limits, truncate_for_message,
 };
 use skald_journal::Applied;
 
@@ -42,7 +42,7 @@ enum RunMethod {
 }
 
 impl RunMethod {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::History => "history",
             Self::Check => "check",
@@ -54,7 +54,7 @@ impl RunMethod {
     }
 
     /// The input fields of the method, besides `run_id`.
-    fn takes(self) -> &'static [&'static str] {
+    fn allowed_fields(self) -> &'static [&'static str] {
         match self {
             Self::History => &["cursor", "limit"],
             Self::Check => &["event_name", "payload", "artifact_paths", "artifacts"],
@@ -107,7 +107,7 @@ pub(super) struct RunOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<Checked>,
+    check: Option<DryRunResult>,
     /// The shortest way to the state that was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Plan>,
@@ -115,12 +115,12 @@ pub(super) struct RunOutput {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     plans: Vec<Plan>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    artifact: Option<Shown>,
+    artifact: Option<ArtifactView>,
     /// The transition that was taken in spite of its guard.
     #[serde(skip_serializing_if = "Option::is_none")]
-    overridden: Option<Answered<Taken>>,
+    overridden: Option<CommandAnswer<EmitResult>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cancelled: Option<Answered<Ended>>,
+    cancelled: Option<CommandAnswer<CancelResult>>,
     /// It was done before, under the same key: this is the same answer again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     replayed: bool,
@@ -128,26 +128,26 @@ pub(super) struct RunOutput {
 
 /// What an event would come to.
 #[derive(Serialize, JsonSchema)]
-struct Checked {
+struct DryRunResult {
     would_be_accepted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    transition: Option<Moved>,
+    transition: Option<StateChange>,
     /// What would keep it, or let it only be recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing_guards: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Unaccepted>,
+    error: Option<EmitRefusal>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Ended {
+struct CancelResult {
     revision: u64,
     state: String,
 }
 
 impl RunInput {
     fn method_fields(&self) -> MethodFields {
-        MethodFields { method: self.method.word(), takes: self.method.takes() }
+        MethodFields { method: self.method.as_str(), takes: self.method.allowed_fields() }
     }
 
     /// Refuses fields that the method does not take.
@@ -167,8 +167,8 @@ impl RunInput {
         ])
     }
 
-    fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
-        self.method_fields().needed(field, given)
+    fn require_field<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
+        self.method_fields().require_field(field, given)
     }
 }
 
@@ -193,18 +193,20 @@ impl Operation for RunOperation {
                 let page = app.history(&found_run, input.cursor.as_deref(), input.limit).await?;
                 (output.history, output.next_cursor) = (Some(page.entries), page.next_cursor);
             }
-            RunMethod::Check => output.check = Some(check(app, call, &found_run, &input).await?),
-            RunMethod::Plan => (output.plan, output.plans) = plan(app, &found_run, input.to_state.as_deref()).await?,
+            RunMethod::Check => output.check = Some(dry_run_event(app, call, &found_run, &input).await?),
+            RunMethod::Plan => {
+                (output.plan, output.plans) = plan_run(app, &found_run, input.to_state.as_deref()).await?;
+            }
             RunMethod::Artifact => {
-                let path = input.needed("path", input.path.as_ref())?;
-                output.artifact = Some(shown(app, &found_run, path).await?);
+                let path = input.require_field("path", input.path.as_ref())?;
+                output.artifact = Some(view_artifact(app, &found_run, path).await?);
             }
             RunMethod::Override => {
                 let (answered, replayed) = override_guard(app, call, &found_run, &input).await?;
                 (output.overridden, output.replayed) = (Some(answered), replayed);
             }
             RunMethod::Cancel => {
-                let (answered, replayed) = cancel(app, call, &found_run, &input).await?;
+                let (answered, replayed) = cancel_run(app, call, &found_run, &input).await?;
                 (output.cancelled, output.replayed) = (Some(answered), replayed);
             }
         }
@@ -212,78 +214,92 @@ impl Operation for RunOperation {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }
 
-async fn check(app: &App, call: &Call<'_>, found_run: &FoundRun, input: &RunInput) -> Result<Checked, Fault> {
+async fn dry_run_event(
+    app: &App,
+    call: &Call<'_>,
+    found_run: &FoundRun,
+    input: &RunInput,
+) -> Result<DryRunResult, Fault> {
     let (payload, paths, artifacts) =
         (input.payload.clone().unwrap_or_default(), input.artifact_paths.as_ref(), input.artifacts.as_ref());
-    let sent = Sent {
+    let sent = RequestArtifacts {
         artifact_paths: paths.map(Vec::as_slice).unwrap_or_default(),
         artifacts: artifacts.map(Vec::as_slice).unwrap_or_default(),
     };
-    let event_name = input.needed("event_name", input.event_name.as_ref())?;
-    let (command, _) = app.emission(found_run, &Emission { event_name, payload: &payload, sent }).await?;
-    Ok(match RunRules::decide(&found_run.committed.state, &command, &app.given(call)) {
+    let event_name = input.require_field("event_name", input.event_name.as_ref())?;
+    let (command, _) = app.prepare_emission(found_run, &Emission { event_name, payload: &payload, sent }).await?;
+    Ok(match RunRules::decide(&found_run.committed.state, &command, &app.time_and_caller(call)) {
         Ok(events) => {
             let emitted = events.into_iter().find_map(|event| match event {
                 RunEvent::Emitted(emitted) => Some(emitted),
                 _ => None,
             });
-            Checked {
+            DryRunResult {
                 would_be_accepted: true,
-                missing_guards: emitted.iter().filter(|event| event.recorded).flat_map(|e| unmet(&e.guards)).collect(),
-                transition: emitted.map(|event| Moved { from_state: event.from, to_state: event.to }),
+                missing_guards: emitted
+                    .iter()
+                    .filter(|event| event.recorded)
+                    .flat_map(|e| unsatisfied_guards(&e.guards))
+                    .collect(),
+                transition: emitted.map(|event| StateChange { from_state: event.from, to_state: event.to }),
                 error: None,
             }
         }
-        Err(refusal) => Checked {
+        Err(refusal) => DryRunResult {
             would_be_accepted: false,
             transition: None,
-            missing_guards: unmet(refusal.guards()),
-            error: Some(Unaccepted::by(&refusal)),
+            missing_guards: unsatisfied_guards(refusal.guards()),
+            error: Some(EmitRefusal::from_refusal(&refusal)),
         },
     })
 }
 
 /// The plan to the named state, or one to each final state.
-async fn plan(app: &App, found_run: &FoundRun, to_state: Option<&str>) -> Result<(Option<Plan>, Vec<Plan>), Fault> {
-    let facts = app.facts(found_run, EvidenceScope::Everywhere).await?;
-    let look = found_run.look(&facts);
+async fn plan_run(app: &App, found_run: &FoundRun, to_state: Option<&str>) -> Result<(Option<Plan>, Vec<Plan>), Fault> {
+    let facts = app.guard_facts(found_run, EvidenceScope::Everywhere).await?;
+    let look = found_run.run_view(&facts);
     let states = || found_run.process.states.iter().map(|state| state.name.clone());
     let Some(target) = to_state else {
         let plans = look.plans();
-        return if plans.is_empty() { Err(no_way(found_run, "a final state")) } else { Ok((None, plans)) };
+        return if plans.is_empty() { Err(no_plan_fault(found_run, "a final state")) } else { Ok((None, plans)) };
     };
     if found_run.process.state(target).is_none() {
-        let fault = Fault::new(Code::InvalidParams, format!("the process has no state '{}'", short(target)));
-        return Err(fault.at("/to_state").value(&target.into()).hint("name one of its states").allowed(states()));
+        let fault =
+            Fault::new(Code::InvalidParams, format!("the process has no state '{}'", truncate_for_message(target)));
+        return Err(fault
+            .with_path("/to_state")
+            .value(&target.into())
+            .hint("name one of its states")
+            .allowed(states()));
     }
-    let plan = look.plan(target).ok_or_else(|| no_way(found_run, target))?;
+    let plan = look.plan(target).ok_or_else(|| no_plan_fault(found_run, target))?;
     Ok((Some(plan), Vec::new()))
 }
 
-fn no_way(found_run: &FoundRun, target: &str) -> Fault {
+fn no_plan_fault(found_run: &FoundRun, target: &str) -> Fault {
     let message = format!("no way leads from '{}' to {target}", found_run.committed.state.state());
-    Fault::new(Code::Rejected, message).at("/to_state").hint("name a state that can still be reached")
+    Fault::new(Code::Rejected, message).with_path("/to_state").hint("name a state that can still be reached")
 }
 
 impl RunInput {
     /// The expected revision and the idempotency key, from the input or from the request's headers or metadata.
-    fn terms(&self, call: &Call<'_>) -> Result<Terms, Fault> {
-        if let Some(misfit) = self.idempotency_key.as_ref().and_then(|key| check_key(key).err()) {
-            let fault = Fault::new(Code::InvalidPayload, misfit.message).at(misfit.path);
+    fn terms(&self, call: &Call<'_>) -> Result<CommandTerms, Fault> {
+        if let Some(misfit) = self.idempotency_key.as_ref().and_then(|key| check_idempotency_key(key).err()) {
+            let fault = Fault::new(Code::InvalidPayload, misfit.message).with_path(misfit.path);
             return Err(fault.hint("send a key of your own, new for each request"));
         }
-        let beside = (KEY_BESIDE, call.work.idempotency_key.as_ref());
-        let key = given_once(("idempotency_key", self.idempotency_key.as_ref()), beside)?;
-        Ok(Terms::new(self.expected(call)?, key.map(|key| (key.clone(), call.input.to_string()))))
+        let beside = (IDEMPOTENCY_KEY_LABEL, call.work.idempotency_key.as_ref());
+        let key = merge_input_and_header(("idempotency_key", self.idempotency_key.as_ref()), beside)?;
+        Ok(CommandTerms::new(self.expected_revision(call)?, key.map(|key| (key.clone(), call.input.to_string()))))
     }
 
-    fn expected(&self, call: &Call<'_>) -> Result<Option<u64>, Fault> {
-        let beside = (EXPECTED_BESIDE, call.work.expected_revision);
-        given_once(("expected_revision", self.expected_revision), beside)
+    fn expected_revision(&self, call: &Call<'_>) -> Result<Option<u64>, Fault> {
+        let beside = (EXPECTED_REVISION_LABEL, call.work.expected_revision);
+        merge_input_and_header(("expected_revision", self.expected_revision), beside)
     }
 }
 
@@ -292,12 +308,12 @@ async fn override_guard(
     call: &Call<'_>,
     found_run: &FoundRun,
     input: &RunInput,
-) -> Result<(Answered<Taken>, bool), Fault> {
-    let event = input.needed("event_name", input.event_name.as_ref())?.to_owned();
-    let reason = input.needed("reason", input.reason.as_ref())?.to_owned();
+) -> Result<(CommandAnswer<EmitResult>, bool), Fault> {
+    let event = input.require_field("event_name", input.event_name.as_ref())?.to_owned();
+    let reason = input.require_field("reason", input.reason.as_ref())?.to_owned();
     // Require the revision, so that the caller overrides the guard in a state that they have seen.
-    if input.expected(call)?.is_none() {
-        let fault = Fault::new(Code::InvalidParams, "override needs expected_revision").at("/expected_revision");
+    if input.expected_revision(call)?.is_none() {
+        let fault = Fault::new(Code::InvalidParams, "override needs expected_revision").with_path("/expected_revision");
         return Err(fault.hint("send the revision that you decided on; `state_gate.get_state` has it"));
     }
     let command = RunCommand::Override(Box::new(Override {
@@ -306,44 +322,48 @@ async fn override_guard(
         event: event.clone(),
         to: input.to_state.clone(),
         reason,
-        facts: app.facts(found_run, EvidenceScope::Here).await?,
+        facts: app.guard_facts(found_run, EvidenceScope::Here).await?,
         facts_of: found_run.committed.revision(),
     }));
     let (process, role) = (found_run.process.clone(), found_run.standing.role.clone());
-    let answer = move |done: &Applied<RunStream>| taken(done, &process, &role);
-    change(app, call, found_run, input, (&event, command), answer).await
+    let answer = move |done: &Applied<RunStream>| emit_result(done, &process, &role);
+    execute_on_run(app, call, found_run, input, (&event, command), answer).await
 }
 
-async fn cancel(
+async fn cancel_run(
     app: &App,
     call: &Call<'_>,
     found_run: &FoundRun,
     input: &RunInput,
-) -> Result<(Answered<Ended>, bool), Fault> {
+) -> Result<(CommandAnswer<CancelResult>, bool), Fault> {
     let role = found_run.standing.role.clone();
     let command = RunCommand::Cancel { role, reason: input.reason.clone() };
-    let answer =
-        |done: &Applied<RunStream>| Ended { revision: done.revision, state: done.committed.state.state().to_owned() };
-    change(app, call, found_run, input, ("cancelled", command), answer).await
+    let answer = |done: &Applied<RunStream>| CancelResult {
+        revision: done.revision,
+        state: done.committed.state.state().to_owned(),
+    };
+    execute_on_run(app, call, found_run, input, ("cancelled", command), answer).await
 }
 
 /// Executes a command on a run. A refusal is stored as an attempt, like that of an event.
-async fn change<T: Serialize + 'static>(
+async fn execute_on_run<T: Serialize + 'static>(
     app: &App,
     call: &Call<'_>,
     found_run: &FoundRun,
     input: &RunInput,
     (event, command): (&str, RunCommand),
     answer: impl Fn(&Applied<RunStream>) -> T + Send + Sync + 'static,
-) -> Result<(Answered<T>, bool), Fault> {
+) -> Result<(CommandAnswer<T>, bool), Fault> {
     let terms = input.terms(call)?;
-    let tried = app.execute_on::<RunOperation, _, T>(&app.runs, call, &found_run.stream, command, terms, answer).await;
+    let tried =
+        app.execute_with_terms::<RunOperation, _, T>(&app.runs, call, &found_run.stream, command, terms, answer).await;
     match tried {
         Ok((answered, done)) => Ok((answered, done.replayed)),
         Err(not_done) => {
             let request = call.input.to_string();
-            let fault = app.journal_fault(not_done.failure.clone(), |refusal| refused(&found_run.run_id, &refusal));
-            app.refuse(call, found_run, &Tried { event, request: &request }, not_done).await?;
+            let fault =
+                app.journal_fault(not_done.failure.clone(), |refusal| refusal_fault(&found_run.run_id, &refusal));
+            app.refuse_attempt(call, found_run, &AttemptRequest { event, request: &request }, not_done).await?;
             Err(fault)
         }
     }

@@ -4,7 +4,7 @@
 mod tests;
 
 /// The ids and the YAML sources of the shipped processes.
-pub(super) fn shipped() -> [(&'static str, &'static str); 5] {
+pub(super) fn shipped_processes() -> [(&'static str, &'static str); 5] {
     [
         ("exploration-process", include_str!("processes/exploration-process.yaml")),
         ("session-preparation", include_str!("processes/session-preparation.yaml")),

@@ -7,7 +7,7 @@ use skald_domain::gate::{RunEvent, RunRefusal, RunRefusalKind, RunRules, RunStat
 
 use super::processes::SOURCES;
 use super::submitted_artifacts::CONTENTS;
-use crate::{Code, Fault, limits, short};
+use crate::{Code, Fault, limits, truncate_for_message};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
 
 /// The read model of all runs, the newest first.
@@ -33,7 +33,7 @@ pub(crate) struct ListedRun {
 }
 
 impl ListedRun {
-    fn of(state: &RunState) -> Option<Self> {
+    fn from_state(state: &RunState) -> Option<Self> {
         let run = state.run()?;
         Some(Self {
             run_id: run.id.clone(),
@@ -59,12 +59,12 @@ impl StreamKind for RunStream {
     type Parts = WholeSnapshot<RunState>;
     type ReadCache = ();
 
-    fn kind(event: &RunEvent) -> &'static str {
+    fn event_kind(event: &RunEvent) -> &'static str {
         event.kind()
     }
 
-    fn index(stream: &StreamName, state: &RunState, _: &[RunEvent]) -> Vec<ReadModelChange> {
-        let listed = ListedRun::of(state).map(|run| {
+    fn read_model_changes(stream: &StreamName, state: &RunState, _: &[RunEvent]) -> Vec<ReadModelChange> {
+        let listed = ListedRun::from_state(state).map(|run| {
             ReadModelChange::Put(Document {
                 collection: RUNS.to_owned(),
                 partition: run.campaign_id.clone().unwrap_or_default(),
@@ -84,7 +84,7 @@ impl StreamKind for RunStream {
     }
 }
 
-pub(super) fn stream(run_id: &str) -> StreamName {
+pub(super) fn run_stream(run_id: &str) -> StreamName {
     StreamName::new(RunStream::NAME, run_id)
 }
 
@@ -94,7 +94,7 @@ pub(super) fn is_run_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= limits::ID_CHARS_MAX && !id.starts_with('.') && id.chars().all(is_plain)
 }
 
-pub(super) fn refused_code(refusal: &RunRefusal) -> Code {
+pub(super) fn refusal_code(refusal: &RunRefusal) -> Code {
     match refusal.kind() {
         RunRefusalKind::NotFound => Code::RunNotFound,
         RunRefusalKind::InvalidPayload => Code::InvalidPayload,
@@ -108,9 +108,9 @@ pub(super) fn refused_code(refusal: &RunRefusal) -> Code {
 }
 
 /// The fault for a refusal, on every surface.
-pub(super) fn refused(run_id: &str, refusal: &RunRefusal) -> Fault {
+pub(super) fn refusal_fault(run_id: &str, refusal: &RunRefusal) -> Fault {
     if refusal.kind() == RunRefusalKind::NotFound {
-        return not_found(run_id);
+        return run_not_found_fault(run_id);
     }
     let mut message = refusal.to_string();
     for misfit in refusal.misfits() {
@@ -119,9 +119,9 @@ pub(super) fn refused(run_id: &str, refusal: &RunRefusal) -> Fault {
     for guard in refusal.guards().iter().filter(|guard| !guard.satisfied) {
         message = format!("{message}; {}", guard.line());
     }
-    let mut fault = Fault::new(refused_code(refusal), message).hint(refusal.hint());
+    let mut fault = Fault::new(refusal_code(refusal), message).hint(refusal.hint());
     if let Some(pointer) = refusal.pointer() {
-        fault = fault.at(pointer);
+        fault = fault.with_path(pointer);
     }
     if let Some(value) = refusal.value() {
         fault = fault.value(&value.into());
@@ -130,9 +130,9 @@ pub(super) fn refused(run_id: &str, refusal: &RunRefusal) -> Fault {
 }
 
 /// The fault for a missing run. A run that the caller may not see gets the same one.
-pub(super) fn not_found(run_id: &str) -> Fault {
-    Fault::new(Code::RunNotFound, format!("Run '{}' not found", short(run_id)))
-        .at("/run_id")
+pub(super) fn run_not_found_fault(run_id: &str) -> Fault {
+    Fault::new(Code::RunNotFound, format!("Run '{}' not found", truncate_for_message(run_id)))
+        .with_path("/run_id")
         .value(&run_id.into())
         .hint("send the id of a run that is there; `state_gate.list_runs` has them; `state_gate.create_run` makes one")
 }

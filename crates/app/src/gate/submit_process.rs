@@ -6,8 +6,8 @@ use skald_domain::gate::{Finding, load};
 
 use super::acting_role::AGENT;
 use super::changed_resources;
-use super::processes::{SubmittedProcess, invalid, unreadable};
-use super::shipped_processes::shipped;
+use super::processes::{SubmittedProcess, invalid_process_fault, unreadable_file_fault};
+use super::shipped_processes::shipped_processes;
 use crate::resource_changes::ChangeAudience;
 use crate::{Allowed, App, Call, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, Toolset};
 
@@ -49,12 +49,14 @@ impl Operation for SubmitProcess {
 
     async fn run(app: &App, call: &Call<'_>, input: SubmitProcessInput) -> Result<SubmitProcessOutput, Fault> {
         if !input.check_only {
-            may_submit(app, call)?;
+            check_submit_permission(app, call)?;
         }
         let loaded = load(&input.source);
-        let process = loaded.process.ok_or_else(|| invalid("the process", loaded.findings.clone()).at("/source"))?;
+        let process = loaded
+            .process
+            .ok_or_else(|| invalid_process_fault("the process", &loaded.findings).with_path("/source"))?;
         if !input.check_only {
-            keep(app, call, &process, &input.source).await?;
+            store_submitted_process(app, call, &process, &input.source).await?;
         }
         Ok(SubmitProcessOutput {
             process_id: process.id,
@@ -66,54 +68,59 @@ impl Operation for SubmitProcess {
     }
 }
 
-fn may_submit(app: &App, call: &Call<'_>) -> Result<(), Fault> {
-    let role = app.standing(call.caller).role;
+fn check_submit_permission(app: &App, call: &Call<'_>) -> Result<(), Fault> {
+    let role = app.acting_role(call.caller).role;
     let hint = "put a file into the process folder, or ask a game master whose gate role is another";
     if role == AGENT {
         let fault = Fault::new(Code::Forbidden, "the gate role agent may not submit a process").value(&role.into());
         return Err(fault.hint(hint));
     }
-    if !call.caller.is_somewhere(CampaignRole::Gm) {
+    if !call.caller.has_role_anywhere(CampaignRole::Gm) {
         return Err(Fault::new(Code::Forbidden, "only the owner or a game master may submit a process").hint(hint));
     }
     Ok(())
 }
 
-async fn keep(app: &App, call: &Call<'_>, process: &skald_domain::gate::Process, source: &str) -> Result<(), Fault> {
+async fn store_submitted_process(
+    app: &App,
+    call: &Call<'_>,
+    process: &skald_domain::gate::Process,
+    source: &str,
+) -> Result<(), Fault> {
     let id = process.id.as_str();
     if !super::stream::is_run_id(id) {
         let message = format!("a submitted process needs a plain id, '{id}' is none");
-        let fault = Fault::new(Code::InvalidProcess, message).at("/source");
+        let fault = Fault::new(Code::InvalidProcess, message).with_path("/source");
         return Err(fault.hint("use letters, digits, '-', '_' and '.' for process.id"));
     }
     let paths = app.path_redaction(call.caller);
-    if let Some(file) = app.files.process(id).await.map_err(|error| unreadable(&paths, &error))? {
-        let file = paths.name(&file.path);
+    if let Some(file) = app.files.process_file(id).await.map_err(|error| unreadable_file_fault(&paths, &error))? {
+        let file = paths.redact_path(&file.path);
         let message = format!("{file} is in the place of process '{id}', new runs get that file");
         return Err(Fault::new(Code::Rejected, message).hint("change the file, or submit under another id"));
     }
     let is_everywhere = call.caller.role_in(EVERY_CAMPAIGN) == Some(CampaignRole::Gm);
-    if shipped().iter().any(|(shipped, _)| *shipped == id) && !is_everywhere {
+    if shipped_processes().iter().any(|(shipped, _)| *shipped == id) && !is_everywhere {
         let message =
             format!("process '{id}' comes with Skald, and only game masters of every campaign may replace it");
         return Err(Fault::new(Code::Forbidden, message).hint("submit it under another id"));
     }
     // Only its submitter and game masters of every campaign may replace a submitted process.
-    if let Some(before) = app.submission(id).await?
+    if let Some(before) = app.stored_submission(id).await?
         && before.by != call.caller.id()
         && !is_everywhere
     {
         let message = format!("process '{id}' was submitted by somebody else");
         return Err(Fault::new(Code::Forbidden, message).hint("submit it under another id"));
     }
-    if app.kept_source(&process.hash).await?.is_none() {
+    if app.stored_source(&process.hash).await?.is_none() {
         app.count_process_version(call.caller).await?;
-        app.keep_source(process, source).await?;
+        app.store_source(process, source).await?;
     }
     let (hash, by) = (process.hash.clone(), call.caller.id().to_owned());
-    app.keep_submission(id, &SubmittedProcess { hash, by, at: app.clock.now().into() }).await?;
-    for change in changed_resources::submitted(id) {
-        app.tell(change, ChangeAudience::Everybody);
+    app.store_submission(id, &SubmittedProcess { hash, by, at: app.clock.now().into() }).await?;
+    for change in changed_resources::process_changes(id) {
+        app.publish_change(change, ChangeAudience::Everybody);
     }
     Ok(())
 }

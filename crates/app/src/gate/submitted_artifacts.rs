@@ -5,36 +5,36 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::gate::{Process, SchemaMisfit, Submitted, name_matches, plain_path};
+use skald_domain::gate::{Process, SchemaMisfit, SubmittedArtifact, name_matches, normalize_artifact_path};
 
 use super::access::FoundRun;
 use crate::sha256::sha256_hex;
-use crate::{App, Code, Fault, limits, short};
+use crate::{App, Code, Fault, limits, truncate_for_message};
 use skald_journal::{FindingKind, RowCheck, SideRow};
 
 /// Kind of the side rows with inline content, by SHA-256.
 pub(super) const CONTENTS: &str = "artifact";
 
 /// Kind of the side rows with counted bytes of inline content, by run and by campaign.
-pub(super) const COUNTED: &str = "inline-bytes";
+pub(super) const INLINE_BYTES_COUNTED: &str = "inline-bytes";
 
 /// A limit on the total inline content of a run, a campaign or a principal.
-struct Quota {
+struct ContentQuota {
     key: String,
     what: &'static str,
     most: u64,
 }
 
 /// The quotas for a run. A run without a campaign counts for the principal who created it.
-fn quotas(found_run: &FoundRun) -> [Quota; 2] {
+fn content_quotas(found_run: &FoundRun) -> [ContentQuota; 2] {
     let run = found_run.run();
     let (key, what) = match &run.campaign_id {
         Some(campaign_id) => (format!("campaign/{campaign_id}"), "a campaign"),
         None => (format!("principal/{}", run.created_by), "whoever created the run"),
     };
     [
-        Quota { key: format!("run/{}", found_run.run_id), what: "a run", most: limits::INLINE_RUN_BYTES_MAX },
-        Quota { key, what, most: limits::INLINE_CAMPAIGN_BYTES_MAX },
+        ContentQuota { key: format!("run/{}", found_run.run_id), what: "a run", most: limits::INLINE_RUN_BYTES_MAX },
+        ContentQuota { key, what, most: limits::INLINE_CAMPAIGN_BYTES_MAX },
     ]
 }
 
@@ -56,7 +56,7 @@ pub(super) struct SentArtifact {
 }
 
 /// The artifacts of a request, in the order in which they were sent.
-pub(super) struct Sent<'a> {
+pub(super) struct RequestArtifacts<'a> {
     pub artifact_paths: &'a [String],
     pub artifacts: &'a [SentArtifact],
 }
@@ -66,18 +66,18 @@ pub(super) type EvidenceContents = Vec<(String, Vec<u8>)>;
 
 /// The resolved artifacts of a request.
 #[derive(Default)]
-pub(super) struct Resolved {
-    pub submitted: Vec<Submitted>,
+pub(super) struct ResolvedArtifacts {
+    pub submitted: Vec<SubmittedArtifact>,
     pub unfit: Vec<SchemaMisfit>,
     pub contents: EvidenceContents,
 }
 
-impl Sent<'_> {
+impl RequestArtifacts<'_> {
     /// The invalid paths, each with the reason. Checking them reads no files.
-    pub(super) fn unfit_paths(&self) -> Vec<SchemaMisfit> {
+    pub(super) fn invalid_paths(&self) -> Vec<SchemaMisfit> {
         let unfit = |(pointer, path): (String, &String)| {
-            let why = plain_path(path).err()?;
-            Some(SchemaMisfit { path: pointer, message: format!("{why}: {}", short(path)) })
+            let why = normalize_artifact_path(path).err()?;
+            Some(SchemaMisfit { path: pointer, message: format!("{why}: {}", truncate_for_message(path)) })
         };
         self.paths().filter_map(unfit).collect()
     }
@@ -92,65 +92,71 @@ impl Sent<'_> {
 
 impl App {
     /// Reads and checks all artifacts of a request.
-    pub(super) async fn resolve(&self, found_run: &FoundRun, sent: &Sent<'_>) -> Resolved {
-        let mut resolved = Resolved::default();
+    pub(super) async fn resolve_artifacts(
+        &self,
+        found_run: &FoundRun,
+        sent: &RequestArtifacts<'_>,
+    ) -> ResolvedArtifacts {
+        let mut resolved = ResolvedArtifacts::default();
         if sent.paths().count() > limits::ARTIFACTS_SUBMITTED_MAX {
             let message = format!("an event submits at most {} artifacts", limits::ARTIFACTS_SUBMITTED_MAX);
             resolved.unfit.push(SchemaMisfit { path: "/artifact_paths".to_owned(), message });
             return resolved;
         }
         for (index, path) in sent.artifact_paths.iter().enumerate() {
-            let found = self.in_file(found_run, format!("/artifact_paths/{index}"), path, None).await;
-            resolved.take(found);
+            let found = self.read_file_artifact(found_run, format!("/artifact_paths/{index}"), path, None).await;
+            resolved.push_result(found);
         }
         for (index, artifact) in sent.artifacts.iter().enumerate() {
             let pointer = format!("/artifacts/{index}");
-            match content(artifact) {
+            match decode_inline_content(artifact) {
                 Err(message) => resolved.unfit.push(SchemaMisfit { path: pointer, message }),
                 Ok(None) => {
                     let declared = artifact.r#type.clone();
-                    let found = self.in_file(found_run, format!("{pointer}/path"), &artifact.path, declared).await;
-                    resolved.take(found);
+                    let found =
+                        self.read_file_artifact(found_run, format!("{pointer}/path"), &artifact.path, declared).await;
+                    resolved.push_result(found);
                 }
-                Ok(Some(bytes)) => resolved.take_content(pointer, artifact, bytes),
+                Ok(Some(bytes)) => resolved.push_inline(pointer, artifact, bytes),
             }
         }
         resolved
     }
 
-    async fn in_file(
+    async fn read_file_artifact(
         &self,
         found_run: &FoundRun,
         pointer: String,
         sent: &str,
         declared: Option<String>,
-    ) -> Result<Submitted, SchemaMisfit> {
+    ) -> Result<SubmittedArtifact, SchemaMisfit> {
         let unfit = |pointer: &str, message: String| SchemaMisfit { path: pointer.to_owned(), message };
-        let path = plain_path(sent).map_err(|why| unfit(&pointer, format!("{why}: {}", short(sent))))?;
+        let path = normalize_artifact_path(sent)
+            .map_err(|why| unfit(&pointer, format!("{why}: {}", truncate_for_message(sent))))?;
         let Some(folder) = &found_run.run().folder else {
             return Err(unfit(&pointer, super::files_port::NO_FOLDER.to_owned()));
         };
-        let wants_json = wants_json(&found_run.process, &path, declared.as_deref());
-        let found = match self.files.artifact(folder, &path, wants_json).await {
+        let wants_json = has_json_schema(&found_run.process, &path, declared.as_deref());
+        let found = match self.files.read_artifact(folder, &path, wants_json).await {
             Ok(found) => found,
             Err(why) => {
-                let mut why = found_run.paths.text(&why, folder);
+                let mut why = found_run.paths.redact_text(&why, folder);
                 // The holder of a token must not learn which files are in the server's working folder.
-                if found_run.paths.is_owners() && self.files.is_in_working_folder(&path).await {
+                if found_run.paths.is_for_owner() && self.files.is_in_working_folder(&path).await {
                     why.push_str(". A file of this path lies in the working folder, which is not looked into: copy it");
                 }
                 return Err(unfit(&pointer, why));
             }
         };
         let (sha256, bytes, json) = (found.sha256, found.bytes, found.json);
-        Ok(Submitted { pointer, path, sha256, bytes, artifact_type: declared, inline: false, json })
+        Ok(SubmittedArtifact { pointer, path, sha256, bytes, artifact_type: declared, inline: false, json })
     }
 
     /// The content that is not stored yet.
-    pub(super) async fn not_stored(&self, contents: EvidenceContents) -> Result<EvidenceContents, Fault> {
+    pub(super) async fn filter_unstored(&self, contents: EvidenceContents) -> Result<EvidenceContents, Fault> {
         let mut not_stored = Vec::new();
         for (sha256, bytes) in contents {
-            let stored = self.journal.get(CONTENTS, &sha256).await.map_err(|error| self.unread(&error))?;
+            let stored = self.journal.get(CONTENTS, &sha256).await.map_err(|error| self.store_fault(&error))?;
             if stored.is_none() {
                 not_stored.push((sha256, bytes));
             }
@@ -159,15 +165,19 @@ impl App {
     }
 
     /// Refuses inline content that would exceed the quota of the run or of its campaign.
-    pub(super) async fn check_contents(&self, found_run: &FoundRun, contents: &EvidenceContents) -> Result<(), Fault> {
+    pub(super) async fn check_content_quotas(
+        &self,
+        found_run: &FoundRun,
+        contents: &EvidenceContents,
+    ) -> Result<(), Fault> {
         let added: u64 = contents.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        for Quota { key, what, most } in quotas(found_run).into_iter().filter(|_| added > 0) {
-            let total = self.contents_counted(&key).await?.map_or(0, |(_, total)| total) + added;
+        for ContentQuota { key, what, most } in content_quotas(found_run).into_iter().filter(|_| added > 0) {
+            let total = self.counted_bytes(&key).await?.map_or(0, |(_, total)| total) + added;
             if total > most {
                 let message = format!("{what} keeps {most} bytes of content that is handed in, this would be {total}");
                 let hint = "write further evidence below the artifact folder and name it in artifact_paths: files are \
                             not counted";
-                return Err(Fault::new(Code::TooLarge, message).at("/artifacts").hint(hint));
+                return Err(Fault::new(Code::TooLarge, message).with_path("/artifacts").hint(hint));
             }
         }
         Ok(())
@@ -176,20 +186,22 @@ impl App {
     /// Counts content that was stored with an event. The event is already accepted, so if the store fails here, the
     /// content stays uncounted.
     pub(super) async fn count_contents(&self, found_run: &FoundRun, added: u64) {
-        if let Err(error) = self.add_to_count(found_run, added).await {
+        if let Err(error) = self.add_counted_bytes(found_run, added).await {
             tracing::warn!(%error, run = found_run.run_id, "content that was handed in is not counted");
         }
     }
 
-    async fn add_to_count(&self, found_run: &FoundRun, added: u64) -> Result<(), Fault> {
-        for Quota { key, .. } in quotas(found_run) {
+    async fn add_counted_bytes(&self, found_run: &FoundRun, added: u64) -> Result<(), Fault> {
+        for ContentQuota { key, .. } in content_quotas(found_run) {
             loop {
-                let counted = self.contents_counted(&key).await?;
+                let counted = self.counted_bytes(&key).await?;
                 let written = match &counted {
-                    Some((old, total)) => self.journal.replace(COUNTED, &key, old, (total + added).to_string()).await,
-                    None => self.journal.put(COUNTED, &key, added.to_string()).await.map(|()| true),
+                    Some((old, total)) => {
+                        self.journal.replace(INLINE_BYTES_COUNTED, &key, old, (total + added).to_string()).await
+                    }
+                    None => self.journal.put(INLINE_BYTES_COUNTED, &key, added.to_string()).await.map(|()| true),
                 };
-                if written.map_err(|error| self.unread(&error))? {
+                if written.map_err(|error| self.store_fault(&error))? {
                     break;
                 }
             }
@@ -198,14 +210,14 @@ impl App {
     }
 
     /// The count under a key, as the stored text and as a number.
-    async fn contents_counted(&self, key: &str) -> Result<Option<(String, u64)>, Fault> {
-        let row = self.journal.get(COUNTED, key).await.map_err(|error| self.unread(&error))?;
+    async fn counted_bytes(&self, key: &str) -> Result<Option<(String, u64)>, Fault> {
+        let row = self.journal.get(INLINE_BYTES_COUNTED, key).await.map_err(|error| self.store_fault(&error))?;
         Ok(row.map(|row| (row.clone(), row.parse().unwrap_or_default())))
     }
 
     /// Stored inline content by its SHA-256.
-    pub(super) async fn kept_content(&self, sha256: &str) -> Result<Option<Vec<u8>>, Fault> {
-        let committed = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?;
+    pub(super) async fn stored_content(&self, sha256: &str) -> Result<Option<Vec<u8>>, Fault> {
+        let committed = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.store_fault(&error))?;
         Ok(committed.and_then(|text| STANDARD.decode(text).ok()))
     }
 }
@@ -221,17 +233,17 @@ pub(super) fn content_rows(contents: &EvidenceContents) -> Vec<SideRow> {
     contents.iter().map(row).collect()
 }
 
-impl Resolved {
-    fn take(&mut self, found: Result<Submitted, SchemaMisfit>) {
+impl ResolvedArtifacts {
+    fn push_result(&mut self, found: Result<SubmittedArtifact, SchemaMisfit>) {
         match found {
             Ok(submitted) => self.submitted.push(submitted),
             Err(misfit) => self.unfit.push(misfit),
         }
     }
 
-    fn take_content(&mut self, pointer: String, artifact: &SentArtifact, bytes: Vec<u8>) {
+    fn push_inline(&mut self, pointer: String, artifact: &SentArtifact, bytes: Vec<u8>) {
         let sha256 = sha256_hex(&bytes);
-        self.submitted.push(Submitted {
+        self.submitted.push(SubmittedArtifact {
             pointer,
             path: artifact.path.clone(),
             sha256: sha256.clone(),
@@ -253,8 +265,8 @@ pub(super) fn check_content(_kind: &str, sha256: &str, body: &str) -> RowCheck {
 }
 
 /// The inline content of an artifact, if it has any.
-fn content(artifact: &SentArtifact) -> Result<Option<Vec<u8>>, String> {
-    let path = short(&artifact.path);
+fn decode_inline_content(artifact: &SentArtifact) -> Result<Option<Vec<u8>>, String> {
+    let path = truncate_for_message(&artifact.path);
     let bytes = match (&artifact.text, &artifact.base64) {
         (None, None) => return Ok(None),
         (Some(_), Some(_)) => return Err(format!("'{path}' has text and base64, send one of them")),
@@ -269,7 +281,7 @@ fn content(artifact: &SentArtifact) -> Result<Option<Vec<u8>>, String> {
 }
 
 /// Whether the artifact's type, as declared or by its name, has a JSON schema.
-fn wants_json(process: &Process, path: &str, declared: Option<&str>) -> bool {
+fn has_json_schema(process: &Process, path: &str, declared: Option<&str>) -> bool {
     let counts = |name: &str| declared.map_or_else(|| name_matches(path, name), |declared| declared == name);
     process.artifacts.iter().any(|kind| kind.schema.is_some() && counts(&kind.name))
 }

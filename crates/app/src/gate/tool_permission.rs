@@ -26,7 +26,7 @@ pub(super) struct ToolPermissionOutput {
     run_id: String,
     process_id: String,
     current_state: String,
-    decision: Decided,
+    decision: PermissionDecision,
     /// Why, for the agent to read.
     reason: String,
     /// What to do in this state.
@@ -36,7 +36,7 @@ pub(super) struct ToolPermissionOutput {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Decided {
+enum PermissionDecision {
     Allow,
     Ask,
     Deny,
@@ -59,17 +59,17 @@ impl Operation for ToolPermission {
         let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
         let (state, tool) = (found_run.committed.state.state(), input.tool_name.as_str());
         let permissions = found_run.process.state(state).and_then(|state| state.tool_permissions.as_ref());
-        let (decision, word) = match permissions.map(|permissions| permissions.of(tool, &input.tool_input)) {
-            None | Some(Permission::Allow) => (Decided::Allow, "may be used"),
-            Some(Permission::Ask) => (Decided::Ask, "may be used if a person agrees"),
-            Some(Permission::Deny) => (Decided::Deny, "may not be used so"),
+        let (decision, word) = match permissions.map(|permissions| permissions.check_call(tool, &input.tool_input)) {
+            None | Some(Permission::Allow) => (PermissionDecision::Allow, "may be used"),
+            Some(Permission::Ask) => (PermissionDecision::Ask, "may be used if a person agrees"),
+            Some(Permission::Deny) => (PermissionDecision::Deny, "may not be used so"),
         };
         let reason = format!("{tool} {word} in state '{state}' of run {}", found_run.run_id);
         let facts = skald_domain::gate::Facts::default();
         Ok(ToolPermissionOutput {
             process_id: found_run.process.id.clone(),
             current_state: state.to_owned(),
-            current_state_prompt: found_run.look(&facts).prompt(state),
+            current_state_prompt: found_run.run_view(&facts).prompt(state),
             decision,
             reason,
             run_id: found_run.run_id,
@@ -77,6 +77,6 @@ impl Operation for ToolPermission {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.gate_ids(caller, field).await
+        app.complete_gate_ids(caller, field).await
     }
 }

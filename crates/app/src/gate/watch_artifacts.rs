@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::changed_resources::{self, touched};
+use super::changed_resources::{self, run_changes};
 use super::stream::RUNS;
 use crate::owner_campaigns::OwnerCampaigns;
 use crate::resource_changes::{Announcement, ChangeAudience};
@@ -27,12 +27,12 @@ pub(crate) struct ArtifactWatch {
 
 impl ArtifactWatch {
     /// Starts watching files, once the first run is read or written.
-    pub(crate) fn begin(&self) {
+    pub(crate) fn start(&self) {
         self.has_runs.notify_one();
     }
 
     /// Remembers a run whose guards read its campaign.
-    pub(super) fn asks(&self, campaign_id: &str, run_id: &str) {
+    pub(super) fn remember_run(&self, campaign_id: &str, run_id: &str) {
         let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         if asking.values().map(BTreeSet::len).sum::<usize>() >= RUNS_MAX {
             asking.clear();
@@ -41,9 +41,9 @@ impl ArtifactWatch {
     }
 
     /// The resource changes of remembered runs after a change in their campaign.
-    pub(crate) fn touched_by(&self, campaign_id: &str) -> Vec<ResourceChange> {
+    pub(crate) fn changes_by_campaign(&self, campaign_id: &str) -> Vec<ResourceChange> {
         let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        asking.get(campaign_id).into_iter().flatten().flat_map(|run_id| touched(run_id)).collect()
+        asking.get(campaign_id).into_iter().flatten().flat_map(|run_id| run_changes(run_id)).collect()
     }
 }
 
@@ -54,14 +54,17 @@ impl App {
         if !self.has_runs().await {
             self.watching.has_runs.notified().await;
         }
-        let mut changes = self.files.touched();
+        let mut changes = self.files.subscribe_run_changes();
         loop {
             match changes.recv().await {
-                Ok(run_id) => self.tell_touched(&run_id).await,
+                Ok(run_id) => self.publish_run_changes(&run_id).await,
                 // The missed runs are unknown, so report the list of all runs as changed.
                 Err(RecvError::Lagged(_)) => {
-                    self.tell(ResourceChange::Resource(changed_resources::RUNS.into()), ChangeAudience::Everybody);
-                    self.tell(ResourceChange::ResourceList, ChangeAudience::Everybody);
+                    self.publish_change(
+                        ResourceChange::Resource(changed_resources::RUNS.into()),
+                        ChangeAudience::Everybody,
+                    );
+                    self.publish_change(ResourceChange::ResourceList, ChangeAudience::Everybody);
                 }
                 Err(RecvError::Closed) => return,
             }
@@ -73,11 +76,11 @@ impl App {
         self.journal.documents(RUNS, Partitions::All, None, 1).await.is_ok_and(|runs| !runs.is_empty())
     }
 
-    async fn tell_touched(&self, run_id: &str) {
-        match OwnerCampaigns::new(&*self.journal).of(RUNS, run_id).await {
+    async fn publish_run_changes(&self, run_id: &str) {
+        match OwnerCampaigns::new(&*self.journal).find_campaign(RUNS, run_id).await {
             Ok(Some(place)) => {
                 let whom = ChangeAudience::InCampaign(place);
-                self.telling.tell(Announcement { changes: touched(run_id).into(), whom, place: None });
+                self.telling.publish(Announcement { changes: run_changes(run_id).into(), whom, place: None });
             }
             // The folder belongs to no run.
             Ok(None) => {}

@@ -7,11 +7,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use skald_domain::universe::{Universe, UniverseCommand, UniverseRefusal, UniverseState};
 
-use super::stream::{Listed, PLACES, UNIVERSES, moment, not_found, refused, role_place, stream};
+use super::stream::{
+    ListedUniverse, UNIVERSE_CAMPAIGNS, UNIVERSES, format_time, refusal_fault, role_campaign, universe_not_found_fault,
+    universe_stream,
+};
 use crate::list_page::ListPage;
 use crate::owner_campaigns::OwnerCampaigns;
 use crate::redaction::Redaction;
-use crate::{Answered, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, limits};
+use crate::{App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, limits};
 use skald_journal::{Applied, CommittedState, JournalFailure, Partitions, StoreError, StreamName};
 
 /// A universe that a caller has found.
@@ -25,7 +28,8 @@ pub(super) struct FoundUniverse {
 impl FoundUniverse {
     /// The universe as the caller sees it.
     pub(super) fn universe(&self) -> Result<Universe, Fault> {
-        let seen = self.seen.look(&self.committed.state).ok_or_else(|| not_found(&self.universe_id))?;
+        let seen =
+            self.seen.redact_ref(&self.committed.state).ok_or_else(|| universe_not_found_fault(&self.universe_id))?;
         Ok(seen.into_owned())
     }
 }
@@ -40,46 +44,47 @@ impl App {
     ) -> Result<FoundUniverse, Fault> {
         // No universe can have such an id, so skip the lookup.
         if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
-            return Err(not_found(universe_id));
+            return Err(universe_not_found_fault(universe_id));
         }
-        let stream = stream(universe_id);
+        let stream = universe_stream(universe_id);
         let committed =
-            self.universes.read(&stream).await.map_err(|error| self.unread(&error).universe(universe_id))?;
-        let place: Arc<str> = match committed.state.about() {
-            Some(about) => role_place(about.campaign_id.as_deref()).into(),
+            self.universes.read(&stream).await.map_err(|error| self.store_fault(&error).universe(universe_id))?;
+        let place: Arc<str> = match committed.state.identity() {
+            Some(about) => role_campaign(about.campaign_id.as_deref()).into(),
             // A retry may come after the universe was deleted: its answer is still stored under the key.
             None if O::KIND == OperationKind::Command && call.work.idempotency_key.is_some() => {
                 OwnerCampaigns::new(&*self.journal)
-                    .of(PLACES, universe_id)
+                    .find_campaign(UNIVERSE_CAMPAIGNS, universe_id)
                     .await
-                    .map_err(|error| self.unread(&error))?
-                    .ok_or_else(|| not_found(universe_id))?
+                    .map_err(|error| self.store_fault(&error))?
+                    .ok_or_else(|| universe_not_found_fault(universe_id))?
             }
-            None => return Err(not_found(universe_id)),
+            None => return Err(universe_not_found_fault(universe_id)),
         };
         // A caller without a role gets the same answer as for a missing universe.
-        let role = call.caller.role_in(&place).ok_or_else(|| not_found(universe_id))?;
+        let role = call.caller.role_in(&place).ok_or_else(|| universe_not_found_fault(universe_id))?;
         if role < needed {
-            let message = format!("{} needs the role {} here, and yours is {}", O::NAME, needed.word(), role.word());
+            let message =
+                format!("{} needs the role {} here, and yours is {}", O::NAME, needed.as_str(), role.as_str());
             let fault = Fault::new(Code::Forbidden, message).universe(universe_id);
             return Err(fault.hint("ask the game master, or for another token"));
         }
         // A command changes the revision, so only a read reports it here.
         if O::KIND == OperationKind::Read {
-            call.work.stands_at(committed.revision());
+            call.work.set_revision(committed.revision());
         }
-        let seen = Redaction::by(call.caller, &place);
+        let seen = Redaction::for_caller(call.caller, &place);
         Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, seen })
     }
 
     /// Executes a command on a whole universe, for every surface.
-    pub(super) async fn universe_command<O: Operation, T: Serialize + 'static>(
+    pub(super) async fn execute_universe_command<O: Operation, T: Serialize + 'static>(
         &self,
         call: &Call<'_>,
         (universe_id, stream): (&str, &StreamName),
         command: UniverseCommand,
         answer: impl Fn(&Applied<UniverseStream>) -> T + Send + Sync + 'static,
-    ) -> Result<(Answered<T>, Applied<UniverseStream>), Fault> {
+    ) -> Result<(CommandAnswer<T>, Applied<UniverseStream>), Fault> {
         let tried = self.execute::<O, _, T>(&self.universes, call, stream, command, answer).await;
         tried.map_err(|failure| self.universe_fault(universe_id, "", failure))
     }
@@ -91,76 +96,76 @@ impl App {
         within: &str,
         failure: JournalFailure<UniverseRefusal>,
     ) -> Fault {
-        let refused = |refusal| refused(universe_id, within, &refusal);
+        let refused = |refusal| refusal_fault(universe_id, within, &refusal);
         self.journal_fault(failure, refused).universe(universe_id)
     }
 
     /// The universes that the caller may see, the newest first, each with its revision and its last change.
-    pub(super) async fn universes_of(
+    pub(super) async fn list_universes(
         &self,
         caller: &Caller,
         cursor: Option<&str>,
         limit: usize,
-    ) -> Result<ListPage<Listed>, Fault> {
-        let mut page = self.undated_universes(caller, cursor, limit).await?;
+    ) -> Result<ListPage<ListedUniverse>, Fault> {
+        let mut page = self.list_universes_undated(caller, cursor, limit).await?;
         for listed in &mut page.items {
-            self.date(listed).await.map_err(|error| self.unread(&error))?;
+            self.fill_last_change(listed).await.map_err(|error| self.store_fault(&error))?;
         }
         Ok(page)
     }
 
-    async fn undated_universes(
+    async fn list_universes_undated(
         &self,
         caller: &Caller,
         cursor: Option<&str>,
         limit: usize,
-    ) -> Result<ListPage<Listed>, Fault> {
-        self.listing(caller, UNIVERSES, cursor, limit, |document| {
-            let listed: Listed =
-                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
-            let seen = Redaction::by(caller, listed.role_place());
-            Ok(seen.one(listed))
+    ) -> Result<ListPage<ListedUniverse>, Fault> {
+        self.list_documents(caller, UNIVERSES, cursor, limit, |document| {
+            let listed: ListedUniverse =
+                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
+            let seen = Redaction::for_caller(caller, listed.role_campaign());
+            Ok(seen.redact(listed))
         })
         .await
     }
 
     /// The newest universes of a campaign, by id and name, and how many it has.
-    pub(crate) async fn universes_in(&self, campaign_id: &str, most: usize) -> Result<(Vec<Value>, u64), Fault> {
+    pub(crate) async fn newest_universes(&self, campaign_id: &str, most: usize) -> Result<(Vec<Value>, u64), Fault> {
         let campaign = [campaign_id.to_owned()];
         let partition = Partitions::Of(&campaign);
-        let newest = self.listing_of(partition, UNIVERSES, None, most, |document| {
-            let listed: Listed =
-                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+        let newest = self.list_documents_in(partition, UNIVERSES, None, most, |document| {
+            let listed: ListedUniverse =
+                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
             Ok(Some(json!({"id": listed.id, "name": listed.name})))
         });
         let newest = newest.await?.items;
         let count = self.journal.count_documents(UNIVERSES, partition).await;
-        Ok((newest, count.map_err(|error| self.unread(&error))?))
+        Ok((newest, count.map_err(|error| self.store_fault(&error))?))
     }
 
     /// Fills in the revision and the time of the last change. The read model has neither, since commands on bodies do
     /// not update it.
-    async fn date(&self, listed: &mut Listed) -> Result<(), StoreError> {
-        let stream = stream(&listed.id);
+    async fn fill_last_change(&self, listed: &mut ListedUniverse) -> Result<(), StoreError> {
+        let stream = universe_stream(&listed.id);
         let head = self.journal.head(&stream).await?;
         let last = self.journal.read(&stream, head.revision.saturating_sub(1), 1).await?;
-        listed.updated_at = last.first().map(|record| moment(record.at));
+        listed.updated_at = last.first().map(|record| format_time(record.at));
         listed.revision = Some(head.revision);
         Ok(())
     }
 
     /// Completions of `universeId`, the newest first.
-    pub(super) async fn universe_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
+    pub(super) async fn complete_universe_id(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
         if field != "universeId" {
             return None;
         }
-        let page = self.undated_universes(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
+        let page = self.list_universes_undated(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
         Some(page.items.into_iter().map(|universe| universe.id).collect())
     }
 }
 
 /// The number of things in a universe, as a cheap measure of the size of its JSON.
-pub(super) fn things(state: &UniverseState) -> usize {
+pub(super) fn count_things(state: &UniverseState) -> usize {
     let snapshot = state.snapshot();
     snapshot.bodies().len()
         + snapshot.groups().len()

@@ -1,6 +1,6 @@
 //! Output schemas of answers about universes, deliberately coarse: the schemas of the commands have every field.
 
-use super::views::Part;
+use super::views::StatePart;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
@@ -32,7 +32,7 @@ pub(super) struct StateOrPartShape {
     #[serde(flatten)]
     state: Option<StateShape>,
     #[serde(flatten)]
-    part: Option<Part>,
+    part: Option<StatePart>,
 }
 
 /// What happened, such as starAdded, with the ids of what it happened to.

@@ -8,7 +8,7 @@ use skald_domain::universe::{Command, GroupChild, GroupChildType, Id, Number, Un
 /// that a body has left) follow from the events.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Changed {
+pub(super) struct ChangedIds {
     /// The time now, if it has moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>")]
@@ -29,21 +29,21 @@ pub(super) struct Changed {
 }
 
 /// All keys of the state except `time`.
-const SNAPSHOT: [&str; 8] =
+const SNAPSHOT_KEYS: [&str; 8] =
     ["stars", "rootIds", "groups", "rootGroupIds", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"];
 
-impl Changed {
-    pub(super) fn by(events: &[UniverseEvent], now: &Universe) -> Self {
+impl ChangedIds {
+    pub(super) fn from_events(events: &[UniverseEvent], now: &Universe) -> Self {
         let mut changed = Self::default();
         for event in events {
             if let UniverseEvent::Commanded(commanded) = event {
-                changed.note(&commanded.command, &commanded.events, now);
+                changed.add_command(&commanded.command, &commanded.events, now);
             }
         }
         changed
     }
 
-    fn note(&mut self, command: &Command, events: &[WireEvent], now: &Universe) {
+    fn add_command(&mut self, command: &Command, events: &[WireEvent], now: &Universe) {
         use Command as C;
         match command {
             C::Tick(_) => self.time = Some(now.state().time().into()),
@@ -65,7 +65,7 @@ impl Changed {
             C::RemoveGroup(command) => self.groups.push(command.id.clone()),
             C::AddToGroup(command) => {
                 self.groups.push(command.group_id.clone());
-                self.child(&command.child);
+                self.add_group_child(&command.child);
             }
             C::RemoveFromGroup(command) => {
                 self.groups.push(command.group_id.clone());
@@ -75,7 +75,7 @@ impl Changed {
             }
             C::MoveToGroup(command) => {
                 self.groups.extend(command.target_group_id.clone());
-                self.child(&GroupChild { id: command.child_id.clone(), kind: command.child_type });
+                self.add_group_child(&GroupChild { id: command.child_id.clone(), kind: command.child_type });
             }
             C::SetSmallBodyFields(_) => self.replaced.push("smallBodyFields"),
             C::UpdateSmallBodyField(command) => self.small_body_fields.push(command.id.clone()),
@@ -87,11 +87,11 @@ impl Changed {
             C::SetNebulae(_) => self.replaced.push("nebulae"),
             C::UpdateNebula(command) => self.nebulae.push(command.id.clone()),
             C::RemoveNebula(command) => self.nebulae.push(command.id.clone()),
-            C::ReplaceSnapshot(_) => self.replaced.extend(SNAPSHOT),
+            C::ReplaceSnapshot(_) => self.replaced.extend(SNAPSHOT_KEYS),
         }
     }
 
-    fn child(&mut self, child: &GroupChild) {
+    fn add_group_child(&mut self, child: &GroupChild) {
         match child.kind {
             GroupChildType::Group => self.groups.push(child.id.clone()),
             GroupChildType::System => self.stars.push(child.id.clone()),

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::read::UniverseRead;
-use crate::{App, Call, Caller, CampaignRole, Completion, CompletionRequest, Work, limits};
+use crate::{App, Call, Caller, CampaignRole, Completion, CompletionRequest, RequestControl, limits};
 
 impl App {
     /// Bodies of the universe in the argument `universeId`: first those whose id begins with the typed text, then those
     /// whose name does. Empty if that argument is missing, or names no universe that the caller may see.
-    pub(super) async fn body_ids(&self, caller: &Caller, request: &CompletionRequest) -> Completion {
-        let Some(universe_id) = request.beside("universeId") else { return Completion::default() };
-        let call = Call { caller, work: &Work::default(), input: &Value::Null };
+    pub(super) async fn complete_body_id(&self, caller: &Caller, request: &CompletionRequest) -> Completion {
+        let Some(universe_id) = request.argument_value("universeId") else { return Completion::default() };
+        let call = Call { caller, work: &RequestControl::default(), input: &Value::Null };
         let found_universe = self.find_universe::<UniverseRead>(&call, universe_id, CampaignRole::Guest).await;
         let Ok(universe) = found_universe.and_then(|found_universe| found_universe.universe()) else {
             return Completion::default();

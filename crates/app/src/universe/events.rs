@@ -46,7 +46,7 @@ impl Operation for UniverseEvents {
     async fn run(app: &App, call: &Call<'_>, input: UniverseEventsInput) -> Result<UniverseEventsOutput, Fault> {
         // An empty id counts as absent.
         let after = input.last_event_id.as_deref().filter(|id| !id.is_empty());
-        let feed = app.feed(call.caller, &input.universe_id, after).await?;
+        let feed = app.open_feed(call.caller, &input.universe_id, after).await?;
         Ok(UniverseEventsOutput { last_event_id: feed.last_event_id(), feed: Box::new(feed) })
     }
 
@@ -55,6 +55,6 @@ impl Operation for UniverseEvents {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 }

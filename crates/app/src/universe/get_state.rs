@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer_schemas::StateOrPartShape;
-use super::views::{self, Ask, Part, View};
+use super::views::{self, StatePart, View, ViewRequest};
 use crate::{
-    Allowed, Answer, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Prepared, Toolset, limits,
+    Allowed, Answer, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, RenderedJson, Toolset, limits,
 };
 
 pub(super) struct GetUniverseState;
@@ -31,13 +31,13 @@ pub(super) struct GetUniverseStateInput {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct GetUniverseStateOutput(#[schemars(with = "StateOrPartShape")] Read);
+pub(super) struct GetUniverseStateOutput(#[schemars(with = "StateOrPartShape")] StateAnswer);
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Read {
-    Whole(Prepared),
-    Part(Box<Part>),
+enum StateAnswer {
+    Whole(RenderedJson),
+    Part(Box<StatePart>),
 }
 
 impl Operation for GetUniverseState {
@@ -54,21 +54,21 @@ impl Operation for GetUniverseState {
     async fn run(app: &App, call: &Call<'_>, input: GetUniverseStateInput) -> Result<GetUniverseStateOutput, Fault> {
         let found_universe = app.find_universe::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
         let GetUniverseStateInput { view, ids, cursor, limit, t, .. } = &input;
-        let ask = Ask { view: *view, ids: ids.as_deref(), cursor: cursor.as_deref(), limit: *limit, t: *t };
-        if let Some(part) = views::part(&found_universe, &ask)? {
-            return Ok(GetUniverseStateOutput(Read::Part(Box::new(part))));
+        let ask = ViewRequest { view: *view, ids: ids.as_deref(), cursor: cursor.as_deref(), limit: *limit, t: *t };
+        if let Some(part) = views::read_part(&found_universe, &ask)? {
+            return Ok(GetUniverseStateOutput(StateAnswer::Part(Box::new(part))));
         }
-        Ok(GetUniverseStateOutput(Read::Whole(app.rendered_universe(&found_universe).await?.state)))
+        Ok(GetUniverseStateOutput(StateAnswer::Whole(app.rendered_universe(&found_universe).await?.state)))
     }
 
     fn answer(output: GetUniverseStateOutput) -> Result<Answer, serde_json::Error> {
         match output.0 {
-            Read::Whole(prepared) => Ok(Answer::Prepared(prepared)),
-            Read::Part(part) => serde_json::to_value(part).map(Answer::Value),
+            StateAnswer::Whole(prepared) => Ok(Answer::Prepared(prepared)),
+            StateAnswer::Part(part) => serde_json::to_value(part).map(Answer::Value),
         }
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use skald_domain::universe::{Id, Star, UniverseState};
 
 use crate::JsonDocument;
-use crate::answer::quote;
+use crate::answer::push_escaped_json;
 
 /// Approximate size of a part. In tests parts are small, so that a few bodies need several.
 const PART_BYTES: usize = if cfg!(test) { 1_000 } else { 32_768 };
@@ -50,7 +50,7 @@ impl JsonPart {
             JsonForm::Json => &self.json,
             JsonForm::Quoted => self.quoted.get_or_init(|| {
                 let mut text = Vec::with_capacity(self.json.len() + self.json.len() / 4);
-                quote(&self.json, &mut text);
+                push_escaped_json(&self.json, &mut text);
                 text.into()
             }),
         }
@@ -82,20 +82,20 @@ enum JsonForm {
 impl UniverseJson {
     /// Renders a universe, sharing unchanged parts with `last`. `about` is a non-empty object, to which the state is
     /// added.
-    pub(super) fn write(about: &impl Serialize, of: &UniverseState, last: Option<&Self>) -> serde_json::Result<Self> {
+    pub(super) fn render(about: &impl Serialize, of: &UniverseState, last: Option<&Self>) -> serde_json::Result<Self> {
         let mut before_state = serde_json::to_vec(about)?;
         before_state.pop();
         before_state.extend_from_slice(b",\"state\":");
         // End the bodies, then append the other fields: the object's opening brace becomes a comma, the closing one is
         // cut.
         let mut beside_bodies = b"}".to_vec();
-        serde_json::to_writer(&mut beside_bodies, &of.beside_bodies())?;
+        serde_json::to_writer(&mut beside_bodies, &of.without_bodies_and_time())?;
         beside_bodies[1] = b',';
         beside_bodies.pop();
         let shared = last.map(|last| &last.beside_bodies).filter(|last| last.json == beside_bodies);
         let beside_bodies = shared.map_or_else(|| Arc::new(JsonPart::new(beside_bodies)), Arc::clone);
         let mut time = b",\"time\":".to_vec();
-        serde_json::to_writer(&mut time, of.written_time())?;
+        serde_json::to_writer(&mut time, of.serializable_time())?;
         time.push(b'}');
         Ok(Self {
             of: of.clone(),
@@ -106,7 +106,7 @@ impl UniverseJson {
         })
     }
 
-    fn state(&self, form: JsonForm) -> Vec<Bytes> {
+    fn state_pieces(&self, form: JsonForm) -> Vec<Bytes> {
         let mut pieces = Vec::with_capacity(self.bodies.len() + 3);
         pieces.push(match form {
             JsonForm::Json => Bytes::from_static(BEFORE_BODIES),
@@ -121,9 +121,9 @@ impl UniverseJson {
         pieces
     }
 
-    fn record(&self, form: JsonForm) -> Vec<Bytes> {
+    fn record_pieces(&self, form: JsonForm) -> Vec<Bytes> {
         let mut pieces = vec![self.before_state.bytes(form).clone()];
-        pieces.append(&mut self.state(form));
+        pieces.append(&mut self.state_pieces(form));
         pieces.push(Bytes::from_static(b"}"));
         pieces
     }
@@ -139,50 +139,50 @@ pub(super) struct RecordDocument(pub Arc<UniverseJson>);
 
 impl JsonDocument for StateDocument {
     fn json(&self) -> Vec<Bytes> {
-        self.0.state(JsonForm::Json)
+        self.0.state_pieces(JsonForm::Json)
     }
 
-    fn quoted(&self) -> Vec<Bytes> {
-        in_quotes(self.0.state(JsonForm::Quoted))
+    fn quoted_json(&self) -> Vec<Bytes> {
+        wrap_in_quotes(self.0.state_pieces(JsonForm::Quoted))
     }
 }
 
 impl JsonDocument for RecordDocument {
     fn json(&self) -> Vec<Bytes> {
-        self.0.record(JsonForm::Json)
+        self.0.record_pieces(JsonForm::Json)
     }
 
-    fn quoted(&self) -> Vec<Bytes> {
-        in_quotes(self.0.record(JsonForm::Quoted))
+    fn quoted_json(&self) -> Vec<Bytes> {
+        wrap_in_quotes(self.0.record_pieces(JsonForm::Quoted))
     }
 }
 
-fn in_quotes(mut pieces: Vec<Bytes>) -> Vec<Bytes> {
+fn wrap_in_quotes(mut pieces: Vec<Bytes>) -> Vec<Bytes> {
     pieces.insert(0, Bytes::from_static(b"\""));
     pieces.push(Bytes::from_static(b"\""));
     pieces
 }
 
 /// Consecutive bodies of a new rendering, by where their JSON comes from.
-enum PartRun<'a> {
+enum BodyRun<'a> {
     /// From the last rendering, where they have these indices.
     Same(Range<usize>),
     New(Vec<(&'a Id, &'a Arc<Star>)>),
 }
 
 /// Splits the bodies into runs of unchanged ones and runs of new or changed ones. Removed bodies are in no run.
-fn runs<'a>(now: &'a UniverseState, last: Option<&UniverseState>) -> Vec<PartRun<'a>> {
-    let mut runs: Vec<PartRun<'a>> = Vec::new();
+fn split_into_runs<'a>(now: &'a UniverseState, last: Option<&UniverseState>) -> Vec<BodyRun<'a>> {
+    let mut runs: Vec<BodyRun<'a>> = Vec::new();
     let mut before = last.into_iter().flat_map(|last| last.snapshot().bodies()).enumerate().peekable();
     for (id, star) in now.snapshot().bodies() {
         // An unchanged body has the same address, since the last rendering keeps it alive.
         while before.next_if(|(_, (other, old))| !Arc::ptr_eq(old, star) && *other < id).is_some() {}
         let same = before.next_if(|(_, (_, old))| Arc::ptr_eq(old, star)).map(|(number, _)| number);
         match (same, runs.last_mut()) {
-            (Some(number), Some(PartRun::Same(numbers))) if numbers.end == number => numbers.end += 1,
-            (Some(number), _) => runs.push(PartRun::Same(number..number + 1)),
-            (None, Some(PartRun::New(bodies))) => bodies.push((id, star)),
-            (None, _) => runs.push(PartRun::New(vec![(id, star)])),
+            (Some(number), Some(BodyRun::Same(numbers))) if numbers.end == number => numbers.end += 1,
+            (Some(number), _) => runs.push(BodyRun::Same(number..number + 1)),
+            (None, Some(BodyRun::New(bodies))) => bodies.push((id, star)),
+            (None, _) => runs.push(BodyRun::New(vec![(id, star)])),
         }
     }
     runs
@@ -224,7 +224,7 @@ impl BodiesWriter {
         }
     }
 
-    fn write(&mut self, id: &Id, star: &Star) -> serde_json::Result<()> {
+    fn write_body(&mut self, id: &Id, star: &Star) -> serde_json::Result<()> {
         self.json.push(b',');
         serde_json::to_writer(&mut self.json, id)?;
         self.json.push(b':');
@@ -233,17 +233,17 @@ impl BodiesWriter {
         Ok(())
     }
 
-    fn copy(&mut self, body: &[u8]) {
+    fn copy_body(&mut self, body: &[u8]) {
         self.json.extend_from_slice(body);
         self.end_body();
     }
 
     /// Whether a whole part can be shared here: the unfinished part is empty or large enough to be finished.
-    fn is_at_part(&self) -> bool {
+    fn can_share_part(&self) -> bool {
         self.json.is_empty() || self.json.len() >= PART_BYTES_MIN
     }
 
-    fn share(&mut self, part: &Arc<BodiesPart>) {
+    fn share_part(&mut self, part: &Arc<BodiesPart>) {
         self.end_part();
         self.parts.push(Arc::clone(part));
     }
@@ -251,25 +251,25 @@ impl BodiesWriter {
 
 fn write_bodies(of: &UniverseState, last: Option<&UniverseJson>) -> serde_json::Result<Vec<Arc<BodiesPart>>> {
     let mut writer = BodiesWriter::default();
-    let mut last_parts = LastParts::of(last.map_or(&[], |last| &last.bodies));
-    for run in runs(of, last.map(|last| &last.of)) {
+    let mut last_parts = LastParts::new(last.map_or(&[], |last| &last.bodies));
+    for run in split_into_runs(of, last.map(|last| &last.of)) {
         match run {
-            PartRun::New(bodies) => {
+            BodyRun::New(bodies) => {
                 for (id, star) in bodies {
-                    writer.write(id, star)?;
+                    writer.write_body(id, star)?;
                 }
             }
-            PartRun::Same(numbers) => {
+            BodyRun::Same(numbers) => {
                 let mut number = numbers.start;
                 while number < numbers.end {
-                    let Some((first, part)) = last_parts.with(number) else { break };
+                    let Some((first, part)) = last_parts.find_part(number) else { break };
                     let end = first + part.ends.len();
-                    if number == first && end <= numbers.end && writer.is_at_part() {
-                        writer.share(part);
+                    if number == first && end <= numbers.end && writer.can_share_part() {
+                        writer.share_part(part);
                         number = end;
                     } else {
                         let upto = end.min(numbers.end);
-                        (number..upto).for_each(|number| writer.copy(part.body(number - first)));
+                        (number..upto).for_each(|number| writer.copy_body(part.body(number - first)));
                         number = upto;
                     }
                 }
@@ -288,12 +288,12 @@ struct LastParts<'a> {
 }
 
 impl<'a> LastParts<'a> {
-    fn of(parts: &'a [Arc<BodiesPart>]) -> Self {
+    fn new(parts: &'a [Arc<BodiesPart>]) -> Self {
         Self { parts, first: 0 }
     }
 
     /// The part that contains this body, and the index of its first body. Calls must be in rising order.
-    fn with(&mut self, number: usize) -> Option<(usize, &'a Arc<BodiesPart>)> {
+    fn find_part(&mut self, number: usize) -> Option<(usize, &'a Arc<BodiesPart>)> {
         while let [part, rest @ ..] = self.parts {
             if number < self.first + part.ends.len() {
                 return Some((self.first, part));
@@ -310,13 +310,13 @@ mod tests {
     use jiff::Timestamp;
     use proptest::prelude::*;
     use serde_json::{Value, json};
-    use skald_domain::decider::{Decider, Given};
+    use skald_domain::decider::{Decider, DecisionContext};
     use skald_domain::universe::{Command, Universe, UniverseCommand, UniverseRules};
 
     use super::*;
 
-    fn done(universe: Universe, command: &UniverseCommand) -> Universe {
-        let given = Given { at: Timestamp::UNIX_EPOCH, by: "test".to_owned() };
+    fn apply_command(universe: Universe, command: &UniverseCommand) -> Universe {
+        let given = DecisionContext { at: Timestamp::UNIX_EPOCH, by: "test".to_owned() };
         match UniverseRules::decide(&universe, command, &given) {
             Ok(events) => {
                 events.iter().fold(universe, |universe, event| UniverseRules::evolve(universe, event, &given))
@@ -326,11 +326,11 @@ mod tests {
         }
     }
 
-    fn sent(universe: Universe, command: &Value) -> Universe {
-        done(universe, &UniverseCommand::Apply(vec![Arc::new(Command::read(command).unwrap().0)]))
+    fn apply_json(universe: Universe, command: &Value) -> Universe {
+        apply_command(universe, &UniverseCommand::Apply(vec![Arc::new(Command::read(command).unwrap().0)]))
     }
 
-    fn command(kind: u8, id: &str, other: &str) -> Value {
+    fn command_json(kind: u8, id: &str, other: &str) -> Value {
         let star = json!({
             "name": format!("\"{id}\" \\ ü"), "mass": 1.5, "radius": 1, "color": "#FFFFFF", "parentId": null,
             "orbitalDistance": 1, "orbitalSpeed": 1, "orbitalPhase": 0
@@ -344,11 +344,11 @@ mod tests {
         }
     }
 
-    fn text(pieces: &[Bytes]) -> String {
+    fn concat_text(pieces: &[Bytes]) -> String {
         String::from_utf8(pieces.concat()).unwrap()
     }
 
-    fn assert_right(json: &Arc<UniverseJson>, about: &Value, universe: &Universe) {
+    fn assert_renders(json: &Arc<UniverseJson>, about: &Value, universe: &Universe) {
         let state = serde_json::to_string(universe.state()).unwrap();
         let mut record = about.clone();
         record["state"] = serde_json::from_str(&state).unwrap();
@@ -356,46 +356,51 @@ mod tests {
         let documents: [(&dyn JsonDocument, String); 2] =
             [(&StateDocument(Arc::clone(json)), state), (&RecordDocument(Arc::clone(json)), record)];
         for (document, expected) in documents {
-            assert_eq!(text(&document.json()), expected);
-            assert_eq!(text(&document.quoted()), Value::from(expected).to_string());
+            assert_eq!(concat_text(&document.json()), expected);
+            assert_eq!(concat_text(&document.quoted_json()), Value::from(expected).to_string());
         }
     }
 
-    fn created(state: Option<UniverseState>) -> Universe {
+    fn new_universe(state: Option<UniverseState>) -> Universe {
         let state = state.map(Into::into);
         let create = UniverseCommand::Create { id: "u".into(), name: "U".into(), campaign_id: None, state };
-        done(Universe::default(), &create)
+        apply_command(Universe::default(), &create)
     }
 
     #[test]
     fn a_change_shares_all_parts_but_its_own() {
         let about = json!({"id": "u"});
-        let add = |universe: Universe, number: usize| sent(universe, &command(0, &format!("body-{number:03}"), ""));
-        let universe = (0..100).fold(created(None), add);
-        let first = UniverseJson::write(&about, universe.state(), None).unwrap();
+        let add = |universe: Universe, number: usize| {
+            apply_json(universe, &command_json(0, &format!("body-{number:03}"), ""))
+        };
+        let universe = (0..100).fold(new_universe(None), add);
+        let first = UniverseJson::render(&about, universe.state(), None).unwrap();
         assert!(first.bodies.len() > 10, "{} parts", first.bodies.len());
-        for change in [command(5, "body-050", ""), command(3, "body-000", ""), command(0, "body-050-a", "")] {
-            let changed = sent(universe.clone(), &change);
-            let second = Arc::new(UniverseJson::write(&about, changed.state(), Some(&first)).unwrap());
+        for change in
+            [command_json(5, "body-050", ""), command_json(3, "body-000", ""), command_json(0, "body-050-a", "")]
+        {
+            let changed = apply_json(universe.clone(), &change);
+            let second = Arc::new(UniverseJson::render(&about, changed.state(), Some(&first)).unwrap());
             let is_shared = |part: &&Arc<BodiesPart>| first.bodies.iter().any(|other| Arc::ptr_eq(part, other));
             let (shared, all) = (second.bodies.iter().filter(is_shared).count(), first.bodies.len());
             assert!(shared + 3 >= all, "{change}: {shared} of {all} parts are shared");
-            assert_right(&second, &about, &changed);
+            assert_renders(&second, &about, &changed);
         }
-        let tick = sent(universe, &json!({"type": "tick"}));
-        let second = UniverseJson::write(&about, tick.state(), Some(&first)).unwrap();
+        let tick = apply_json(universe, &json!({"type": "tick"}));
+        let second = UniverseJson::render(&about, tick.state(), Some(&first)).unwrap();
         assert!(Arc::ptr_eq(&first.beside_bodies, &second.beside_bodies), "what has not changed is shared");
     }
 
     #[test]
     fn changes_leave_no_crumbs_behind() {
         let about = json!({"id": "u"});
-        let mut universe = (0..100)
-            .fold(created(None), |universe, number| sent(universe, &command(0, &format!("body-{number:03}"), "")));
-        let mut json = UniverseJson::write(&about, universe.state(), None).unwrap();
+        let mut universe = (0..100).fold(new_universe(None), |universe, number| {
+            apply_json(universe, &command_json(0, &format!("body-{number:03}"), ""))
+        });
+        let mut json = UniverseJson::render(&about, universe.state(), None).unwrap();
         for number in (0..100).filter(|number| number % 5 != 0) {
-            universe = sent(universe, &command(3, &format!("body-{number:03}"), ""));
-            json = UniverseJson::write(&about, universe.state(), Some(&json)).unwrap();
+            universe = apply_json(universe, &command_json(3, &format!("body-{number:03}"), ""));
+            json = UniverseJson::render(&about, universe.state(), Some(&json)).unwrap();
         }
         let small = json.bodies.iter().filter(|part| part.part.json.len() < PART_BYTES_MIN).count();
         assert!(small <= 1, "{small} of {} parts are small", json.bodies.len());
@@ -407,23 +412,23 @@ mod tests {
             commands in prop::collection::vec((0..8_u8, "[a-k]\"?", "[a-k]", any::<bool>()), 0..60),
         ) {
             let about = json!({"id": "u", "revision": 1});
-            let mut universe = created(None);
-            let mut last = Arc::new(UniverseJson::write(&about, universe.state(), None).unwrap());
-            assert_right(&last, &about, &universe);
+            let mut universe = new_universe(None);
+            let mut last = Arc::new(UniverseJson::render(&about, universe.state(), None).unwrap());
+            assert_renders(&last, &about, &universe);
             for (kind, id, other, is_written) in commands {
-                universe = sent(universe, &command(kind, &id, &other));
+                universe = apply_json(universe, &command_json(kind, &id, &other));
                 if is_written {
-                    last = Arc::new(UniverseJson::write(&about, universe.state(), Some(&last)).unwrap());
+                    last = Arc::new(UniverseJson::render(&about, universe.state(), Some(&last)).unwrap());
                     // Only some renderings get their quoted form before the next one shares their parts.
                     if kind % 2 == 0 {
-                        assert_right(&last, &about, &universe);
+                        assert_renders(&last, &about, &universe);
                     } else {
                         let json = StateDocument(Arc::clone(&last)).json();
-                        prop_assert_eq!(text(&json), serde_json::to_string(universe.state()).unwrap());
+                        prop_assert_eq!(concat_text(&json), serde_json::to_string(universe.state()).unwrap());
                     }
                 }
             }
-            assert_right(&last, &about, &created(Some(last.of.clone())));
+            assert_renders(&last, &about, &new_universe(Some(last.of.clone())));
         }
     }
 }

@@ -9,7 +9,7 @@ use skald_domain::universe::{
     Command, CommandEntry, Failure, FieldMisfit, Reason, Repair, SentState, UniverseState, command_entry,
 };
 
-use crate::{Code, Fault, input, limits, schema, short};
+use crate::{Code, Fault, input, limits, schema, truncate_for_message};
 
 /// A longer unknown command is shortened in the error.
 const COMMAND_BYTES_MAX: usize = 2_000;
@@ -20,9 +20,10 @@ const REPLACE_SNAPSHOT: &str = "replaceSnapshot";
 /// The schema of each command, as clients see it and in full.
 static COMMANDS: LazyLock<BTreeMap<&str, (Value, Value)>> = LazyLock::new(|| {
     let of = |name: &'static str| {
-        let (shown, mut full) = schema::made(|generator| Command::schema_of(name, generator).unwrap_or_default());
+        let (shown, mut full) =
+            schema::custom_schema(|generator| Command::schema_of(name, generator).unwrap_or_default());
         if name == REPLACE_SNAPSHOT {
-            forget_ranges(&mut full);
+            remove_ranges(&mut full);
         }
         (name, (shown, full))
     };
@@ -31,43 +32,44 @@ static COMMANDS: LazyLock<BTreeMap<&str, (Value, Value)>> = LazyLock::new(|| {
 
 /// The schema of a state in full.
 static STATE: LazyLock<Value> = LazyLock::new(|| {
-    let (_, mut full) = schema::made(UniverseState::json_schema);
-    forget_ranges(&mut full);
+    let (_, mut full) = schema::custom_schema(UniverseState::json_schema);
+    remove_ranges(&mut full);
     full
 });
 
 /// Removes ranges from a schema. Numbers in a whole state may be out of range, so a range never explains a refusal.
-fn forget_ranges(schema: &mut Value) {
+fn remove_ranges(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
             fields.retain(|name, _| name != "minimum" && name != "maximum");
             if fields.get("type").is_some_and(|kind| kind == "integer") {
                 fields.insert("type".to_owned(), "number".into());
             }
-            fields.values_mut().for_each(forget_ranges);
+            fields.values_mut().for_each(remove_ranges);
         }
-        Value::Array(items) => items.iter_mut().for_each(forget_ranges),
+        Value::Array(items) => items.iter_mut().for_each(remove_ranges),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-pub(super) fn shown_schema(command: &str) -> Option<&'static Value> {
+pub(super) fn client_schema(command: &str) -> Option<&'static Value> {
     COMMANDS.get(command).map(|(shown, _)| shown)
 }
 
 /// A valid example of a command.
-pub(super) fn example(entry: &CommandEntry) -> Value {
+pub(super) fn command_example(entry: &CommandEntry) -> Value {
     serde_json::from_str(entry.example).unwrap_or_default()
 }
 
 /// The `type` of a sent command. Every command is an object that has one.
-pub(super) fn typed<'a>(within: &str, sent: &'a Value) -> Result<&'a str, Fault> {
+pub(super) fn command_type<'a>(within: &str, sent: &'a Value) -> Result<&'a str, Fault> {
     let name = sent.get("type").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
     name.ok_or_else(|| {
-        let message = format!("a command is {}, expected an object with a \"type\"", short(&sent.to_string()));
+        let message =
+            format!("a command is {}, expected an object with a \"type\"", truncate_for_message(&sent.to_string()));
         let example = json!({"type": "tick", "dt": 60});
         Fault::new(Code::InvalidParams, message)
-            .at(format!("{within}/type"))
+            .with_path(format!("{within}/type"))
             .hint(format!("a right command: {example}"))
             .allowed(Command::NAMES.iter().copied())
             .example(example)
@@ -75,24 +77,24 @@ pub(super) fn typed<'a>(within: &str, sent: &'a Value) -> Result<&'a str, Fault>
 }
 
 /// Parses a command, and lists the repairs that it needed. `within` is the input field that contains it.
-pub(super) fn command(within: &str, sent: &Value) -> Result<(Command, Vec<Repair>), Fault> {
-    let name = typed(within, sent)?;
+pub(super) fn parse_command(within: &str, sent: &Value) -> Result<(Command, Vec<Repair>), Fault> {
+    let name = command_type(within, sent)?;
     let full = COMMANDS.get(name).map(|(_, full)| full);
     // serde would read an array as the fields of an object, in order.
-    let is_shaped = full.is_none_or(|full| input::is_shaped(full, full, sent));
+    let is_shaped = full.is_none_or(|full| input::has_allowed_shape(full, full, sent));
     let failure = match Command::read(sent) {
-        Ok((command, repairs)) if is_shaped => return Ok((command, under(within, repairs))),
-        Ok(_) => Failure::unreadable(sent, "an array stands where an object should"),
+        Ok((command, repairs)) if is_shaped => return Ok((command, prefix_repairs(within, repairs))),
+        Ok(_) => Failure::unreadable_command(sent, "an array stands where an object should"),
         Err(failure) => failure,
     };
     Err(match full {
-        None => unknown(within, name, &failure),
-        Some(full) => unreadable(within, name, &Command::repaired(sent).0, full, &failure),
+        None => unknown_command_fault(within, name, &failure),
+        Some(full) => invalid_command_fault(within, name, &Command::repair_snapshot(sent).0, full, &failure),
     })
 }
 
 /// Prefixes the paths of repairs with the input field, and limits how many are listed.
-fn under(within: &str, mut repairs: Vec<Repair>) -> Vec<Repair> {
+fn prefix_repairs(within: &str, mut repairs: Vec<Repair>) -> Vec<Repair> {
     for repair in &mut repairs {
         repair.path.insert_str(0, within);
     }
@@ -104,72 +106,73 @@ fn under(within: &str, mut repairs: Vec<Repair>) -> Vec<Repair> {
     repairs
 }
 
-fn unknown(within: &str, name: &str, failure: &Failure) -> Fault {
-    let nearest = input::nearest(name, Command::NAMES);
+fn unknown_command_fault(within: &str, name: &str, failure: &Failure) -> Fault {
+    let nearest = input::nearest_word(name, Command::NAMES);
     let hint = match nearest {
         Some(word) => format!("did you mean {word}? {}", failure.hint()),
         None => failure.hint().to_owned(),
     };
     let fault = Fault::new(Code::Rejected, failure.to_string())
-        .at(format!("{within}/type"))
+        .with_path(format!("{within}/type"))
         .value(&name.into())
         .hint(hint)
         .allowed(Command::NAMES.iter().copied())
-        .events([shortened(json!(failure))]);
+        .events([shorten_event(json!(failure))]);
     match nearest.and_then(command_entry) {
-        Some(entry) => fault.example(example(entry)),
+        Some(entry) => fault.example(command_example(entry)),
         None => fault,
     }
 }
 
 /// The event of an unknown command, which contains the whole command unless that is long.
-fn shortened(mut event: Value) -> Value {
+fn shorten_event(mut event: Value) -> Value {
     let is_long = |text: &Value| text.to_string().len() > COMMAND_BYTES_MAX;
     if event.get("command").is_some_and(is_long) {
-        let name = short(event["command"]["type"].as_str().unwrap_or_default());
+        let name = truncate_for_message(event["command"]["type"].as_str().unwrap_or_default());
         event["command"] = json!({"type": name});
     }
     event
 }
 
 /// The fault for a known command with invalid content.
-fn unreadable(within: &str, name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
-    let differs = (failure.reason() == Some(Reason::Unreadable)).then(|| input::differs(full, sent)).flatten();
+fn invalid_command_fault(within: &str, name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
+    let differs = (failure.reason() == Some(Reason::Unreadable)).then(|| input::find_misfit(full, sent)).flatten();
     let mut event = json!(failure);
     let fault = if let Some(found) = &differs {
         let body = found.body();
         let path = body.path.as_deref().unwrap_or_default();
         event["field"] = path.into();
         let message = format!("{name} cannot be read: {}", body.message);
-        let fault = Fault::new(Code::Rejected, message).at(format!("{within}{path}")).allowed(body.allowed.clone());
+        let fault =
+            Fault::new(Code::Rejected, message).with_path(format!("{within}{path}")).allowed(body.allowed.clone());
         let fault = body.value.iter().fold(fault, Fault::value);
         body.hint.iter().fold(fault, Fault::hint)
     } else {
         let path = failure.pointer().unwrap_or_default();
-        Fault::new(Code::Rejected, failure.to_string()).at(format!("{within}{path}")).hint(failure.hint())
+        Fault::new(Code::Rejected, failure.to_string()).with_path(format!("{within}{path}")).hint(failure.hint())
     };
     let fault = fault.events([event]);
     let Some(entry) = command_entry(name) else { return fault };
     let hint = fault.body().hint.clone().unwrap_or_default();
-    fault.hint(format!("{hint}; a right {name}: {}", entry.example)).example(example(entry))
+    fault.hint(format!("{hint}; a right {name}: {}", entry.example)).example(command_example(entry))
 }
 
 /// Parses a sent state, and lists the repairs that it needed.
-pub(super) fn state(sent: &Value) -> Result<(SentState, Vec<Repair>), Fault> {
-    let read = if input::is_shaped(&STATE, &STATE, sent) {
-        SentState::read(sent).map(|(state, repairs)| (state, under("/state", repairs)))
+pub(super) fn parse_state(sent: &Value) -> Result<(SentState, Vec<Repair>), Fault> {
+    let read = if input::has_allowed_shape(&STATE, &STATE, sent) {
+        SentState::read(sent).map(|(state, repairs)| (state, prefix_repairs("/state", repairs)))
     } else {
         Err(FieldMisfit::new(Reason::Unreadable, "an array stands where an object should, or the other way round"))
     };
     read.map_err(|misfit| {
-        let differs = || input::differs(&STATE, &SentState::repaired(sent).0);
+        let differs = || input::find_misfit(&STATE, &SentState::repair(sent).0);
         let differs = (misfit.reason == Reason::Unreadable).then(differs).flatten();
         if let Some(found) = differs {
             let path = found.body().path.clone().unwrap_or_default();
-            return found.at(format!("/state{path}"));
+            return found.with_path(format!("/state{path}"));
         }
-        let misfit = misfit.within("state");
-        Fault::new(Code::InvalidParams, misfit.to_string()).at(misfit.pointer).hint(misfit.reason.hint())
+        let misfit = misfit.in_field("state");
+        Fault::new(Code::InvalidParams, misfit.to_string()).with_path(misfit.pointer).hint(misfit.reason.hint())
     })
 }
 
@@ -183,29 +186,34 @@ mod tests {
     fn every_example_is_what_its_schema_says() {
         let entries = CATEGORIES.iter().flat_map(|category| category.commands);
         for entry in entries {
-            let example = example(entry);
+            let example = command_example(entry);
             let (_, full) = &COMMANDS[entry.name];
-            assert!(input::differs(full, &example).is_none(), "{}: {:?}", entry.name, input::differs(full, &example));
-            assert!(command("/command", &example).is_ok(), "{}", entry.name);
+            assert!(
+                input::find_misfit(full, &example).is_none(),
+                "{}: {:?}",
+                entry.name,
+                input::find_misfit(full, &example)
+            );
+            assert!(parse_command("/command", &example).is_ok(), "{}", entry.name);
         }
         let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
-        assert!(state(&example).is_ok() && input::differs(&STATE, &example).is_none());
+        assert!(parse_state(&example).is_ok() && input::find_misfit(&STATE, &example).is_none());
     }
 
     #[test]
     fn only_so_many_repairs_are_told() {
         let repairs = |count: usize| vec![Repair { path: "/a".to_owned(), reason: "b".to_owned() }; count];
-        let all = under("/state", repairs(limits::REPAIRS_TOLD_MAX));
+        let all = prefix_repairs("/state", repairs(limits::REPAIRS_TOLD_MAX));
         assert_eq!(all.len(), limits::REPAIRS_TOLD_MAX);
         assert!(all.iter().all(|repair| repair.path == "/state/a"));
-        let more = under("/state", repairs(limits::REPAIRS_TOLD_MAX + 1));
+        let more = prefix_repairs("/state", repairs(limits::REPAIRS_TOLD_MAX + 1));
         assert_eq!(more.len(), limits::REPAIRS_TOLD_MAX + 1);
         assert_eq!(more.last().unwrap().reason, "1 more repairs were made");
     }
 
     #[test]
     fn what_is_wrong_is_named_with_a_right_example() {
-        let wrong = |sent: Value| command("/command", &sent).unwrap_err();
+        let wrong = |sent: Value| parse_command("/command", &sent).unwrap_err();
         let star = |payload: Value| json!({"type": "addStar", "id": "mars", "payload": payload});
         let right = json!({
             "name": "Mars", "mass": 1, "radius": 1, "color": "#C1440E", "parentId": null,

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use skald_domain::universe::{CATEGORIES, Category, Command, CommandEntry, category};
 
 use super::input_errors;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, short};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, truncate_for_message,
+};
 
 pub(super) struct ListUniverseCommands;
 
@@ -22,23 +24,23 @@ pub(super) struct ListUniverseCommandsInput {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListUniverseCommandsOutput {
-    categories: Vec<CategoryShown>,
+    categories: Vec<CategoryInfo>,
     /// The types of all commands, whatever was asked for.
     command_types: &'static [&'static str],
 }
 
 #[derive(Serialize, JsonSchema)]
-struct CategoryShown {
+struct CategoryInfo {
     title: &'static str,
     /// The same in another spelling.
     name: &'static str,
     /// The same as a filter.
     slug: &'static str,
-    commands: Vec<CommandShown>,
+    commands: Vec<CommandInfo>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct CommandShown {
+pub(super) struct CommandInfo {
     #[serde(rename = "type")]
     kind: &'static str,
     purpose: &'static str,
@@ -52,21 +54,21 @@ pub(super) struct CommandShown {
     schema: Option<Value>,
 }
 
-impl CommandShown {
-    pub(super) fn of(entry: &'static CommandEntry, with_schema: bool) -> Self {
+impl CommandInfo {
+    pub(super) fn from_entry(entry: &'static CommandEntry, with_schema: bool) -> Self {
         Self {
             kind: entry.name,
             purpose: entry.purpose,
             required: entry.required,
-            example: input_errors::example(entry),
-            schema: with_schema.then(|| input_errors::shown_schema(entry.name)).flatten().cloned(),
+            example: input_errors::command_example(entry),
+            schema: with_schema.then(|| input_errors::client_schema(entry.name)).flatten().cloned(),
         }
     }
 }
 
-impl CategoryShown {
-    fn of(category: &'static Category, with_schemas: bool) -> Self {
-        let commands = category.commands.iter().map(|entry| CommandShown::of(entry, with_schemas)).collect();
+impl CategoryInfo {
+    fn from_category(category: &'static Category, with_schemas: bool) -> Self {
+        let commands = category.commands.iter().map(|entry| CommandInfo::from_entry(entry, with_schemas)).collect();
         Self { title: category.title, name: category.name, slug: category.slug, commands }
     }
 }
@@ -89,10 +91,10 @@ impl Operation for ListUniverseCommands {
     ) -> Result<ListUniverseCommandsOutput, Fault> {
         app.find_universe::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
         let categories = match &input.category {
-            None => CATEGORIES.iter().map(|category| CategoryShown::of(category, false)).collect(),
+            None => CATEGORIES.iter().map(|category| CategoryInfo::from_category(category, false)).collect(),
             Some(name) => {
-                let found = category(name).ok_or_else(|| unknown(name).universe(&input.universe_id))?;
-                vec![CategoryShown::of(found, true)]
+                let found = category(name).ok_or_else(|| unknown_category_fault(name).universe(&input.universe_id))?;
+                vec![CategoryInfo::from_category(found, true)]
             }
         };
         Ok(ListUniverseCommandsOutput { categories, command_types: Command::NAMES })
@@ -100,20 +102,20 @@ impl Operation for ListUniverseCommands {
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
         match field {
-            "category" => Some(slugs().map(str::to_owned).collect()),
-            field => app.universe_ids(caller, field).await,
+            "category" => Some(category_slugs().map(str::to_owned).collect()),
+            field => app.complete_universe_id(caller, field).await,
         }
     }
 }
 
-fn slugs() -> impl Iterator<Item = &'static str> {
+fn category_slugs() -> impl Iterator<Item = &'static str> {
     CATEGORIES.iter().map(|category| category.slug)
 }
 
-fn unknown(name: &str) -> Fault {
-    let known: Vec<&str> = slugs().collect();
-    Fault::new(Code::InvalidParams, format!("there is no category {:?} of commands", short(name)))
-        .at("/category")
+fn unknown_category_fault(name: &str) -> Fault {
+    let known: Vec<&str> = category_slugs().collect();
+    Fault::new(Code::InvalidParams, format!("there is no category {:?} of commands", truncate_for_message(name)))
+        .with_path("/category")
         .value(&name.into())
         .hint(format!("allowed: {}; none for all", known.join(", ")))
         .allowed(known)

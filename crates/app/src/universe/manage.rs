@@ -8,12 +8,12 @@ use skald_domain::universe::{Repair, SentState, UniverseCommand};
 use super::answer_schemas::SentObject;
 use super::input_errors;
 use super::read_record::UniverseRecord;
-use super::stream::{Listed, stream};
-use crate::list_page::page_limit;
+use super::stream::{ListedUniverse, universe_stream};
+use crate::list_page::check_page_limit;
 use crate::method_fields::MethodFields;
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, Toolset,
-    check_chosen_id, creation_quota, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,
+    Toolset, check_chosen_id, creation_quota, limits,
 };
 
 pub(super) struct ManageUniverse;
@@ -31,7 +31,7 @@ pub(super) enum UniverseMethod {
 }
 
 impl UniverseMethod {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Rename => "rename",
@@ -41,7 +41,7 @@ impl UniverseMethod {
         }
     }
 
-    fn takes(self) -> &'static [&'static str] {
+    fn allowed_fields(self) -> &'static [&'static str] {
         match self {
             Self::Create => &["universeId", "name", "campaignId", "state"],
             Self::Rename => &["universeId", "name"],
@@ -54,7 +54,7 @@ impl UniverseMethod {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct KeepUniverseInput {
+pub(super) struct ManageUniverseInput {
     /// What to do.
     pub(super) method: UniverseMethod,
     /// The universe; on create an id of your own choice, one is made if left out.
@@ -74,7 +74,7 @@ pub(super) struct KeepUniverseInput {
 
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct KeepUniverseOutput {
+pub(super) struct ManageUniverseOutput {
     /// As it is now; as it was, if it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     universe: Option<UniverseRecord>,
@@ -84,17 +84,17 @@ pub(super) struct KeepUniverseOutput {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     deleted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    universes: Option<Vec<Listed>>,
+    universes: Option<Vec<ListedUniverse>>,
     /// Send it as cursor for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-type Output = Answered<KeepUniverseOutput>;
+type Output = CommandAnswer<ManageUniverseOutput>;
 
-impl KeepUniverseInput {
+impl ManageUniverseInput {
     fn method_fields(&self) -> MethodFields {
-        MethodFields { method: self.method.word(), takes: self.method.takes() }
+        MethodFields { method: self.method.as_str(), takes: self.method.allowed_fields() }
     }
 
     /// Refuses fields that the method does not take.
@@ -109,8 +109,8 @@ impl KeepUniverseInput {
         ])
     }
 
-    fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
-        self.method_fields().needed(field, given)
+    fn require_field<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
+        self.method_fields().require_field(field, given)
     }
 }
 
@@ -123,106 +123,113 @@ impl Operation for ManageUniverse {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const DESTRUCTIVE: bool = true;
-    type Input = KeepUniverseInput;
+    type Input = ManageUniverseInput;
     type Output = Output;
 
-    async fn run(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: ManageUniverseInput) -> Result<Output, Fault> {
         input.check_fields()?;
         match input.method {
-            UniverseMethod::Create => create(app, call, input).await,
+            UniverseMethod::Create => create_universe(app, call, input).await,
             UniverseMethod::Rename => {
-                let name = input.needed("name", input.name.as_ref())?.to_owned();
-                change(app, call, &input, UniverseCommand::Rename { name }, Vec::new()).await
+                let name = input.require_field("name", input.name.as_ref())?.to_owned();
+                change_universe(app, call, &input, UniverseCommand::Rename { name }, Vec::new()).await
             }
             UniverseMethod::Replace => {
-                let (state, repaired) = read(input.state.as_ref())?;
+                let (state, repaired) = parse_sent_state(input.state.as_ref())?;
                 let command = UniverseCommand::Replace { name: input.name.clone(), state };
-                change(app, call, &input, command, repaired).await
+                change_universe(app, call, &input, command, repaired).await
             }
-            UniverseMethod::Delete => change(app, call, &input, UniverseCommand::Delete, Vec::new()).await,
+            UniverseMethod::Delete => change_universe(app, call, &input, UniverseCommand::Delete, Vec::new()).await,
             UniverseMethod::List => {
-                let page = app.universes_of(call.caller, input.cursor.as_deref(), page_limit(input.limit)?).await?;
+                let page =
+                    app.list_universes(call.caller, input.cursor.as_deref(), check_page_limit(input.limit)?).await?;
                 let (universes, next_cursor) = (Some(page.items), page.next_cursor);
-                Ok(Answered::Now(KeepUniverseOutput { universes, next_cursor, ..KeepUniverseOutput::default() }))
+                Ok(CommandAnswer::Now(ManageUniverseOutput {
+                    universes,
+                    next_cursor,
+                    ..ManageUniverseOutput::default()
+                }))
             }
         }
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
         match field {
-            "campaignId" => app.known_ids(caller, "campaign_id").await,
-            field => app.universe_ids(caller, field).await,
+            "campaignId" => app.complete_id_field(caller, "campaign_id").await,
+            field => app.complete_universe_id(caller, field).await,
         }
     }
 }
 
 /// Parses the state, if one was sent, and lists the repairs that it needed.
-fn read(sent: Option<&SentObject>) -> Result<(Option<SentState>, Vec<Repair>), Fault> {
+fn parse_sent_state(sent: Option<&SentObject>) -> Result<(Option<SentState>, Vec<Repair>), Fault> {
     let Some(sent) = sent else { return Ok((None, Vec::new())) };
-    let (state, repaired) = input_errors::state(&sent.0)?;
+    let (state, repaired) = input_errors::parse_state(&sent.0)?;
     Ok((Some(state), repaired))
 }
 
-async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
+async fn create_universe(app: &App, call: &Call<'_>, input: ManageUniverseInput) -> Result<Output, Fault> {
     if let Some(revision) = call.work.expected_revision {
         let message = format!("revision {revision} is expected of a universe that is yet to be created");
         return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
     }
-    let name = input.needed("name", input.name.as_ref())?.to_owned();
-    let (state, repaired) = read(input.state.as_ref())?;
-    may_create(app, call.caller, input.campaign_id.as_deref()).await?;
+    let name = input.require_field("name", input.name.as_ref())?.to_owned();
+    let (state, repaired) = parse_sent_state(input.state.as_ref())?;
+    check_create_permission(app, call.caller, input.campaign_id.as_deref()).await?;
     let id = match input.universe_id {
         Some(id) => {
             let sees_all = call.caller.role_in(EVERY_CAMPAIGN).is_some();
-            check_chosen_id(call.caller, sees_all, &id).map_err(|fault| fault.at("/universeId"))?;
+            check_chosen_id(call.caller, sees_all, &id).map_err(|fault| fault.with_path("/universeId"))?;
             id
         }
         None => app.new_id(call, id::UNIVERSE, ""),
     };
     let stream = match &input.campaign_id {
-        Some(campaign_id) => stream(&id).belonging_to(campaign_id),
-        None => stream(&id),
+        Some(campaign_id) => universe_stream(&id).with_tenant(campaign_id),
+        None => universe_stream(&id),
     };
     app.check_quota(call.caller, &creation_quota::UNIVERSES, &stream, input.campaign_id.as_deref()).await?;
     let command = UniverseCommand::Create { id: id.clone(), name, campaign_id: input.campaign_id, state };
-    let created = app.universe_command::<ManageUniverse, _>(call, (&id, &stream), command, move |done| {
-        let universe = UniverseRecord::of(&done.committed.state, done.revision);
-        KeepUniverseOutput { universe, repaired: repaired.clone(), ..KeepUniverseOutput::default() }
+    let created = app.execute_universe_command::<ManageUniverse, _>(call, (&id, &stream), command, move |done| {
+        let universe = UniverseRecord::from_universe(&done.committed.state, done.revision);
+        ManageUniverseOutput { universe, repaired: repaired.clone(), ..ManageUniverseOutput::default() }
     });
     created.await.map(|(answered, _)| answered)
 }
 
 /// Game masters of a campaign may create its universes. A universe without a campaign needs a game master of every
 /// campaign.
-async fn may_create(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
+async fn check_create_permission(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
     let game_masters = Allowed::InCampaign(CampaignRole::Gm);
     if let Some(campaign_id) = campaign_id {
-        let entered = app.enter_as(caller, ManageUniverse::NAME, game_masters, campaign_id).await;
-        return entered.map(drop).map_err(|fault| fault.at("/campaignId"));
+        let entered = app.enter_campaign_as(caller, ManageUniverse::NAME, game_masters, campaign_id).await;
+        return entered.map(drop).map_err(|fault| fault.with_path("/campaignId"));
     }
     if caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Gm) {
         return Ok(());
     }
     let message = "a universe without a campaign is for game masters of every campaign to create";
-    Err(Fault::new(Code::Forbidden, message).at("/campaignId").hint("send the campaignId of a campaign that you lead"))
+    Err(Fault::new(Code::Forbidden, message)
+        .with_path("/campaignId")
+        .hint("send the campaignId of a campaign that you lead"))
 }
 
-async fn change(
+async fn change_universe(
     app: &App,
     call: &Call<'_>,
-    input: &KeepUniverseInput,
+    input: &ManageUniverseInput,
     command: UniverseCommand,
     repaired: Vec<Repair>,
 ) -> Result<Output, Fault> {
-    let universe_id = input.needed("universeId", input.universe_id.as_ref())?;
+    let universe_id = input.require_field("universeId", input.universe_id.as_ref())?;
     let found_universe = app.find_universe::<ManageUniverse>(call, universe_id, CampaignRole::Gm).await?;
     let before = found_universe.universe()?;
     let place = (universe_id, &found_universe.stream);
-    let changed = app.universe_command::<ManageUniverse, _>(call, place, command, move |done| {
-        let now = UniverseRecord::of(&done.committed.state, done.revision);
+    let changed = app.execute_universe_command::<ManageUniverse, _>(call, place, command, move |done| {
+        let now = UniverseRecord::from_universe(&done.committed.state, done.revision);
         let deleted = now.is_none();
-        let universe = now.or_else(|| UniverseRecord::of(&before, done.revision));
-        KeepUniverseOutput { universe, deleted, repaired: repaired.clone(), ..KeepUniverseOutput::default() }
+        let universe = now.or_else(|| UniverseRecord::from_universe(&before, done.revision));
+        ManageUniverseOutput { universe, deleted, repaired: repaired.clone(), ..ManageUniverseOutput::default() }
     });
     changed.await.map(|(answered, _)| answered)
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::map_scene;
-use super::stream::not_found;
+use super::stream::universe_not_found_fault;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset};
 use skald_picture::Theme;
 
@@ -43,13 +43,13 @@ impl Operation for UniverseMap {
 
     async fn run(app: &App, call: &Call<'_>, input: UniverseMapInput) -> Result<UniverseMapOutput, Fault> {
         if let Some(time) = input.t.filter(|time| !time.is_finite()) {
-            let fault = Fault::new(Code::InvalidParams, format!("t is {time}, not a time")).at("/t");
+            let fault = Fault::new(Code::InvalidParams, format!("t is {time}, not a time")).with_path("/t");
             return Err(fault.hint("send a number of simulated seconds, or leave t out for the universe's own time"));
         }
         let found_universe = app.find_universe::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
         let universe = found_universe.universe()?;
         let drawn = app.compute(move |_| {
-            let about = universe.about().ok_or_else(|| not_found(&input.universe_id))?;
+            let about = universe.identity().ok_or_else(|| universe_not_found_fault(&input.universe_id))?;
             let time = input.t.unwrap_or_else(|| universe.state().time());
             Ok(map_scene::universe_scene(&about.name, universe.state().snapshot(), time, input.theme).svg())
         });
@@ -57,6 +57,6 @@ impl Operation for UniverseMap {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 }

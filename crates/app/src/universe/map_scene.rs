@@ -10,8 +10,8 @@ use skald_picture::{Band, Body, Cloud, Kind, Path, Point, Ring, Theme, UniverseS
 const TRAJECTORY_SECONDS: f64 = 100.0;
 
 /// Default colours of belts.
-const STONES: &str = "#9c8f7a";
-const ICE: &str = "#8fb3cc";
+const ROCK_COLOR: &str = "#9c8f7a";
+const ICE_COLOR: &str = "#8fb3cc";
 
 /// The scene of a universe at a time.
 pub(super) fn universe_scene<'a>(name: &'a str, snapshot: &'a Snapshot, time: f64, theme: Theme) -> UniverseScene<'a> {
@@ -32,32 +32,34 @@ pub(super) fn universe_scene<'a>(name: &'a str, snapshot: &'a Snapshot, time: f6
         next += 1;
         let index = bodies.len();
         places.insert(&star.id, index);
-        bodies.push(body(star, parent, time));
+        bodies.push(scene_body(star, parent, time));
         let children = star.children.iter().filter_map(|id| stars.get(id));
         waiting.extend(children.map(|child| (child.as_ref(), Some(index))));
     }
-    for (hosts, band) in bands(snapshot) {
+    for (hosts, band) in scene_bands(snapshot) {
         if let Some(host) = hosts.into_iter().find_map(|id| places.get(id)) {
             bodies[*host].bands.push(band);
         }
     }
     let groups = snapshot.groups().values().map(|group| &*group.name).collect();
-    UniverseScene { title: name, time, bodies, clouds: clouds(snapshot), groups, theme }
+    UniverseScene { title: name, time, bodies, clouds: scene_clouds(snapshot), groups, theme }
 }
 
-fn above(position: Position) -> Point {
+fn project_from_above(position: Position) -> Point {
     (position.x.0, position.z.0)
 }
 
-fn body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
+fn scene_body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
     let path = match orbit(star) {
-        Some(orbit) => {
-            Path::Orbit { center: above(orbit.center), major: above(orbit.major), minor: above(orbit.minor) }
-        }
-        None => straight(star, time),
+        Some(orbit) => Path::Orbit {
+            center: project_from_above(orbit.center),
+            major: project_from_above(orbit.major),
+            minor: project_from_above(orbit.minor),
+        },
+        None => straight_path(star, time),
     };
     let colour = star.rogue_planet.as_ref().filter(|_| star.is_rogue()).and_then(|rogue| rogue.color_override.as_ref());
-    let kind = kind(star);
+    let kind = scene_kind(star);
     Body {
         name: &star.name,
         kind,
@@ -65,7 +67,7 @@ fn body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
         mass: star.mass.0,
         radius: star.radius.0,
         parent,
-        at: above(local_position(star, time)),
+        at: project_from_above(local_position(star, time)),
         path,
         is_rogue: star.is_rogue(),
         ring: star.ring.as_ref().map(|ring| Ring { outer: ring.outer_radius_multiplier.0, color: &ring.color }),
@@ -82,16 +84,19 @@ fn body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
 }
 
 /// The straight path of a body without an orbit, from a past to a future position.
-fn straight(star: &Star, time: f64) -> Path {
+fn straight_path(star: &Star, time: f64) -> Path {
     let meta = star.rogue_planet.as_deref();
     let is_shown = meta.is_none_or(|meta| meta.show_trajectory != Some(false));
     let window = |seconds: Option<f64>| if is_shown { seconds.unwrap_or(TRAJECTORY_SECONDS) } else { 0.0 };
     let past = window(meta.and_then(|meta| meta.trajectory_past_window).map(|seconds| seconds.0));
     let future = window(meta.and_then(|meta| meta.trajectory_future_window).map(|seconds| seconds.0));
-    Path::Straight { from: above(local_position(star, time - past)), to: above(local_position(star, time + future)) }
+    Path::Straight {
+        from: project_from_above(local_position(star, time - past)),
+        to: project_from_above(local_position(star, time + future)),
+    }
 }
 
-fn kind(star: &Star) -> Kind {
+fn scene_kind(star: &Star) -> Kind {
     match star.kind() {
         BodyKind::Star => Kind::Star,
         BodyKind::Planet => Kind::Planet,
@@ -105,9 +110,9 @@ fn kind(star: &Star) -> Kind {
 }
 
 /// Visible belts, fields and disks, each with the ids of possible hosts. The first host that exists counts.
-fn bands(snapshot: &Snapshot) -> impl Iterator<Item = (Vec<&str>, Band<'_>)> {
+fn scene_bands(snapshot: &Snapshot) -> impl Iterator<Item = (Vec<&str>, Band<'_>)> {
     let belts = snapshot.belts().values().filter(|belt| belt.visible != Some(false)).map(|belt| {
-        let plain = if belt.is_icy == Some(true) { ICE } else { STONES };
+        let plain = if belt.is_icy == Some(true) { ICE_COLOR } else { ROCK_COLOR };
         let band = Band {
             name: &belt.name,
             color: belt.color.as_deref().unwrap_or(plain),
@@ -143,15 +148,15 @@ fn bands(snapshot: &Snapshot) -> impl Iterator<Item = (Vec<&str>, Band<'_>)> {
     belts.chain(fields).chain(disks)
 }
 
-fn clouds(snapshot: &Snapshot) -> Vec<Cloud<'_>> {
+fn scene_clouds(snapshot: &Snapshot) -> Vec<Cloud<'_>> {
     let seen = snapshot.nebulae().values().filter(|nebula| nebula.visible != Some(false));
     seen.map(|nebula| {
-        let size = nebula.dimensions.map_or((nebula.radius.0, nebula.radius.0), above);
+        let size = nebula.dimensions.map_or((nebula.radius.0, nebula.radius.0), project_from_above);
         Cloud {
             name: &nebula.name,
             color: &nebula.base_color,
             accent: &nebula.accent_color,
-            at: above(nebula.position),
+            at: project_from_above(nebula.position),
             size: (size.0.abs(), size.1.abs()),
             density: nebula.density.clamped(),
         }

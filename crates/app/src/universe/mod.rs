@@ -27,9 +27,9 @@ mod stream;
 mod views;
 
 pub(crate) use feed::Feeds;
-pub use feed::{Fed, FedEvent, FedEvents, Feed};
+pub use feed::{Feed, FeedEvent, FeedEvents, FeedItem};
 pub use stream::UniverseStream;
-pub(crate) use stream::{Listed, PLACES, UNIVERSES};
+pub(crate) use stream::{ListedUniverse, UNIVERSE_CAMPAIGNS, UNIVERSES};
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
@@ -47,21 +47,21 @@ pub(crate) struct UniverseNoun;
 impl Noun for UniverseNoun {
     fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            OperationEntry::of::<manage::ManageUniverse>(),
-            OperationEntry::of::<get_state::GetUniverseState>(),
-            OperationEntry::of::<list_commands::ListUniverseCommands>(),
-            OperationEntry::of::<send_command::SendUniverseCommand>(),
-            OperationEntry::of::<send_commands::SendUniverseCommands>(),
-            OperationEntry::of::<read::UniverseRead>(),
-            OperationEntry::of::<read_record::ReadRecord>(),
-            OperationEntry::of::<rest::ListUniverses>(),
-            OperationEntry::of::<rest::CreateUniverse>(),
-            OperationEntry::of::<rest::ReplaceUniverse>(),
-            OperationEntry::of::<rest::DeleteUniverse>(),
-            OperationEntry::of::<events::UniverseEvents>(),
-            OperationEntry::of::<map::UniverseMap>(),
-            OperationEntry::of::<docs::UniverseDocs>(),
-            OperationEntry::of::<docs::UniverseCommandDocs>(),
+            OperationEntry::from_operation::<manage::ManageUniverse>(),
+            OperationEntry::from_operation::<get_state::GetUniverseState>(),
+            OperationEntry::from_operation::<list_commands::ListUniverseCommands>(),
+            OperationEntry::from_operation::<send_command::SendUniverseCommand>(),
+            OperationEntry::from_operation::<send_commands::SendUniverseCommands>(),
+            OperationEntry::from_operation::<read::UniverseRead>(),
+            OperationEntry::from_operation::<read_record::ReadRecord>(),
+            OperationEntry::from_operation::<rest::ListUniverses>(),
+            OperationEntry::from_operation::<rest::CreateUniverse>(),
+            OperationEntry::from_operation::<rest::ReplaceUniverse>(),
+            OperationEntry::from_operation::<rest::DeleteUniverse>(),
+            OperationEntry::from_operation::<events::UniverseEvents>(),
+            OperationEntry::from_operation::<map::UniverseMap>(),
+            OperationEntry::from_operation::<docs::UniverseDocs>(),
+            OperationEntry::from_operation::<docs::UniverseCommandDocs>(),
         ]
     }
 
@@ -82,7 +82,7 @@ impl Noun for UniverseNoun {
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {
-        Some(RegisteredKind::of::<UniverseStream>())
+        Some(RegisteredKind::new::<UniverseStream>())
     }
 
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
@@ -90,19 +90,19 @@ impl Noun for UniverseNoun {
     }
 
     fn changed_resources(&self, record: &Record) -> Vec<ResourceChange> {
-        changed_resources::changed(record)
+        changed_resources::record_changes(record)
     }
 
     fn containing_resource(&self, uri: &str) -> Option<String> {
-        changed_resources::whole(uri)
+        changed_resources::containing_universe_uri(uri)
     }
 
     fn record_audience(&self) -> RecordAudience {
-        RecordAudience::CampaignInDocument(PLACES)
+        RecordAudience::CampaignInDocument(UNIVERSE_CAMPAIGNS)
     }
 
     fn record_appended(&self, app: &App, record: &Record) {
-        app.feeds.hear(record);
+        app.feeds.wake(record);
     }
 
     fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {

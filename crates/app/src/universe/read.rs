@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::access::FoundUniverse;
-use super::stream::Listed;
-use super::views::{self, Ask, Part};
-use crate::list_page::page_limit;
+use super::stream::ListedUniverse;
+use super::views::{self, StatePart, ViewRequest};
+use crate::list_page::check_page_limit;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Exposed, Fault, Operation,
     OperationKind, Route, Toolset, limits,
@@ -18,7 +18,7 @@ pub(super) struct UniverseRead;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum View {
+enum ReadView {
     /// All universes, without what they hold.
     #[default]
     Universes,
@@ -34,8 +34,8 @@ enum View {
     Positions,
 }
 
-impl View {
-    fn part(self) -> Option<views::View> {
+impl ReadView {
+    fn state_view(self) -> Option<views::View> {
         match self {
             Self::Universes => None,
             Self::Summary => Some(views::View::Summary),
@@ -52,7 +52,7 @@ impl View {
 pub(super) struct UniverseReadInput {
     /// What to read; the list if left out.
     #[serde(default)]
-    view: View,
+    view: ReadView,
     /// The universe, where one is read.
     universe_id: Option<String>,
     /// The body, for the view body.
@@ -72,13 +72,13 @@ pub(super) struct UniverseReadInput {
 #[serde(rename_all = "camelCase")]
 pub(super) struct UniverseReadOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
-    universes: Option<Vec<Listed>>,
+    universes: Option<Vec<ListedUniverse>>,
     /// Send it as cursor for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     /// A part of a universe, which has a cursor of its own.
     #[serde(flatten)]
-    part: Option<Box<Part>>,
+    part: Option<Box<StatePart>>,
 }
 
 impl Operation for UniverseRead {
@@ -91,44 +91,48 @@ impl Operation for UniverseRead {
     // The toolset has three fixed tools; this operation serves resources.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::get("/api/v1/universes").with("view", "universes"),
-        Route::get("/api/v1/universes/{universeId}/summary").with("view", "summary"),
-        Route::get("/api/v1/universes/{universeId}/bodies").with("view", "bodies"),
-        Route::get("/api/v1/universes/{universeId}/body/{bodyId}").with("view", "body"),
-        Route::get("/api/v1/universes/{universeId}/groups").with("view", "groups"),
-        Route::get("/api/v1/universes/{universeId}/positions").with("view", "positions"),
+        Route::get("/api/v1/universes").with_fixed_field("view", "universes"),
+        Route::get("/api/v1/universes/{universeId}/summary").with_fixed_field("view", "summary"),
+        Route::get("/api/v1/universes/{universeId}/bodies").with_fixed_field("view", "bodies"),
+        Route::get("/api/v1/universes/{universeId}/body/{bodyId}").with_fixed_field("view", "body"),
+        Route::get("/api/v1/universes/{universeId}/groups").with_fixed_field("view", "groups"),
+        Route::get("/api/v1/universes/{universeId}/positions").with_fixed_field("view", "positions"),
     ];
     type Input = UniverseReadInput;
     type Output = UniverseReadOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UniverseReadInput) -> Result<UniverseReadOutput, Fault> {
         let output = UniverseReadOutput::default();
-        let Some(view) = input.view.part() else {
-            let page = app.universes_of(call.caller, input.cursor.as_deref(), page_limit(input.limit)?).await?;
+        let Some(view) = input.view.state_view() else {
+            let page = app.list_universes(call.caller, input.cursor.as_deref(), check_page_limit(input.limit)?).await?;
             return Ok(UniverseReadOutput { universes: Some(page.items), next_cursor: page.next_cursor, ..output });
         };
         let Some(universe_id) = &input.universe_id else {
             let fault = Fault::new(Code::InvalidParams, "universeId is required for what is in a universe");
-            return Err(fault.at("/universeId").hint("the view universes lists them"));
+            return Err(fault.with_path("/universeId").hint("the view universes lists them"));
         };
         let found_universe = app.find_universe::<Self>(call, universe_id, CampaignRole::Guest).await?;
-        Ok(UniverseReadOutput { part: part(&found_universe, view, &input)?.map(Box::new), ..output })
+        Ok(UniverseReadOutput { part: read_requested_part(&found_universe, view, &input)?.map(Box::new), ..output })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 
-    async fn complete_beside(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
-        if request.argument == "bodyId" { Some(app.body_ids(caller, request).await) } else { None }
+    async fn complete_from_arguments(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
+        if request.argument == "bodyId" { Some(app.complete_body_id(caller, request).await) } else { None }
     }
 }
 
 /// The part to read. Other than in `get_universe_state`, the id of the view body is in `bodyId`.
-fn part(found_universe: &FoundUniverse, view: views::View, input: &UniverseReadInput) -> Result<Option<Part>, Fault> {
+fn read_requested_part(
+    found_universe: &FoundUniverse,
+    view: views::View,
+    input: &UniverseReadInput,
+) -> Result<Option<StatePart>, Fault> {
     let UniverseReadInput { body_id, ids, cursor, limit, t, .. } = input;
     let misplaced = |field: &str, message: &str, hint: &str| {
-        let fault = Fault::new(Code::InvalidParams, message).at(format!("/{field}")).hint(hint);
+        let fault = Fault::new(Code::InvalidParams, message).with_path(format!("/{field}")).hint(hint);
         Err(fault.universe(&found_universe.universe_id))
     };
     let ids = match (view, body_id, ids) {
@@ -140,7 +144,8 @@ fn part(found_universe: &FoundUniverse, view: views::View, input: &UniverseReadI
         (_, Some(_), _) => return misplaced("bodyId", "only the view body takes a bodyId", "send ids instead"),
         (_, None, ids) => ids.as_deref(),
     };
-    let ask = Ask { view: Some(view), ids, cursor: cursor.as_deref(), limit: *limit, t: *t };
+    let ask = ViewRequest { view: Some(view), ids, cursor: cursor.as_deref(), limit: *limit, t: *t };
     let is_of_body = |fault: &Fault| body_id.is_some() && fault.body().path.as_deref() == Some("/ids/0");
-    views::part(found_universe, &ask).map_err(|fault| if is_of_body(&fault) { fault.at("/bodyId") } else { fault })
+    views::read_part(found_universe, &ask)
+        .map_err(|fault| if is_of_body(&fault) { fault.with_path("/bodyId") } else { fault })
 }

@@ -6,10 +6,10 @@ use skald_domain::universe::Universe;
 
 use super::answer_schemas::StateShape;
 use super::rest;
-use super::stream::moment;
+use super::stream::format_time;
 use crate::{
-    Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, HttpMethod, Operation, OperationKind, Prepared,
-    Route, Toolset,
+    Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, HttpMethod, Operation, OperationKind,
+    RenderedJson, Route, Toolset,
 };
 
 /// A universe as it is told, without what it holds.
@@ -29,14 +29,14 @@ pub(super) struct UniverseRecord {
 
 impl UniverseRecord {
     /// `None` if there is no such universe.
-    pub(super) fn of(universe: &Universe, revision: u64) -> Option<Self> {
-        let about = universe.about()?;
+    pub(super) fn from_universe(universe: &Universe, revision: u64) -> Option<Self> {
+        let about = universe.identity()?;
         Some(Self {
             id: about.id.clone(),
             name: about.name.clone(),
             campaign_id: about.campaign_id.clone(),
-            created_at: moment(about.created_at),
-            updated_at: moment(universe.updated_at().unwrap_or(about.created_at)),
+            created_at: format_time(about.created_at),
+            updated_at: format_time(universe.updated_at().unwrap_or(about.created_at)),
             revision,
         })
     }
@@ -62,7 +62,7 @@ pub(super) struct ReadRecordInput {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct ReadRecordOutput(#[schemars(with = "WholeRecord")] Prepared);
+pub(super) struct ReadRecordOutput(#[schemars(with = "WholeRecord")] RenderedJson);
 
 impl Operation for ReadRecord {
     const NAME: &'static str = "universe_record";
@@ -74,7 +74,7 @@ impl Operation for ReadRecord {
     // The toolset has three fixed tools; this operation serves the resource universe://{universeId}.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] =
-        &[Route::get("/api/v1/universes/{universeId}"), rest::one(HttpMethod::Get).conditional()];
+        &[Route::get("/api/v1/universes/{universeId}"), rest::universe_route(HttpMethod::Get).with_conditional_get()];
     type Input = ReadRecordInput;
     type Output = ReadRecordOutput;
 
@@ -88,6 +88,6 @@ impl Operation for ReadRecord {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 }

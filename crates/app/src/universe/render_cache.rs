@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use tokio::sync::OnceCell;
 
-use super::access::{FoundUniverse, things};
+use super::access::{FoundUniverse, count_things};
 use super::incremental_json::{RecordDocument, StateDocument, UniverseJson};
 use super::read_record::UniverseRecord;
-use crate::{App, Fault, Prepared, limits};
+use crate::{App, Fault, RenderedJson, limits};
 use skald_journal::CommittedState;
 
 /// The rendered JSON of one revision.
@@ -21,7 +21,7 @@ pub struct RenderCache {
 }
 
 impl RenderCache {
-    pub(super) fn next(&self) -> Self {
+    pub(super) fn for_next_revision(&self) -> Self {
         Self { forms: OnceCell::new(), last: Arc::clone(&self.last) }
     }
 }
@@ -29,9 +29,9 @@ impl RenderCache {
 #[derive(Clone)]
 pub(super) struct RenderedUniverse {
     /// The universe with its name, its revision and all that it holds.
-    pub record: Prepared,
+    pub record: RenderedJson,
     /// Its state alone.
-    pub state: Prepared,
+    pub state: RenderedJson,
 }
 
 impl App {
@@ -41,25 +41,25 @@ impl App {
         let universe = found_universe.universe()?;
         let forms = found_universe.committed.read_cache.forms.get_or_try_init(async || {
             let committed = Arc::clone(&found_universe.committed);
-            if things(universe.state()) <= limits::ANSWERED_STATE_MAX {
-                return render(&committed);
+            if count_things(universe.state()) <= limits::ANSWERED_STATE_MAX {
+                return render_universe(&committed);
             }
             // A large universe would block the async runtime.
-            let made = tokio::task::spawn_blocking(move || render(&committed)).await;
+            let made = tokio::task::spawn_blocking(move || render_universe(&committed)).await;
             made.unwrap_or_else(|error| Err(error.to_string()))
         });
-        let forms = forms.await.map_err(|error| Fault::internal(error, self.request_id()))?;
+        let forms = forms.await.map_err(|error| Fault::internal(error, self.new_request_id()))?;
         Ok(forms.clone())
     }
 }
 
-fn render(committed: &CommittedState<UniverseStream>) -> Result<RenderedUniverse, String> {
-    let record = UniverseRecord::of(&committed.state, committed.revision()).ok_or("there is no universe")?;
+fn render_universe(committed: &CommittedState<UniverseStream>) -> Result<RenderedUniverse, String> {
+    let record = UniverseRecord::from_universe(&committed.state, committed.revision()).ok_or("there is no universe")?;
     let last = committed.read_cache.last.load_full();
     let json =
-        UniverseJson::write(&record, committed.state.state(), last.as_deref()).map_err(|error| error.to_string())?;
+        UniverseJson::render(&record, committed.state.state(), last.as_deref()).map_err(|error| error.to_string())?;
     let json = Arc::new(json);
     committed.read_cache.last.store(Some(Arc::clone(&json)));
-    let record = Prepared::of(Arc::new(RecordDocument(Arc::clone(&json))));
-    Ok(RenderedUniverse { record, state: Prepared::of(Arc::new(StateDocument(json))) })
+    let record = RenderedJson::new(Arc::new(RecordDocument(Arc::clone(&json))));
+    Ok(RenderedUniverse { record, state: RenderedJson::new(Arc::new(StateDocument(json))) })
 }

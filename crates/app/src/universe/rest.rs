@@ -8,37 +8,38 @@ use serde_json::{Map, Value};
 use skald_domain::universe::Repair;
 
 use super::answer_schemas::{SentObject, StateShape};
-use super::manage::{self, KeepUniverseInput, ManageUniverse};
+use super::manage::{self, ManageUniverse, ManageUniverseInput};
 use super::read_record::{ReadRecord, UniverseRecord};
-use super::stream::Listed;
-use crate::list_page::page_limit;
+use super::stream::ListedUniverse;
+use crate::list_page::check_page_limit;
 use crate::{
     Allowed, Answer, App, Call, Caller, CampaignRole, Class, Code, Exposed, Fault, FaultShape, HttpMethod,
-    ObjectWithDocument, Operation, OperationKind, Prepared, RequestBody, Route, Success, Toolset, Work, limits,
+    ObjectWithDocument, Operation, OperationKind, RenderedJson, RequestBody, RequestControl, Route, Success, Toolset,
+    limits,
 };
 
 /// Universes in a page with whole states.
-const WHOLE_PAGE: usize = 10;
+const FULL_PAGE_MAX: usize = 10;
 
 const fn route(method: HttpMethod, path: &'static str) -> Route {
-    Route::new(method, path).renaming("id", "universeId").failing_with(FaultShape::Sentence)
+    Route::new(method, path).with_renamed_field("id", "universeId").with_fault_shape(FaultShape::Sentence)
 }
 
-const fn all(method: HttpMethod) -> Route {
+const fn universes_route(method: HttpMethod) -> Route {
     route(method, "/universes")
 }
 
 /// A route to one universe.
-pub(super) const fn one(method: HttpMethod) -> Route {
+pub(super) const fn universe_route(method: HttpMethod) -> Route {
     route(method, "/universes/{id}")
 }
 
 /// The route of commands: an object is one, an array is several.
-pub(super) const fn commands(body: RequestBody) -> Route {
-    route(HttpMethod::Post, "/universes/{id}/commands").taking(body)
+pub(super) const fn commands_route(body: RequestBody) -> Route {
+    route(HttpMethod::Post, "/universes/{id}/commands").with_body(body)
 }
 
-pub(super) const EVENTS: Route = route(HttpMethod::Get, "/universes/{id}/events").answering(Success::Events);
+pub(super) const EVENTS: Route = route(HttpMethod::Get, "/universes/{id}/events").with_success(Success::Events);
 
 pub(super) struct ListUniverses;
 
@@ -65,17 +66,17 @@ pub(super) struct ListUniversesInput {
 }
 
 impl ListUniversesInput {
-    fn limit(&self) -> Result<usize, Fault> {
+    fn effective_limit(&self) -> Result<usize, Fault> {
         match (self.state, self.limit) {
-            (ListedState::Full, Some(limit)) if limit > WHOLE_PAGE => {
-                let message = format!("limit is {limit}, allowed with state=full: 1 to {WHOLE_PAGE}");
-                let fault = Fault::new(Code::InvalidParams, message).at("/limit").value(&limit.into());
+            (ListedState::Full, Some(limit)) if limit > FULL_PAGE_MAX => {
+                let message = format!("limit is {limit}, allowed with state=full: 1 to {FULL_PAGE_MAX}");
+                let fault = Fault::new(Code::InvalidParams, message).with_path("/limit").value(&limit.into());
                 Err(fault.hint("follow the link header for more"))
             }
-            (ListedState::Full, None) => Ok(WHOLE_PAGE),
+            (ListedState::Full, None) => Ok(FULL_PAGE_MAX),
             // Clients of the original send one request and do not know pages.
             (ListedState::None, None) if self.cursor.is_none() => Ok(limits::UNIVERSES_LISTED_MAX),
-            (ListedState::Full | ListedState::None, limit) => page_limit(limit),
+            (ListedState::Full | ListedState::None, limit) => check_page_limit(limit),
         }
     }
 }
@@ -84,8 +85,8 @@ impl ListUniversesInput {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListUniversesOutput {
     /// The newest first.
-    #[schemars(with = "Vec<Listed>")]
-    universes: Universes,
+    #[schemars(with = "Vec<ListedUniverse>")]
+    universes: UniverseList,
     /// Send it as cursor for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -93,9 +94,9 @@ pub(super) struct ListUniversesOutput {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Universes {
-    Listed(Vec<Listed>),
-    Whole(Prepared),
+enum UniverseList {
+    Listed(Vec<ListedUniverse>),
+    Whole(RenderedJson),
 }
 
 impl Operation for ListUniverses {
@@ -106,21 +107,21 @@ impl Operation for ListUniverses {
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const EXPOSED: Exposed = Exposed::RestOnly;
-    const ROUTES: &'static [Route] = &[all(HttpMethod::Get).answering(Success::Page("universes"))];
+    const ROUTES: &'static [Route] = &[universes_route(HttpMethod::Get).with_success(Success::Page("universes"))];
     type Input = ListUniversesInput;
     type Output = ListUniversesOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: ListUniversesInput) -> Result<ListUniversesOutput, Fault> {
-        let page = app.universes_of(call.caller, input.cursor.as_deref(), input.limit()?).await?;
+        let page = app.list_universes(call.caller, input.cursor.as_deref(), input.effective_limit()?).await?;
         let universes = match input.state {
-            ListedState::None => Universes::Listed(page.items),
-            ListedState::Full => Universes::Whole(whole(app, call, &page.items).await?),
+            ListedState::None => UniverseList::Listed(page.items),
+            ListedState::Full => UniverseList::Whole(render_universes(app, call, &page.items).await?),
         };
         Ok(ListUniversesOutput { universes, next_cursor: page.next_cursor })
     }
 
     fn answer(output: ListUniversesOutput) -> Result<Answer, serde_json::Error> {
-        let ListUniversesOutput { universes: Universes::Whole(document), next_cursor } = output else {
+        let ListUniversesOutput { universes: UniverseList::Whole(document), next_cursor } = output else {
             return serde_json::to_value(output).map(Answer::Value);
         };
         let fields = next_cursor.map(|cursor| ("nextCursor".to_owned(), cursor.into())).into_iter().collect();
@@ -129,11 +130,11 @@ impl Operation for ListUniverses {
 }
 
 /// An array of whole universes, in cached pieces that all readers share.
-async fn whole(app: &App, call: &Call<'_>, listed: &[Listed]) -> Result<Prepared, Fault> {
+async fn render_universes(app: &App, call: &Call<'_>, listed: &[ListedUniverse]) -> Result<RenderedJson, Fault> {
     let mut pieces = vec![Bytes::from_static(b"[")];
     for universe in listed {
         // A list has no revision, so the revision of each universe is dropped with this `Work`.
-        let work = Work::default();
+        let work = RequestControl::default();
         let call = Call { work: &work, ..*call };
         match app.find_universe::<ListUniverses>(&call, &universe.id, CampaignRole::Guest).await {
             Ok(found_universe) => {
@@ -148,7 +149,7 @@ async fn whole(app: &App, call: &Call<'_>, listed: &[Listed]) -> Result<Prepared
         }
     }
     pieces.push(Bytes::from_static(b"]"));
-    Ok(Prepared::pieces(pieces))
+    Ok(RenderedJson::from_json_pieces(pieces))
 }
 
 /// A universe after it was written, with all that it holds.
@@ -160,7 +161,7 @@ pub(super) struct WrittenUniverse {
     record: Map<String, Value>,
     /// What it holds; absent in the answer to a retry if the universe has gone meanwhile.
     #[schemars(with = "StateShape")]
-    state: Option<Prepared>,
+    state: Option<RenderedJson>,
     /// What had to be repaired in the state, so that it could be kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Repair>>")]
@@ -177,21 +178,21 @@ impl WrittenUniverse {
 }
 
 /// Creates or replaces a universe, then reads it.
-async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<WrittenUniverse, Fault> {
+async fn write_and_read(app: &App, call: &Call<'_>, input: ManageUniverseInput) -> Result<WrittenUniverse, Fault> {
     // Report the revision of the read: somebody else may have changed the universe since the write.
-    let (writing, reading) = (call.work.clone(), Work::default());
+    let (writing, reading) = (call.work.clone(), RequestControl::default());
     let written = ManageUniverse::run(app, &Call { work: &writing, ..*call }, input).await?;
-    let internal = |error: serde_json::Error| Fault::internal(error, app.request_id());
+    let internal = |error: serde_json::Error| Fault::internal(error, app.new_request_id());
     let mut written = serde_json::to_value(written).map_err(internal)?;
     let Value::Object(record) = written["universe"].take() else {
-        return Err(Fault::internal("a universe was written and is not in the answer", app.request_id()));
+        return Err(Fault::internal("a universe was written and is not in the answer", app.new_request_id()));
     };
     let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
     match app.find_universe::<ReadRecord>(&Call { work: &reading, ..*call }, id, CampaignRole::Guest).await {
         Ok(found_universe) => {
             let revision = found_universe.committed.revision();
-            call.work.stands_at(revision);
-            let now = serde_json::to_value(UniverseRecord::of(&found_universe.committed.state, revision))
+            call.work.set_revision(revision);
+            let now = serde_json::to_value(UniverseRecord::from_universe(&found_universe.committed.state, revision))
                 .map_err(internal)?;
             let record = if let Value::Object(now) = now { now } else { record };
             let repaired = Some(written["repaired"].take()).filter(|repaired| !repaired.is_null());
@@ -199,7 +200,7 @@ async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<W
         }
         // A retry may come after the universe was deleted: answer with the stored record.
         Err(fault) if fault.class() == Class::NotFound => {
-            writing.revision.get().iter().for_each(|revision| call.work.stands_at(**revision));
+            writing.revision.get().iter().for_each(|revision| call.work.set_revision(**revision));
             Ok(WrittenUniverse { record, state: None, repaired: None })
         }
         Err(fault) => Err(fault),
@@ -207,14 +208,14 @@ async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<W
 }
 
 /// Rewords a fault of `name` or `state` to the message of the original.
-fn reword(fault: Fault, rule: impl Fn(&str) -> String) -> Fault {
+fn reword_as_original(fault: Fault, rule: impl Fn(&str) -> String) -> Fault {
     let (field, what) = match fault.body().path.as_deref() {
         Some("/name") => ("name", "a non-empty string"),
         Some("/state") => ("state", "a JSON object"),
         _ => return fault,
     };
     let reworded = Fault::new(fault.code(), format!("\"{field}\" {}", rule(what)));
-    let reworded = reworded.at(format!("/{field}")).hint(r#"such as {"name": "Sol", "state": {}}"#);
+    let reworded = reworded.with_path(format!("/{field}")).hint(r#"such as {"name": "Sol", "state": {}}"#);
     fault.body().value.iter().fold(reworded, Fault::value)
 }
 
@@ -241,14 +242,15 @@ impl Operation for CreateUniverse {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
     const EXPOSED: Exposed = Exposed::RestOnly;
-    const ROUTES: &'static [Route] =
-        &[all(HttpMethod::Post).taking(RequestBody::Fields).answering(Success::Created("/universes/{id}"))];
+    const ROUTES: &'static [Route] = &[universes_route(HttpMethod::Post)
+        .with_body(RequestBody::Fields)
+        .with_success(Success::Created("/universes/{id}"))];
     type Input = CreateUniverseInput;
     type Output = WrittenUniverse;
 
     async fn run(app: &App, call: &Call<'_>, input: CreateUniverseInput) -> Result<WrittenUniverse, Fault> {
         let universe_id = input.id.clone();
-        let input = KeepUniverseInput {
+        let input = ManageUniverseInput {
             method: manage::UniverseMethod::Create,
             universe_id: input.id,
             name: Some(input.name),
@@ -257,7 +259,7 @@ impl Operation for CreateUniverse {
             cursor: None,
             limit: None,
         };
-        let written = write(app, call, input).await;
+        let written = write_and_read(app, call, input).await;
         written.map_err(|fault| universe_id.iter().fold(fault, |fault, id| fault.universe(id)))
     }
 
@@ -266,7 +268,7 @@ impl Operation for CreateUniverse {
     }
 
     fn reword(fault: Fault) -> Fault {
-        reword(fault, |what| format!("is required and must be {what}"))
+        reword_as_original(fault, |what| format!("is required and must be {what}"))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
@@ -282,15 +284,15 @@ pub(super) struct ReplaceUniverseInput {
     /// The universe.
     universe_id: String,
     /// What it is called from now on; the name stays if left out.
-    #[serde(default, deserialize_with = "provided")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     name: Option<String>,
     /// What it holds from now on; the state stays if left out.
-    #[serde(default, deserialize_with = "provided")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     state: Option<Map<String, Value>>,
 }
 
 /// Refuses null: a field that should not change has to be left out, as in the original.
-fn provided<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Option<T>, D::Error> {
+fn deserialize_non_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Option<T>, D::Error> {
     T::deserialize(field).map(Some)
 }
 
@@ -303,12 +305,12 @@ impl Operation for ReplaceUniverse {
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
-    const ROUTES: &'static [Route] = &[one(HttpMethod::Put).taking(RequestBody::Fields)];
+    const ROUTES: &'static [Route] = &[universe_route(HttpMethod::Put).with_body(RequestBody::Fields)];
     type Input = ReplaceUniverseInput;
     type Output = WrittenUniverse;
 
     async fn run(app: &App, call: &Call<'_>, input: ReplaceUniverseInput) -> Result<WrittenUniverse, Fault> {
-        let input = KeepUniverseInput {
+        let input = ManageUniverseInput {
             method: manage::UniverseMethod::Replace,
             universe_id: Some(input.universe_id),
             name: input.name,
@@ -317,7 +319,7 @@ impl Operation for ReplaceUniverse {
             cursor: None,
             limit: None,
         };
-        write(app, call, input).await
+        write_and_read(app, call, input).await
     }
 
     fn answer(output: WrittenUniverse) -> Result<Answer, serde_json::Error> {
@@ -325,11 +327,11 @@ impl Operation for ReplaceUniverse {
     }
 
     fn reword(fault: Fault) -> Fault {
-        reword(fault, |what| format!("must be {what} when provided"))
+        reword_as_original(fault, |what| format!("must be {what} when provided"))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 }
 
@@ -351,12 +353,12 @@ impl Operation for DeleteUniverse {
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
-    const ROUTES: &'static [Route] = &[one(HttpMethod::Delete).answering(Success::NoContent)];
+    const ROUTES: &'static [Route] = &[universe_route(HttpMethod::Delete).with_success(Success::NoContent)];
     type Input = DeleteUniverseInput;
     type Output = <ManageUniverse as Operation>::Output;
 
     async fn run(app: &App, call: &Call<'_>, input: DeleteUniverseInput) -> Result<Self::Output, Fault> {
-        let input = KeepUniverseInput {
+        let input = ManageUniverseInput {
             method: manage::UniverseMethod::Delete,
             universe_id: Some(input.universe_id),
             name: None,
@@ -369,6 +371,6 @@ impl Operation for DeleteUniverse {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 }

@@ -11,14 +11,14 @@ use skald_domain::universe::{
     Command, Failure, Repair, UniverseCommand, UniverseEvent, UniverseRefusal, UniverseState, WireEvent,
 };
 
-use super::access::{FoundUniverse, things};
+use super::access::{FoundUniverse, count_things};
 use super::answer_schemas::{EventShape, StateShape};
-use super::changed_ids::Changed;
+use super::changed_ids::ChangedIds;
 use super::input_errors;
 use super::rest;
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, RequestBody, Route, Toolset,
-    limits,
+    Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, RequestBody, Route,
+    Toolset, limits,
 };
 use skald_journal::{Applied, CommittedState};
 
@@ -76,14 +76,14 @@ pub(super) struct SendUniverseCommandInput {
 /// What is kept of an answer for a retry under the same key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Sent {
+struct SendAnswer {
     universe_id: String,
     /// How often the universe was changed.
     revision: u64,
     /// What it did; empty for tick.
     #[schemars(with = "Vec<EventShape>")]
     events: Vec<CommandEvent>,
-    changed: Changed,
+    changed: ChangedIds,
     /// What had to be repaired in a snapshot, so that it could be kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repaired: Vec<Repair>,
@@ -101,7 +101,7 @@ enum CommandEvent {
 #[serde(rename_all = "camelCase")]
 pub(super) struct SendUniverseCommandOutput {
     #[serde(flatten)]
-    answered: Answered<Sent>,
+    answered: CommandAnswer<SendAnswer>,
     /// The whole state after it; absent if that is long, or was not wanted: `get_universe_state` has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<StateShape>")]
@@ -112,7 +112,7 @@ pub(super) struct SendUniverseCommandOutput {
 }
 
 /// Sends commands, all or none, for every surface. Each comes with the input field that contains it.
-pub(super) async fn send<O: Operation>(
+pub(super) async fn send_commands<O: Operation>(
     app: &App,
     call: &Call<'_>,
     universe_id: &str,
@@ -121,13 +121,13 @@ pub(super) async fn send<O: Operation>(
 ) -> Result<SendUniverseCommandOutput, Fault> {
     // A value without a type is no command for any universe, so refuse it before the lookup.
     for (within, command) in sent {
-        input_errors::typed(within, command).map_err(|fault| fault.universe(universe_id))?;
+        input_errors::command_type(within, command).map_err(|fault| fault.universe(universe_id))?;
     }
     let found_universe = app.find_universe::<O>(call, universe_id, CampaignRole::Gm).await?;
     let (mut commands, mut repaired) = (Vec::with_capacity(sent.len()), Vec::new());
     for (within, command) in sent {
         let (command, mut repairs) =
-            input_errors::command(within, command).map_err(|fault| fault.universe(universe_id))?;
+            input_errors::parse_command(within, command).map_err(|fault| fault.universe(universe_id))?;
         commands.push(Arc::new(command));
         repaired.append(&mut repairs);
     }
@@ -136,9 +136,9 @@ pub(super) async fn send<O: Operation>(
         _ => "/commands",
     };
     let SentCommands { answered, committed, revision } =
-        apply::<O>(app, call, &found_universe, within, (commands, repaired)).await?;
+        apply_commands::<O>(app, call, &found_universe, within, (commands, repaired)).await?;
     let state = committed.state.state();
-    let count = things(state);
+    let count = count_things(state);
     let is_short = count <= limits::ANSWERED_STATE_MAX;
     // A retry gets nextState only if the universe has not changed since.
     let is_current = committed.revision() == revision;
@@ -165,13 +165,13 @@ fn too_long_hint(count: usize) -> String {
 
 /// The result of commands that were applied or had nothing to do.
 struct SentCommands {
-    answered: Answered<Sent>,
+    answered: CommandAnswer<SendAnswer>,
     committed: Arc<CommittedState<UniverseStream>>,
     revision: u64,
 }
 
 /// Applies commands together. If one has nothing to do, the others are applied without it, and the answer says so.
-async fn apply<O: Operation>(
+async fn apply_commands<O: Operation>(
     app: &App,
     call: &Call<'_>,
     found_universe: &FoundUniverse,
@@ -186,11 +186,11 @@ async fn apply<O: Operation>(
         let numbers: Vec<usize> = commands.iter().map(|(number, _)| *number).collect();
         let (universe_id, others, repaired) =
             (found_universe.universe_id.clone(), nothing_to_do.clone(), repaired.clone());
-        let answer = move |done: &Applied<UniverseStream>| Sent {
+        let answer = move |done: &Applied<UniverseStream>| SendAnswer {
             universe_id: universe_id.clone(),
             revision: done.revision,
-            events: in_order(&numbers, &done.events, &others),
-            changed: Changed::by(&done.events, &done.committed.state),
+            events: events_in_order(&numbers, &done.events, &others),
+            changed: ChangedIds::from_events(&done.events, &done.committed.state),
             repaired: repaired.clone(),
         };
         let command = UniverseCommand::Apply(commands.iter().map(|(_, command)| Arc::clone(command)).collect());
@@ -205,7 +205,7 @@ async fn apply<O: Operation>(
                 Err(failure) => return Err(app.universe_fault(&found_universe.universe_id, within, failure)),
             };
         let (sent_as, _) = commands.remove(number);
-        if !failure.is_nothing_to_do() {
+        if !failure.is_no_op() {
             let refusal = UniverseRefusal::Command { number: (count > 1).then_some(sent_as), failure };
             return Err(app.universe_fault(
                 &found_universe.universe_id,
@@ -215,13 +215,13 @@ async fn apply<O: Operation>(
         }
         nothing_to_do.push((sent_as, CommandEvent::NothingToDo(failure)));
         if commands.is_empty() {
-            return unchanged(app, call, found_universe, &nothing_to_do).await;
+            return unchanged_answer(app, call, found_universe, &nothing_to_do).await;
         }
     }
 }
 
 /// The answer if all commands had nothing to do. Nothing is stored.
-async fn unchanged(
+async fn unchanged_answer(
     app: &App,
     call: &Call<'_>,
     found_universe: &FoundUniverse,
@@ -231,21 +231,25 @@ async fn unchanged(
         .universes
         .read(&found_universe.stream)
         .await
-        .map_err(|error| app.unread(&error).universe(&found_universe.universe_id))?;
+        .map_err(|error| app.store_fault(&error).universe(&found_universe.universe_id))?;
     let revision = committed.revision();
-    call.work.stands_at(revision);
-    let sent = Sent {
+    call.work.set_revision(revision);
+    let sent = SendAnswer {
         universe_id: found_universe.universe_id.clone(),
         revision,
-        events: in_order(&[], &[], nothing_to_do),
-        changed: Changed::default(),
+        events: events_in_order(&[], &[], nothing_to_do),
+        changed: ChangedIds::default(),
         repaired: Vec::new(),
     };
-    Ok(SentCommands { answered: Answered::Now(sent), committed, revision })
+    Ok(SentCommands { answered: CommandAnswer::Now(sent), committed, revision })
 }
 
 /// The events of commands, in the order in which the commands were sent.
-fn in_order(numbers: &[usize], done: &[UniverseEvent], nothing_to_do: &[(usize, CommandEvent)]) -> Vec<CommandEvent> {
+fn events_in_order(
+    numbers: &[usize],
+    done: &[UniverseEvent],
+    nothing_to_do: &[(usize, CommandEvent)],
+) -> Vec<CommandEvent> {
     let done = numbers.iter().zip(done).flat_map(|(number, event)| {
         event.wire_events().iter().map(move |event| (*number, CommandEvent::Done(event.clone())))
     });
@@ -264,7 +268,7 @@ impl Operation for SendUniverseCommand {
     // The role is checked after the lookup, so that missing and hidden universes look the same.
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const DESTRUCTIVE: bool = true;
-    const ROUTES: &'static [Route] = &[rest::commands(RequestBody::Field("command"))];
+    const ROUTES: &'static [Route] = &[rest::commands_route(RequestBody::Field("command"))];
     type Input = SendUniverseCommandInput;
     type Output = SendUniverseCommandOutput;
 
@@ -274,10 +278,10 @@ impl Operation for SendUniverseCommand {
         input: SendUniverseCommandInput,
     ) -> Result<SendUniverseCommandOutput, Fault> {
         let SendUniverseCommandInput { universe_id, command, state } = input;
-        send::<Self>(app, call, &universe_id, &[("/command".to_owned(), &command.0)], state).await
+        send_commands::<Self>(app, call, &universe_id, &[("/command".to_owned(), &command.0)], state).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rest;
-use super::send_command::{SendUniverseCommandOutput, SentCommand, StateWanted, send};
+use super::send_command::{SendUniverseCommandOutput, SentCommand, StateWanted, send_commands};
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, RequestBody, Route, Toolset,
     limits,
@@ -35,7 +35,7 @@ impl Operation for SendUniverseCommands {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     // The toolset has three fixed tools.
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[rest::commands(RequestBody::Items("commands"))];
+    const ROUTES: &'static [Route] = &[rest::commands_route(RequestBody::Items("commands"))];
     type Input = SendUniverseCommandsInput;
     type Output = SendUniverseCommandOutput;
 
@@ -46,10 +46,10 @@ impl Operation for SendUniverseCommands {
     ) -> Result<SendUniverseCommandOutput, Fault> {
         let sent = input.commands.iter().enumerate();
         let sent: Vec<_> = sent.map(|(at, command)| (format!("/commands/{at}"), &command.0)).collect();
-        send::<Self>(app, call, &input.universe_id, &sent, input.state).await
+        send_commands::<Self>(app, call, &input.universe_id, &sent, input.state).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.universe_ids(caller, field).await
+        app.complete_universe_id(caller, field).await
     }
 }

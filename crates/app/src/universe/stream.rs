@@ -5,17 +5,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skald_domain::universe::{
-    About, Created, Replaced, StoredPart, Universe, UniverseEvent, UniverseRefusal, UniverseRefusalKind, UniverseRules,
+    Created, Replaced, StoredPart, Universe, UniverseEvent, UniverseIdentity, UniverseRefusal, UniverseRefusalKind,
+    UniverseRules,
 };
 
 use super::render_cache::RenderCache;
-use crate::{Code, EVERY_CAMPAIGN, Fault, short};
+use crate::{Code, EVERY_CAMPAIGN, Fault, truncate_for_message};
 use skald_journal::{Document, ReadModelChange, SnapshotPart, StreamKind, StreamName};
 
 /// The read model of all universes, the newest first.
 pub(crate) const UNIVERSES: &str = "universes";
 /// The read model with the campaign of each universe. Deleted ones stay in it, to know who is notified of the deletion.
-pub(crate) const PLACES: &str = "universe_places";
+pub(crate) const UNIVERSE_CAMPAIGNS: &str = "universe_places";
 /// Approximate size of a snapshot part; parts are parsed in parallel. Larger parts would leave some cores idle at the
 /// end; for smaller ones fetching would take as long as parsing.
 const PART_BYTES: usize = 128 << 10;
@@ -23,7 +24,7 @@ const PART_BYTES: usize = 128 << 10;
 /// A universe in a list: who it is, not what it holds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Listed {
+pub(crate) struct ListedUniverse {
     pub id: String,
     pub name: String,
     /// The campaign it belongs to, if any.
@@ -38,30 +39,30 @@ pub(crate) struct Listed {
     pub revision: Option<u64>,
 }
 
-impl Listed {
-    fn of(about: &About) -> Self {
+impl ListedUniverse {
+    fn from_identity(about: &UniverseIdentity) -> Self {
         Self {
             id: about.id.clone(),
             name: about.name.clone(),
             campaign_id: about.campaign_id.clone(),
-            created_at: moment(about.created_at),
+            created_at: format_time(about.created_at),
             updated_at: None,
             revision: None,
         }
     }
 
-    pub(super) fn role_place(&self) -> &str {
-        role_place(self.campaign_id.as_deref())
+    pub(super) fn role_campaign(&self) -> &str {
+        role_campaign(self.campaign_id.as_deref())
     }
 }
 
 /// Formats a time as the original does: in UTC, with milliseconds.
-pub(super) fn moment(at: Timestamp) -> String {
+pub(super) fn format_time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 /// The campaign whose roles count: a universe without one is open to those whose role is in every campaign.
-pub(super) fn role_place(campaign_id: Option<&str>) -> &str {
+pub(super) fn role_campaign(campaign_id: Option<&str>) -> &str {
     campaign_id.unwrap_or(EVERY_CAMPAIGN)
 }
 
@@ -75,15 +76,15 @@ impl StreamKind for UniverseStream {
     type ReadCache = RenderCache;
 
     fn next_read_cache(before: &RenderCache) -> RenderCache {
-        before.next()
+        before.for_next_revision()
     }
 
-    fn kind(event: &UniverseEvent) -> &'static str {
+    fn event_kind(event: &UniverseEvent) -> &'static str {
         event.kind()
     }
 
-    fn index(stream: &StreamName, state: &Universe, events: &[UniverseEvent]) -> Vec<ReadModelChange> {
-        events.iter().flat_map(|event| indexed(stream, state, event)).collect()
+    fn read_model_changes(stream: &StreamName, state: &Universe, events: &[UniverseEvent]) -> Vec<ReadModelChange> {
+        events.iter().flat_map(|event| read_model_changes(stream, state, event)).collect()
     }
 }
 
@@ -105,20 +106,20 @@ impl SnapshotPart<Universe> for UniversePart {
 }
 
 /// The changes of read models after an event. Commands on bodies change none.
-fn indexed(stream: &StreamName, state: &Universe, event: &UniverseEvent) -> Vec<ReadModelChange> {
+fn read_model_changes(stream: &StreamName, state: &Universe, event: &UniverseEvent) -> Vec<ReadModelChange> {
     let put = |collection: &str, campaign_id: Option<&String>, rank: i64, body: String| {
         let (collection, partition) = (collection.to_owned(), campaign_id.cloned().unwrap_or_default());
         ReadModelChange::Put(Document { collection, partition, id: stream.id().to_owned(), rank, body })
     };
     let listed = || {
-        let about = state.about()?;
-        let body = serde_json::to_string(&Listed::of(about)).expect("a universe in a list is JSON");
+        let about = state.identity()?;
+        let body = serde_json::to_string(&ListedUniverse::from_identity(about)).expect("a universe in a list is JSON");
         Some(put(UNIVERSES, about.campaign_id.as_ref(), about.created_at.as_microsecond(), body))
     };
     match event {
         UniverseEvent::Created(Created { campaign_id, .. }) => {
-            let place = json!({"campaign_id": role_place(campaign_id.as_deref())}).to_string();
-            listed().into_iter().chain([put(PLACES, campaign_id.as_ref(), 0, place)]).collect()
+            let place = json!({"campaign_id": role_campaign(campaign_id.as_deref())}).to_string();
+            listed().into_iter().chain([put(UNIVERSE_CAMPAIGNS, campaign_id.as_ref(), 0, place)]).collect()
         }
         UniverseEvent::Renamed(_) | UniverseEvent::Replaced(Replaced { name: Some(_), .. }) => {
             listed().into_iter().collect()
@@ -130,22 +131,22 @@ fn indexed(stream: &StreamName, state: &Universe, event: &UniverseEvent) -> Vec<
     }
 }
 
-pub(super) fn stream(universe_id: &str) -> StreamName {
+pub(super) fn universe_stream(universe_id: &str) -> StreamName {
     StreamName::new(UniverseStream::NAME, universe_id)
 }
 
 /// The fault for a refusal, on every surface. `within` is the input field that contains the refused command.
-pub(super) fn refused(universe_id: &str, within: &str, refusal: &UniverseRefusal) -> Fault {
+pub(super) fn refusal_fault(universe_id: &str, within: &str, refusal: &UniverseRefusal) -> Fault {
     let code = match refusal.kind() {
-        UniverseRefusalKind::NotFound => return not_found(universe_id),
+        UniverseRefusalKind::NotFound => return universe_not_found_fault(universe_id),
         UniverseRefusalKind::Invalid => Code::InvalidParams,
         UniverseRefusalKind::TooLarge => Code::TooLarge,
         UniverseRefusalKind::Rejected => Code::Rejected,
     };
     let mut fault = Fault::new(code, refusal.to_string()).hint(refusal.hint()).universe(universe_id);
     match refusal.pointer().as_deref() {
-        Some("/id") if within.is_empty() => fault = fault.at("/universeId"),
-        Some(pointer) => fault = fault.at(format!("{within}{pointer}")),
+        Some("/id") if within.is_empty() => fault = fault.with_path("/universeId"),
+        Some(pointer) => fault = fault.with_path(format!("{within}{pointer}")),
         None => {}
     }
     if let Some(value) = refusal.value() {
@@ -155,9 +156,9 @@ pub(super) fn refused(universe_id: &str, within: &str, refusal: &UniverseRefusal
 }
 
 /// The fault for a missing universe. A universe that the caller may not see gets the same one.
-pub(super) fn not_found(universe_id: &str) -> Fault {
-    Fault::new(Code::NotFound, format!("universe not found: {:?}", short(universe_id)))
-        .at("/universeId")
+pub(super) fn universe_not_found_fault(universe_id: &str) -> Fault {
+    Fault::new(Code::NotFound, format!("universe not found: {:?}", truncate_for_message(universe_id)))
+        .with_path("/universeId")
         .value(&universe_id.into())
         .hint("send the id of a universe that is there; `universes://list` has them; `universe` creates one")
         .universe(universe_id)

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use skald_app::{Catalogue, Class, TABLE, Toolset, Toolsets, Visible};
+use skald_app::{Catalogue, Class, ERROR_TABLE, Toolset, ToolsetFilter, Toolsets};
 
 #[test]
 fn everything_is_described() {
-    let catalogue = Catalogue::whole();
+    let catalogue = Catalogue::from_all_nouns();
     for entry in catalogue.operations() {
         assert!(!entry.title.is_empty() && entry.summary.ends_with('.'), "{}", entry.name);
         let fields = entry.input.get("properties").and_then(|fields| fields.as_object());
@@ -21,7 +21,7 @@ fn everything_is_described() {
 
 #[test]
 fn a_resource_fills_every_field_that_its_operation_requires() {
-    let catalogue = Catalogue::whole();
+    let catalogue = Catalogue::from_all_nouns();
     for resource in catalogue.resources() {
         let entry = catalogue.operation(resource.operation).unwrap();
         let required = entry.input.get("required").and_then(|fields| fields.as_array());
@@ -35,9 +35,9 @@ fn a_resource_fills_every_field_that_its_operation_requires() {
 
 #[test]
 fn every_error_has_one_row_and_every_class_a_code() {
-    let names: BTreeSet<&str> = TABLE.iter().map(|row| row.name).collect();
-    assert_eq!(names.len(), TABLE.len());
-    assert!(TABLE.iter().all(|row| row.code.name() == row.name && row.code.class() == row.class));
+    let names: BTreeSet<&str> = ERROR_TABLE.iter().map(|row| row.name).collect();
+    assert_eq!(names.len(), ERROR_TABLE.len());
+    assert!(ERROR_TABLE.iter().all(|row| row.code.name() == row.name && row.code.class() == row.class));
     let classes = [
         Class::Invalid,
         Class::Unauthenticated,
@@ -50,7 +50,7 @@ fn every_error_has_one_row_and_every_class_a_code() {
         Class::Unavailable,
         Class::Internal,
     ];
-    assert!(classes.iter().all(|class| TABLE.iter().any(|row| row.class == *class)));
+    assert!(classes.iter().all(|class| ERROR_TABLE.iter().any(|row| row.class == *class)));
 }
 
 #[test]
@@ -65,6 +65,6 @@ fn toolsets_are_named_in_any_case() {
         "unknown toolset \"dices\", allowed: dice, campaign, lore, gate, universe, all"
     );
     assert_eq!(parse(" ").unwrap_err(), "no toolset is named, allowed: dice, campaign, lore, gate, universe, all");
-    let elsewhere = Visible { toolsets: parse("lore").unwrap(), read_only: false };
-    assert!(!Catalogue::whole().operations().iter().any(|entry| elsewhere.admits(entry)));
+    let elsewhere = ToolsetFilter { toolsets: parse("lore").unwrap(), read_only: false };
+    assert!(!Catalogue::from_all_nouns().operations().iter().any(|entry| elsewhere.admits(entry)));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skald_app::{AnnouncedChange, Caller, Changes, Engine, Local, ResourceChange, Work};
+use skald_app::{AnnouncedChange, Caller, Changes, Engine, LocalEngine, RequestControl, ResourceChange};
 
 use crate::engine::{block_on, engine};
 
@@ -44,14 +44,14 @@ fn run(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(test);
 }
 
-async fn news(changes: &mut Changes) -> Vec<String> {
+async fn next_uris(changes: &mut Changes) -> Vec<String> {
     let news = changes.next().await.expect("news");
     assert!(!news.is_everything(), "{news:?}");
     let uri = |told: AnnouncedChange| match told.change {
         ResourceChange::Resource(uri) => uri.to_string(),
         ResourceChange::ResourceList => "list".to_owned(),
     };
-    news.told(&Caller::owner()).map(uri).collect()
+    news.changes_for(&Caller::owner()).map(uri).collect()
 }
 
 async fn is_silent(changes: &mut Changes) -> bool {
@@ -59,17 +59,17 @@ async fn is_silent(changes: &mut Changes) -> bool {
 }
 
 /// Creates something with an idempotency key, from which its id is derived.
-async fn create(engine: &Local, operation: &str, key: &str, input: Value) -> String {
-    let work = Work { idempotency_key: Some(key.to_owned()), ..Work::default() };
+async fn create(engine: &LocalEngine, operation: &str, key: &str, input: Value) -> String {
+    let work = RequestControl { idempotency_key: Some(key.to_owned()), ..RequestControl::default() };
     let created = engine.call(&Caller::owner(), operation, input, &work).await.expect("it is created");
     created["id"].as_str().expect("an id").to_owned()
 }
 
-async fn campaign(engine: &Local, key: &str) -> String {
+async fn create_campaign(engine: &LocalEngine, key: &str) -> String {
     create(engine, "campaign_create", key, json!({"name": key, "gm_mode": "HUMAN"})).await
 }
 
-async fn participant(engine: &Local, campaign_id: &str, name: &str) {
+async fn create_participant(engine: &LocalEngine, campaign_id: &str, name: &str) {
     let input = json!({"campaign_id": campaign_id, "display_name": name, "role": "PLAYER"});
     create(engine, "participant_create", name, input).await;
 }
@@ -78,29 +78,29 @@ async fn participant(engine: &Local, campaign_id: &str, name: &str) {
 fn whoever_comes_back_hears_what_was_missed_and_nothing_twice() {
     run(async {
         let (engine, owner) = (engine(), Caller::owner());
-        let id = campaign(&engine, "The Hill").await;
-        let from = engine.end().await;
+        let id = create_campaign(&engine, "The Hill").await;
+        let from = engine.journal_end().await;
         let mut changes = engine.changes(&owner, None).await;
         let begun = changes.place().expect("a place before anything has changed");
-        participant(&engine, &id, "Ada").await;
-        participant(&engine, &id, "Bo").await;
+        create_participant(&engine, &id, "Ada").await;
+        create_participant(&engine, &id, "Bo").await;
         let participants = format!("campaign://{id}/participants");
         // Nothing follows the journal yet: these changes are read from the journal itself.
         let mut back = engine.changes(&owner, Some(&begun)).await;
-        assert!(news(&mut back).await.contains(&participants));
+        assert!(next_uris(&mut back).await.contains(&participants));
         let reached = back.place().expect("a place");
         assert_ne!(begun, reached);
 
         // From now on the journal is followed, and each watcher continues from its own place.
         let following = engine.clone();
         tokio::spawn(async move { following.follow(from).await });
-        assert!(news(&mut changes).await.contains(&participants));
+        assert!(next_uris(&mut changes).await.contains(&participants));
         assert!(is_silent(&mut changes).await && is_silent(&mut back).await, "both have heard all of it");
         assert_eq!(changes.place(), Some(reached.clone()));
-        participant(&engine, &id, "Cy").await;
+        create_participant(&engine, &id, "Cy").await;
         let mut last = engine.changes(&owner, Some(&reached)).await;
         for watcher in [&mut changes, &mut back, &mut last] {
-            assert!(news(watcher).await.contains(&participants));
+            assert!(next_uris(watcher).await.contains(&participants));
             assert!(is_silent(watcher).await);
         }
     });
@@ -110,16 +110,16 @@ fn whoever_comes_back_hears_what_was_missed_and_nothing_twice() {
 fn a_place_in_another_journal_is_known_for_one() {
     run(async {
         let (here, elsewhere, owner) = (engine(), engine(), Caller::owner());
-        let id = campaign(&here, "The Hill").await;
-        participant(&here, &id, "Ada").await;
-        campaign(&elsewhere, "The Valley").await;
-        elsewhere.end().await;
+        let id = create_campaign(&here, "The Hill").await;
+        create_participant(&here, &id, "Ada").await;
+        create_campaign(&elsewhere, "The Valley").await;
+        elsewhere.journal_end().await;
         let place = elsewhere.changes(&owner, None).await.place().expect("a place");
         for wrong in [&*place, "0.99.00", "nonsense"] {
             let mut changes = here.changes(&owner, Some(wrong)).await;
             assert!(changes.next().await.expect("news").is_everything(), "{wrong}");
         }
         let mut from_the_beginning = here.changes(&owner, Some("0.0.0")).await;
-        assert!(news(&mut from_the_beginning).await.contains(&"campaigns://list".to_owned()));
+        assert!(next_uris(&mut from_the_beginning).await.contains(&"campaigns://list".to_owned()));
     });
 }

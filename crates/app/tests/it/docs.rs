@@ -1,7 +1,7 @@
 //! Tests of the documentation pages about universes and their commands.
 
 use serde_json::{Value, json};
-use skald_app::{Caller, Catalogue, Code, CompletionRequest, CompletionTarget, Engine, Fault, Work};
+use skald_app::{Caller, Catalogue, Code, CompletionRequest, CompletionTarget, Engine, Fault, RequestControl};
 
 use crate::engine::{block_on, engine};
 
@@ -13,7 +13,7 @@ struct Page {
 }
 
 fn try_read(uri: &str) -> Result<Page, Fault> {
-    let read = block_on(engine().read(&Caller::owner(), uri, &Work::default()));
+    let read = block_on(engine().read(&Caller::owner(), uri, &RequestControl::default()));
     read.map(|contents| Page { mime_type: contents.mime_type, text: contents.into_text() })
 }
 
@@ -37,7 +37,8 @@ fn pages_are_there_and_all_in_one() {
         assert!(contents.text.starts_with("# ") && full.text.contains(contents.text.trim_end()), "{page}");
     }
     assert_eq!(full.text.matches("\n---\n").count(), pages.len() - 1);
-    let anyone = block_on(engine().call(&Caller::owner(), "universe_docs", json!({}), &Work::default())).unwrap();
+    let anyone =
+        block_on(engine().call(&Caller::owner(), "universe_docs", json!({}), &RequestControl::default())).unwrap();
     assert_eq!(
         (&anyone["title"], &anyone["text"]),
         (&json!("Overview"), &json!(read("docs://universe/overview").text))
@@ -48,7 +49,7 @@ fn pages_are_there_and_all_in_one() {
 /// Every URI that a page names is a resource, and every tool is an operation.
 #[test]
 fn pages_name_what_is_there() {
-    let (catalogue, full) = (Catalogue::whole(), read("docs://universe/full").text);
+    let (catalogue, full) = (Catalogue::from_all_nouns(), read("docs://universe/full").text);
     let quoted = full.split('`').skip(1).step_by(2);
     for uri in quoted.clone().filter(|word| word.contains("://")) {
         let known =

@@ -4,28 +4,29 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 use skald_app::{
-    App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Entropy, Local, Work, limits,
+    App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Entropy, LocalEngine,
+    RequestControl, limits,
 };
 
-struct Ones;
+struct ConstantEntropy;
 
-impl Entropy for Ones {
+impl Entropy for ConstantEntropy {
     fn bytes(&self) -> [u8; 32] {
         [1; 32]
     }
 }
 
 /// A clock with a fixed time.
-struct Noon;
+struct FixedClock;
 
-impl Clock for Noon {
+impl Clock for FixedClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::from_second(1_768_478_400).expect("a moment")
     }
 }
 
-pub(crate) fn engine() -> Arc<Local> {
-    Local::new(App::new(Arc::new(Ones), Arc::new(Noon), Arc::new(skald_store::Memory::new())))
+pub(crate) fn engine() -> Arc<LocalEngine> {
+    LocalEngine::new(App::new(Arc::new(ConstantEntropy), Arc::new(FixedClock), Arc::new(skald_store::Memory::new())))
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -35,8 +36,8 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 /// A call that stores nothing. All calls share one engine, since creating one describes every operation.
 pub(crate) fn call(operation: &str, input: Value) -> Result<Value, skald_app::Fault> {
-    static SHARED: LazyLock<Arc<Local>> = LazyLock::new(engine);
-    block_on(SHARED.call(&Caller::owner(), operation, input, &Work::default()))
+    static SHARED: LazyLock<Arc<LocalEngine>> = LazyLock::new(engine);
+    block_on(SHARED.call(&Caller::owner(), operation, input, &RequestControl::default()))
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn a_simulation_says_so_and_can_be_repeated() {
 
 #[test]
 fn odds_that_nobody_waits_for_are_given_up() {
-    let work = Work::default();
+    let work = RequestControl::default();
     work.cancelled.cancel();
     let input = json!({"expression": "500d20 + 500d19 + 500d18 + 500d17"});
     let fault = block_on(engine().call(&Caller::owner(), "odds", input, &work)).unwrap_err();
@@ -107,7 +108,7 @@ fn an_expression_is_completed_while_it_is_typed() {
 
 #[test]
 fn a_resource_reads_what_its_operation_answers() {
-    let read = |uri: &str| block_on(engine().read(&Caller::owner(), uri, &Work::default()));
+    let read = |uri: &str| block_on(engine().read(&Caller::owner(), uri, &RequestControl::default()));
     let text = |uri: &str| read(uri).unwrap().into_text();
     let odds = text("dice://duality/odds/2/15");
     let answer = call("duality_probability", json!({"modifier": 2, "difficulty": 15})).unwrap();
@@ -128,12 +129,13 @@ fn a_list_is_read_to_its_end_as_a_resource() {
         let engine = engine();
         // Ids are made from entropy, which is constant here, so each call needs an idempotency key of its own.
         let create = async |operation: &str, name: &str, input: Value| {
-            let work = Work { idempotency_key: Some(format!("{operation} {name}")), ..Work::default() };
+            let work =
+                RequestControl { idempotency_key: Some(format!("{operation} {name}")), ..RequestControl::default() };
             let answer = engine.call(&Caller::owner(), operation, input, &work).await;
             answer.unwrap_or_else(|fault| panic!("{operation}: {fault}"))["id"].clone()
         };
         let read = async |uri: &str| {
-            let contents = engine.read(&Caller::owner(), uri, &Work::default()).await;
+            let contents = engine.read(&Caller::owner(), uri, &RequestControl::default()).await;
             serde_json::from_str::<Value>(&contents.unwrap_or_else(|fault| panic!("{uri}: {fault}")).into_text())
                 .unwrap()
         };
@@ -173,7 +175,7 @@ fn a_list_is_read_to_its_end_as_a_resource() {
 #[test]
 fn a_malformed_uri_is_no_unknown_resource() {
     let engine = engine();
-    let read = |uri: &str| block_on(engine.read(&Caller::owner(), uri, &Work::default())).unwrap_err();
+    let read = |uri: &str| block_on(engine.read(&Caller::owner(), uri, &RequestControl::default())).unwrap_err();
     let malformed = [
         "campaign://",
         "campaign://_",
@@ -234,21 +236,30 @@ fn completions_are_cut_to_what_was_typed() {
 #[test]
 fn of_too_many_contexts_of_one_principal_the_oldest_goes() {
     block_on(async {
-        let engine =
-            Local::new(App::new(Arc::new(Ones), Arc::new(Counting::default()), Arc::new(skald_store::Memory::new())));
+        let engine = LocalEngine::new(App::new(
+            Arc::new(ConstantEntropy),
+            Arc::new(TickingClock::default()),
+            Arc::new(skald_store::Memory::new()),
+        ));
         let created = engine
-            .call(&Caller::owner(), "campaign_create", json!({"name": "A", "gm_mode": "HUMAN"}), &Work::default())
+            .call(
+                &Caller::owner(),
+                "campaign_create",
+                json!({"name": "A", "gm_mode": "HUMAN"}),
+                &RequestControl::default(),
+            )
             .await;
         let campaign = created.unwrap()["id"].clone();
-        let client = |number: usize| Caller::owner().within(Conversation::Client(format!("client {number}").into()));
+        let client =
+            |number: usize| Caller::owner().with_conversation(Conversation::Client(format!("client {number}").into()));
         let context = async |number: usize| {
             let input = json!({"view": "context"});
-            let answer = engine.call(&client(number), "campaign_read", input, &Work::default()).await;
+            let answer = engine.call(&client(number), "campaign_read", input, &RequestControl::default()).await;
             answer.unwrap()["context"]["campaign_id"].clone()
         };
         let set = async |number: usize| {
             let input = json!({"campaign_id": campaign});
-            engine.call(&client(number), "set_context", input, &Work::default()).await.unwrap();
+            engine.call(&client(number), "set_context", input, &RequestControl::default()).await.unwrap();
         };
         for number in 0..limits::CONTEXTS_MAX {
             set(number).await;
@@ -262,9 +273,9 @@ fn of_too_many_contexts_of_one_principal_the_oldest_goes() {
 
 /// A clock that advances by one second on every call.
 #[derive(Default)]
-struct Counting(std::sync::atomic::AtomicI64);
+struct TickingClock(std::sync::atomic::AtomicI64);
 
-impl Clock for Counting {
+impl Clock for TickingClock {
     fn now(&self) -> jiff::Timestamp {
         let seconds = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         jiff::Timestamp::from_second(1_768_478_400 + seconds).expect("a moment")

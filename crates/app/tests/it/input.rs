@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use skald_app::{Caller, Code, Engine, TooComplex, Work, parse_json};
+use skald_app::{Caller, Code, Engine, RequestControl, TooComplex, parse_json};
 
 use crate::engine::{block_on, call, engine};
 
-fn anything() -> impl Strategy<Value = Value> {
+fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -41,7 +41,7 @@ fn anything() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn an_input_is_taken_or_explained(input in anything()) {
+    fn an_input_is_taken_or_explained(input in any_json()) {
         for operation in ["duality_action_roll", "duality_outcome", "duality_explain", "duality_probability", "roll_dice"] {
             if let Err(fault) = call(operation, input.clone()) {
                 prop_assert_eq!(fault.code(), Code::InvalidParams);
@@ -107,7 +107,7 @@ fn an_array_is_no_object() {
 fn null_is_as_good_as_left_out_for_every_optional_field() {
     let engine = engine();
     let outcome = |operation: &str, input: Value| {
-        let answer = block_on(engine.call(&Caller::owner(), operation, input, &Work::default()));
+        let answer = block_on(engine.call(&Caller::owner(), operation, input, &RequestControl::default()));
         answer.map(|_| ()).map_err(|fault| fault.to_string())
     };
     for entry in engine.catalogue().operations() {

@@ -5,12 +5,12 @@ use skald_domain::dice::notation::{Dialect, parse};
 
 use crate::engine::call;
 
-fn page() -> String {
+fn notation_page() -> String {
     call("dice_notation", json!({})).expect("the page")["text"].as_str().expect("a text").to_owned()
 }
 
 /// The code spans in the first cells of the tables.
-fn examples(section: &str) -> Vec<String> {
+fn code_examples(section: &str) -> Vec<String> {
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     let cells = rows.filter_map(|row| row.split(" | ").next()).map(|cell| cell.trim_start_matches("| ").to_owned());
     cells.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
@@ -18,17 +18,20 @@ fn examples(section: &str) -> Vec<String> {
 
 #[test]
 fn every_example_is_notation() {
-    let page = page();
+    let page = notation_page();
     let (tables, dialects) = page.split_once("## Dialects").expect("two parts");
-    let found = examples(tables);
+    let found = code_examples(tables);
     assert!(found.len() > 25, "{found:?}");
-    for example in found {
-        assert!(parse(&example, Dialect::Auto).is_ok(), "{example}");
-        assert!(call("odds", json!({"expression": example})).is_ok(), "{example} has no odds");
-        assert!(call("roll", json!({"expression": example})).is_ok(), "{example} cannot be rolled");
+    for command_example in found {
+        assert!(parse(&command_example, Dialect::Auto).is_ok(), "{command_example}");
+        assert!(call("odds", json!({"expression": command_example})).is_ok(), "{command_example} has no odds");
+        assert!(call("roll", json!({"expression": command_example})).is_ok(), "{command_example} cannot be rolled");
     }
-    for example in examples(dialects) {
-        assert!(parse(&example, Dialect::Foundry).is_ok() && parse(&example, Dialect::Roll20).is_ok(), "{example}");
+    for command_example in code_examples(dialects) {
+        assert!(
+            parse(&command_example, Dialect::Foundry).is_ok() && parse(&command_example, Dialect::Roll20).is_ok(),
+            "{command_example}"
+        );
     }
 }
 

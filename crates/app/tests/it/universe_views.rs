@@ -1,17 +1,18 @@
 //! Tests of views of a universe: their content, their pages, and refusals.
 
 use serde_json::{Value, json};
-use skald_app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Fault, Local, Work};
+use skald_app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Fault, LocalEngine, RequestControl};
 use skald_domain::universe::EXAMPLE_STATE;
 
 use crate::engine::engine;
-use crate::universe::{call, holder, ok, run, tick};
+use crate::universe::{call, call_as_owner, caller_with_roles, run, tick_command};
 
 /// An engine with two universes: the example state of the command docs, and one with 121 bodies.
-async fn engine_with_skies() -> std::sync::Arc<Local> {
+async fn engine_with_universes() -> std::sync::Arc<LocalEngine> {
     let engine = engine();
     let state: Value = serde_json::from_str(EXAMPLE_STATE).expect("JSON");
-    ok(&engine, "universe", json!({"method": "create", "universeId": "sol", "name": "Sol", "state": state})).await;
+    call_as_owner(&engine, "universe", json!({"method": "create", "universeId": "sol", "name": "Sol", "state": state}))
+        .await;
     let body = |id: &str, parent: Value, children: Value| {
         json!({
             "id": id, "name": format!("The {id}"), "mass": 1, "radius": 1, "color": "#FFFFFF", "parentId": parent,
@@ -23,63 +24,68 @@ async fn engine_with_skies() -> std::sync::Arc<Local> {
     stars.insert("hub".to_owned(), body("hub", Value::Null, json!(ids)));
     stars.extend(ids.iter().map(|id| (id.clone(), body(id, json!("hub"), json!([])))));
     let state = json!({"stars": stars, "rootIds": ["hub"]});
-    ok(&engine, "universe", json!({"method": "create", "universeId": "crowd", "name": "Crowd", "state": state})).await;
+    call_as_owner(
+        &engine,
+        "universe",
+        json!({"method": "create", "universeId": "crowd", "name": "Crowd", "state": state}),
+    )
+    .await;
     engine
 }
 
-async fn state(engine: &Local, input: Value) -> Value {
-    ok(engine, "get_universe_state", input).await
+async fn read_state(engine: &LocalEngine, input: Value) -> Value {
+    call_as_owner(engine, "get_universe_state", input).await
 }
 
-async fn refused(engine: &Local, input: Value) -> Fault {
+async fn state_refusal(engine: &LocalEngine, input: Value) -> Fault {
     call(engine, &Caller::owner(), "get_universe_state", input).await.expect_err("it is refused")
 }
 
-async fn read(engine: &Local, uri: &str) -> Result<Value, Fault> {
-    let contents = engine.read(&Caller::owner(), uri, &Work::default()).await?;
+async fn read_resource(engine: &LocalEngine, uri: &str) -> Result<Value, Fault> {
+    let contents = engine.read(&Caller::owner(), uri, &RequestControl::default()).await?;
     assert_eq!(contents.mime_type, "application/json");
     Ok(serde_json::from_str(&contents.into_text()).expect("JSON"))
 }
 
-fn ids(part: &Value) -> Vec<&str> {
+fn item_ids(part: &Value) -> Vec<&str> {
     part["items"].as_array().expect("items").iter().map(|item| item["id"].as_str().expect("an id")).collect()
 }
 
 #[test]
 fn without_a_view_all_of_it_is_answered() {
     run(async {
-        let engine = engine_with_skies().await;
-        let whole = state(&engine, json!({"universeId": "sol"})).await;
+        let engine = engine_with_universes().await;
+        let whole = read_state(&engine, json!({"universeId": "sol"})).await;
         assert_eq!(whole.as_object().expect("an object").len(), 9);
-        assert_eq!(state(&engine, json!({"universeId": "sol", "view": "full"})).await, whole);
+        assert_eq!(read_state(&engine, json!({"universeId": "sol", "view": "full"})).await, whole);
     });
 }
 
 #[test]
 fn each_view_is_a_part_beside_id_and_revision() {
     run(async {
-        let engine = engine_with_skies().await;
-        ok(&engine, "send_universe_command", tick("sol")).await;
-        let whole = state(&engine, json!({"universeId": "sol"})).await;
-        let summary = state(&engine, json!({"universeId": "sol", "view": "summary"})).await;
+        let engine = engine_with_universes().await;
+        call_as_owner(&engine, "send_universe_command", tick_command("sol")).await;
+        let whole = read_state(&engine, json!({"universeId": "sol"})).await;
+        let summary = read_state(&engine, json!({"universeId": "sol", "view": "summary"})).await;
         assert_eq!((&summary["universeId"], &summary["revision"]), (&json!("sol"), &json!(2)));
         assert_eq!((&summary["summary"]["bodyCount"], &summary["summary"]["time"]), (&json!(4), &json!(1)));
-        let bodies = state(&engine, json!({"universeId": "sol", "view": "bodies"})).await;
-        assert_eq!((ids(&bodies), &bodies["total"]), (vec!["earth", "moon", "saturn", "sun"], &json!(4)));
+        let bodies = read_state(&engine, json!({"universeId": "sol", "view": "bodies"})).await;
+        assert_eq!((item_ids(&bodies), &bodies["total"]), (vec!["earth", "moon", "saturn", "sun"], &json!(4)));
         assert_eq!(bodies["items"][2]["ring"], whole["stars"]["saturn"]["ring"]);
         assert_eq!((&bodies["items"][3]["kind"], &bodies["items"][3]["childCount"]), (&json!("star"), &json!(2)));
-        let two = state(&engine, json!({"universeId": "sol", "ids": ["sun", "earth"]})).await;
-        assert_eq!((ids(&two), two.get("nextCursor")), (vec!["sun", "earth"], None));
-        let groups = state(&engine, json!({"universeId": "sol", "view": "groups", "ids": ["inner"]})).await;
-        assert_eq!((ids(&groups), &groups["total"]), (vec!["inner"], &json!(2)));
+        let two = read_state(&engine, json!({"universeId": "sol", "ids": ["sun", "earth"]})).await;
+        assert_eq!((item_ids(&two), two.get("nextCursor")), (vec!["sun", "earth"], None));
+        let groups = read_state(&engine, json!({"universeId": "sol", "view": "groups", "ids": ["inner"]})).await;
+        assert_eq!((item_ids(&groups), &groups["total"]), (vec!["inner"], &json!(2)));
         let at = |t: f64| json!({"universeId": "sol", "view": "positions", "ids": ["earth", "moon"], "t": t});
-        let (then, turned) = (state(&engine, at(0.0)).await, state(&engine, at(90.0)).await);
+        let (then, turned) = (read_state(&engine, at(0.0)).await, read_state(&engine, at(90.0)).await);
         assert_eq!(then["items"][0]["position"], json!({"x": 15, "y": 0, "z": 0}));
         assert_eq!((&then["time"], &turned["time"]), (&json!(0), &json!(90)));
         assert!((turned["items"][0]["position"]["z"].as_f64().expect("a number") - 15.0).abs() < 1e-9);
-        let now = state(&engine, json!({"universeId": "sol", "view": "positions"})).await;
-        assert_eq!((&now["time"], ids(&now).len()), (&json!(1), 4));
-        let earth = state(&engine, json!({"universeId": "sol", "view": "body", "ids": ["earth"], "t": 0})).await;
+        let now = read_state(&engine, json!({"universeId": "sol", "view": "positions"})).await;
+        assert_eq!((&now["time"], item_ids(&now).len()), (&json!(1), 4));
+        let earth = read_state(&engine, json!({"universeId": "sol", "view": "body", "ids": ["earth"], "t": 0})).await;
         assert_eq!((&earth["body"]["parent"]["id"], &earth["body"]["period"]), (&json!("sun"), &json!(360)));
         assert_eq!(earth["body"]["worldPosition"], then["items"][0]["position"]);
     });
@@ -88,7 +94,7 @@ fn each_view_is_a_part_beside_id_and_revision() {
 #[test]
 fn lists_are_paged_and_what_a_thing_holds_is_cut() {
     run(async {
-        let engine = engine_with_skies().await;
+        let engine = engine_with_universes().await;
         for view in ["positions", "bodies"] {
             let (mut seen, mut cursor, mut pages) = (Vec::new(), Value::Null, 0);
             loop {
@@ -96,26 +102,27 @@ fn lists_are_paged_and_what_a_thing_holds_is_cut() {
                 if !cursor.is_null() {
                     input["cursor"] = cursor;
                 }
-                let page = state(&engine, input).await;
-                assert!(ids(&page).len() <= 50, "{view}");
-                seen.extend(ids(&page).into_iter().map(str::to_owned));
+                let page = read_state(&engine, input).await;
+                assert!(item_ids(&page).len() <= 50, "{view}");
+                seen.extend(item_ids(&page).into_iter().map(str::to_owned));
                 (cursor, pages) = (page["nextCursor"].clone(), pages + 1);
                 // Later pages of positions keep the time of the first.
                 assert!(view != "positions" || page["time"] == json!(0), "{page}");
                 if cursor.is_null() {
                     break;
                 }
-                ok(&engine, "send_universe_command", tick("crowd")).await;
+                call_as_owner(&engine, "send_universe_command", tick_command("crowd")).await;
             }
             assert_eq!((seen.len(), pages), (121, 3), "{view}");
             assert!(seen.is_sorted(), "{view}");
         }
-        let hub = state(&engine, json!({"universeId": "crowd", "ids": ["hub"]})).await;
+        let hub = read_state(&engine, json!({"universeId": "crowd", "ids": ["hub"]})).await;
         assert_eq!(hub["items"][0]["children"].as_array().map(Vec::len), Some(50));
         assert_eq!(hub["items"][0]["childCount"], 120);
-        let first = state(&engine, json!({"universeId": "crowd", "view": "body", "ids": ["hub"], "limit": 100})).await;
+        let first =
+            read_state(&engine, json!({"universeId": "crowd", "view": "body", "ids": ["hub"], "limit": 100})).await;
         let rest = json!({"universeId": "crowd", "view": "body", "ids": ["hub"], "cursor": first["nextCursor"]});
-        let rest = state(&engine, rest).await;
+        let rest = read_state(&engine, rest).await;
         let count = |part: &Value| part["body"]["children"].as_array().map(Vec::len);
         assert_eq!((count(&first), count(&rest), rest.get("nextCursor")), (Some(100), Some(20), None));
     });
@@ -124,12 +131,12 @@ fn lists_are_paged_and_what_a_thing_holds_is_cut() {
 #[test]
 fn what_does_not_go_together_is_named() {
     run(async {
-        let engine = engine_with_skies().await;
-        let of_bodies = state(&engine, json!({"universeId": "sol", "view": "bodies", "limit": 1})).await;
+        let engine = engine_with_universes().await;
+        let of_bodies = read_state(&engine, json!({"universeId": "sol", "view": "bodies", "limit": 1})).await;
         let of_bodies = &of_bodies["nextCursor"];
         let children = json!({"universeId": "sol", "view": "body", "ids": ["sun"], "limit": 1});
-        let of_sun = state(&engine, children).await["nextCursor"].clone();
-        let of_time = state(&engine, json!({"universeId": "sol", "view": "positions", "t": 5, "limit": 1})).await;
+        let of_sun = read_state(&engine, children).await["nextCursor"].clone();
+        let of_time = read_state(&engine, json!({"universeId": "sol", "view": "positions", "t": 5, "limit": 1})).await;
         let of_time = &of_time["nextCursor"];
         let bad = Code::InvalidParams;
         let many: Vec<String> = (0..201).map(|number| number.to_string()).collect();
@@ -167,42 +174,50 @@ fn what_does_not_go_together_is_named() {
         ];
         for (mut input, code, path) in cases {
             input["universeId"] = json!("sol");
-            let fault = refused(&engine, input.clone()).await;
+            let fault = state_refusal(&engine, input.clone()).await;
             assert_eq!((fault.code(), fault.body().path.as_deref()), (code, Some(path)), "{input}: {fault}");
             assert!(fault.body().hint.is_some(), "{input}: {fault}");
         }
         let hint = |fault: Fault| fault.body().hint.clone().expect("a hint");
-        assert!(hint(refused(&engine, json!({"universeId": "sol", "ids": ["eart"]})).await).contains("\"earth\""));
-        let named = refused(&engine, json!({"universeId": "sol", "view": "groups", "ids": ["Orion Arm"]})).await;
+        assert!(
+            hint(state_refusal(&engine, json!({"universeId": "sol", "ids": ["eart"]})).await).contains("\"earth\"")
+        );
+        let named = state_refusal(&engine, json!({"universeId": "sol", "view": "groups", "ids": ["Orion Arm"]})).await;
         assert_eq!(named.body().details.get("universeId").and_then(serde_json::Value::as_str), Some("sol"));
         assert!(hint(named).contains("\"arm\""), "by its name");
-        assert!(hint(refused(&engine, json!({"universeId": "sol", "ids": ["arm"]})).await).contains("view groups"));
+        assert!(
+            hint(state_refusal(&engine, json!({"universeId": "sol", "ids": ["arm"]})).await).contains("view groups")
+        );
         let time = json!({"universeId": "sol", "view": "positions", "cursor": of_time, "t": 5});
-        assert_eq!(state(&engine, time).await["time"], 5, "the same time may be repeated");
+        assert_eq!(read_state(&engine, time).await["time"], 5, "the same time may be repeated");
     });
 }
 
 #[test]
 fn resources_read_the_same_parts() {
     run(async {
-        let engine = engine_with_skies().await;
+        let engine = engine_with_universes().await;
         for view in ["summary", "bodies", "groups", "positions"] {
-            let part = state(&engine, json!({"universeId": "sol", "view": view})).await;
-            assert_eq!(read(&engine, &format!("universe://sol/{view}")).await.expect("a part"), part);
+            let part = read_state(&engine, json!({"universeId": "sol", "view": view})).await;
+            assert_eq!(read_resource(&engine, &format!("universe://sol/{view}")).await.expect("a part"), part);
         }
-        let page = read(&engine, "universe://crowd/positions?limit=3&t=1.5").await.expect("a page");
-        assert_eq!((ids(&page), &page["time"]), (vec!["hub", "m000", "m001"], &json!(1.5)));
+        let page = read_resource(&engine, "universe://crowd/positions?limit=3&t=1.5").await.expect("a page");
+        assert_eq!((item_ids(&page), &page["time"]), (vec!["hub", "m000", "m001"], &json!(1.5)));
         let cursor = page["nextCursor"].as_str().expect("a cursor");
-        let next = read(&engine, &format!("universe://crowd/positions?cursor={cursor}&limit=1")).await.expect("a page");
-        assert_eq!((ids(&next), &next["time"]), (vec!["m002"], &json!(1.5)));
-        let earth = read(&engine, "universe://sol/body/earth?t=0").await.expect("a body");
+        let next = read_resource(&engine, &format!("universe://crowd/positions?cursor={cursor}&limit=1"))
+            .await
+            .expect("a page");
+        assert_eq!((item_ids(&next), &next["time"]), (vec!["m002"], &json!(1.5)));
+        let earth = read_resource(&engine, "universe://sol/body/earth?t=0").await.expect("a body");
         assert_eq!(earth["body"]["body"]["name"], "Earth");
-        let moons = read(&engine, "universe://crowd/body/hub?limit=2").await.expect("a body");
+        let moons = read_resource(&engine, "universe://crowd/body/hub?limit=2").await.expect("a body");
         let cursor = moons["nextCursor"].as_str().expect("a cursor");
-        let moons = read(&engine, &format!("universe://crowd/body/hub?limit=2&cursor={cursor}")).await.expect("a body");
+        let moons = read_resource(&engine, &format!("universe://crowd/body/hub?limit=2&cursor={cursor}"))
+            .await
+            .expect("a body");
         assert_eq!(moons["body"]["children"][0]["id"], "m002");
         let some = json!({"view": "bodies", "universeId": "sol", "ids": ["moon"]});
-        assert_eq!(ids(&ok(&engine, "universe_read", some).await), ["moon"]);
+        assert_eq!(item_ids(&call_as_owner(&engine, "universe_read", some).await), ["moon"]);
         let cases = [
             ("universe://sol/body/eart", Code::NotFound, Some("/bodyId")),
             ("universe://sol/body/earth?t=NaN", Code::InvalidParams, Some("/t")),
@@ -214,7 +229,7 @@ fn resources_read_the_same_parts() {
             ("universe://sol/stars", Code::InvalidParams, None),
         ];
         for (uri, code, path) in cases {
-            let fault = read(&engine, uri).await.expect_err("it is refused");
+            let fault = read_resource(&engine, uri).await.expect_err("it is refused");
             assert_eq!((fault.code(), fault.body().path.as_deref()), (code, path), "{uri}: {fault}");
         }
         let cases = [
@@ -235,7 +250,7 @@ fn resources_read_the_same_parts() {
 #[test]
 fn a_body_is_completed_in_its_universe_by_id_and_then_by_name() {
     run(async {
-        let engine = engine_with_skies().await;
+        let engine = engine_with_universes().await;
         let complete = async |caller: &Caller, universe_id: Option<&str>, typed: &str| {
             let target =
                 CompletionTarget::Resource("universe://{universeId}/body/{bodyId}{?t,cursor,limit}".to_owned());
@@ -249,7 +264,7 @@ fn a_body_is_completed_in_its_universe_by_id_and_then_by_name() {
         assert_eq!(complete(&owner, Some("crowd"), "the m11").await.values.len(), 10, "by name");
         let all = complete(&owner, Some("crowd"), "").await;
         assert_eq!((all.values.len(), all.total), (100, 121));
-        for (caller, universe_id) in [(&owner, None), (&owner, Some("none")), (&holder(&[]), Some("sol"))] {
+        for (caller, universe_id) in [(&owner, None), (&owner, Some("none")), (&caller_with_roles(&[]), Some("sol"))] {
             assert_eq!(complete(caller, universe_id, "").await.total, 0, "{universe_id:?}");
         }
     });

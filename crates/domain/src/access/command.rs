@@ -7,7 +7,7 @@ use super::{CampaignRole, PrincipalKind};
 
 /// A token to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreatedToken {
+pub struct TokenToCreate {
     pub id: String,
     pub name: String,
     pub person: String,
@@ -20,7 +20,7 @@ pub struct CreatedToken {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessCommand {
     Create {
-        token: Box<CreatedToken>,
+        token: Box<TokenToCreate>,
         program: String,
     },
     GiveRole {

@@ -1,13 +1,13 @@
 //! Decides commands on tokens into an event or a refusal.
 
-use super::command::{AccessCommand, AccessRefusal, CreatedToken};
+use super::command::{AccessCommand, AccessRefusal, TokenToCreate};
 use super::event::{AccessEvent, RoleGiven, TokenCreated, TokenRevoked, TokensImported};
 use super::state::AccessState;
 
 pub(super) fn decide(state: &AccessState, command: &AccessCommand) -> Result<AccessEvent, AccessRefusal> {
     match command {
         AccessCommand::Create { token, program } => {
-            let CreatedToken { id, name, person, kind, roles, gate_role, secret_hash } = (**token).clone();
+            let TokenToCreate { id, name, person, kind, roles, gate_role, secret_hash } = (**token).clone();
             if state.get(&id).is_some() {
                 return Err(AccessRefusal::TokenExists { token_id: id });
             }
@@ -16,7 +16,7 @@ pub(super) fn decide(state: &AccessState, command: &AccessCommand) -> Result<Acc
             Ok(AccessEvent::TokenCreated(Box::new(created)))
         }
         AccessCommand::GiveRole { token_id, campaign_id, role, program } => {
-            let token = state.valid(token_id).ok_or_else(|| not_found(token_id))?;
+            let token = state.valid_token(token_id).ok_or_else(|| token_not_found(token_id))?;
             if token.roles.get(campaign_id).is_some_and(|held| held >= role) {
                 return Err(AccessRefusal::RoleHeld { token_id: token_id.clone() });
             }
@@ -28,7 +28,7 @@ pub(super) fn decide(state: &AccessState, command: &AccessCommand) -> Result<Acc
             }))
         }
         AccessCommand::Revoke { token_id, program } => {
-            state.valid(token_id).ok_or_else(|| not_found(token_id))?;
+            state.valid_token(token_id).ok_or_else(|| token_not_found(token_id))?;
             Ok(AccessEvent::TokenRevoked(TokenRevoked { token_id: token_id.clone(), program: program.clone() }))
         }
         AccessCommand::Import { tokens, program } => {
@@ -40,6 +40,6 @@ pub(super) fn decide(state: &AccessState, command: &AccessCommand) -> Result<Acc
     }
 }
 
-fn not_found(token_id: &str) -> AccessRefusal {
+fn token_not_found(token_id: &str) -> AccessRefusal {
     AccessRefusal::TokenNotFound { token_id: token_id.to_owned() }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::event::{AccessEvent, EarlierToken, TokenCreated};
 use super::state::{AccessState, Token, TokenChange};
-use crate::decider::Given;
+use crate::decider::DecisionContext;
 
-pub(super) fn evolve(mut state: AccessState, event: &AccessEvent, given: &Given) -> AccessState {
+pub(super) fn evolve(mut state: AccessState, event: &AccessEvent, given: &DecisionContext) -> AccessState {
     let change = |program: &str| TokenChange { at: given.at.into(), by: given.by.clone(), program: program.to_owned() };
     state.has_begun = true;
     match event {

@@ -12,14 +12,14 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use command::{AccessCommand, AccessRefusal, CreatedToken};
+pub use command::{AccessCommand, AccessRefusal, TokenToCreate};
 pub use event::{AccessEvent, EarlierToken, RoleGiven, TokenCreated, TokenRevoked, TokensImported};
 pub use state::{AccessState, Token, TokenChange};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::decider::{Decider, Given};
+use crate::decider::{Decider, DecisionContext};
 
 /// The owner, who started the process: the principal's id and also the person.
 pub const OWNER: &str = "owner";
@@ -34,11 +34,15 @@ impl Decider for AccessRules {
     type Refusal = AccessRefusal;
     type State = AccessState;
 
-    fn decide(state: &AccessState, command: &AccessCommand, _: &Given) -> Result<Vec<AccessEvent>, AccessRefusal> {
+    fn decide(
+        state: &AccessState,
+        command: &AccessCommand,
+        _: &DecisionContext,
+    ) -> Result<Vec<AccessEvent>, AccessRefusal> {
         decide::decide(state, command).map(|event| vec![event])
     }
 
-    fn evolve(state: AccessState, event: &AccessEvent, given: &Given) -> AccessState {
+    fn evolve(state: AccessState, event: &AccessEvent, given: &DecisionContext) -> AccessState {
         evolve::evolve(state, event, given)
     }
 }
@@ -57,7 +61,7 @@ pub enum PrincipalKind {
 }
 
 impl PrincipalKind {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Human => "human",
             Self::Agent => "agent",
@@ -78,7 +82,7 @@ pub enum CampaignRole {
 }
 
 impl CampaignRole {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Guest => "guest",
             Self::Player => "player",

@@ -41,7 +41,7 @@ pub struct AccessState {
 
 impl AccessState {
     /// A token, unless it was revoked.
-    pub fn valid(&self, token_id: &str) -> Option<&Token> {
+    pub fn valid_token(&self, token_id: &str) -> Option<&Token> {
         self.get(token_id).filter(|token| token.revoked.is_none())
     }
 
@@ -51,19 +51,19 @@ impl AccessState {
     }
 
     /// All tokens in order of ids, including revoked ones.
-    pub fn all(&self) -> impl Iterator<Item = &Token> {
+    pub fn tokens(&self) -> impl Iterator<Item = &Token> {
         self.tokens.values().map(|token| &**token)
     }
 
     /// The other principals that belong to the same person: tokens, and the owner.
-    pub fn same_person(&self, principal: &str) -> Vec<String> {
+    pub fn principals_of_same_person(&self, principal: &str) -> Vec<String> {
         let person = match self.get(principal) {
             Some(token) => token.person.as_str(),
             None if principal == OWNER => OWNER,
             None => return Vec::new(),
         };
         let owner = (person == OWNER).then_some(OWNER);
-        let tokens = self.all().filter(|token| token.person == person).map(|token| token.id.as_str());
+        let tokens = self.tokens().filter(|token| token.person == person).map(|token| token.id.as_str());
         owner.into_iter().chain(tokens).filter(|other| *other != principal).map(str::to_owned).collect()
     }
 }

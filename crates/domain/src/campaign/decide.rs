@@ -7,15 +7,15 @@ use super::record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
     SessionStatus,
 };
-use super::refusal::{CampaignRefusal, Deed};
+use super::refusal::{CampaignAction, CampaignRefusal};
 use super::register::Register;
 use super::roll::RecordedRoll;
 use super::state::CampaignState;
 use crate::limits;
-use crate::plain_text::deceptive_in;
+use crate::plain_text::first_deceptive;
 
 type Decision = Result<Vec<CampaignEvent>, CampaignRefusal>;
-type Decided = Result<CampaignEvent, CampaignRefusal>;
+type SingleDecision = Result<CampaignEvent, CampaignRefusal>;
 
 pub(super) fn decide(state: &CampaignState, command: &CampaignCommand) -> Decision {
     use CampaignCommand as C;
@@ -23,15 +23,15 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand) -> Decisi
         C::Create { id, name, gm_mode, theme_prompt } => create(state, id, name, *gm_mode, theme_prompt)?,
         C::Update { name, gm_mode, theme_prompt } => update(state, name.as_ref(), *gm_mode, theme_prompt.as_ref())?,
         C::End => {
-            state.allows_between_sessions(Deed::End)?;
+            state.check_status_between_sessions(CampaignAction::End)?;
             CampaignEvent::CampaignCompleted {}
         }
         C::Archive => {
-            state.allows_between_sessions(Deed::Archive)?;
+            state.check_status_between_sessions(CampaignAction::Archive)?;
             CampaignEvent::CampaignArchived {}
         }
         C::Restore => {
-            state.allows(Deed::Restore)?;
+            state.check_status(CampaignAction::Restore)?;
             CampaignEvent::CampaignRestored {}
         }
         C::AddParticipant { id, display_name, role, controller } => {
@@ -55,11 +55,11 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand) -> Decisi
     Ok(vec![event])
 }
 
-fn create(state: &CampaignState, id: &str, name: &str, gm_mode: GmMode, theme_prompt: &str) -> Decided {
+fn create(state: &CampaignState, id: &str, name: &str, gm_mode: GmMode, theme_prompt: &str) -> SingleDecision {
     if let Some(campaign) = state.campaign() {
         return Err(CampaignRefusal::CampaignExists { campaign_id: campaign.id.clone() });
     }
-    let (name, theme_prompt) = (named("name", name)?, kept("theme_prompt", theme_prompt)?);
+    let (name, theme_prompt) = (check_name("name", name)?, check_text("theme_prompt", theme_prompt)?);
     Ok(CampaignEvent::CampaignCreated { id: id.to_owned(), name, gm_mode, theme_prompt })
 }
 
@@ -68,23 +68,29 @@ fn update(
     name: Option<&String>,
     gm_mode: Option<GmMode>,
     theme_prompt: Option<&String>,
-) -> Decided {
-    let campaign = state.allows(Deed::Change)?;
+) -> SingleDecision {
+    let campaign = state.check_status(CampaignAction::Change)?;
     if name.is_none() && gm_mode.is_none() && theme_prompt.is_none() {
         return Err(CampaignRefusal::NothingToUpdate { fields: &["name", "gm_mode", "theme_prompt"] });
     }
-    let name = name.map(|name| named("name", name)).transpose()?;
-    let theme_prompt = theme_prompt.map(|theme_prompt| kept("theme_prompt", theme_prompt)).transpose()?;
+    let name = name.map(|name| check_name("name", name)).transpose()?;
+    let theme_prompt = theme_prompt.map(|theme_prompt| check_text("theme_prompt", theme_prompt)).transpose()?;
     let texts = [(&campaign.name, name.as_ref()), (&campaign.theme_prompt, theme_prompt.as_ref())];
-    room_for_text(state, changed_bytes(&texts))?;
+    check_text_limit(state, changed_bytes(&texts))?;
     Ok(CampaignEvent::CampaignUpdated { name, gm_mode, theme_prompt })
 }
 
-fn add_participant(state: &CampaignState, id: &str, display_name: &str, role: Role, controller: Controller) -> Decided {
-    state.allows(Deed::Change)?;
-    room(&state.participants, id, "participants", limits::PARTICIPANTS_MAX)?;
-    let display_name = named("display_name", display_name)?;
-    room_for_text(state, (0, display_name.len()))?;
+fn add_participant(
+    state: &CampaignState,
+    id: &str,
+    display_name: &str,
+    role: Role,
+    controller: Controller,
+) -> SingleDecision {
+    state.check_status(CampaignAction::Change)?;
+    check_room(&state.participants, id, "participants", limits::PARTICIPANTS_MAX)?;
+    let display_name = check_name("display_name", display_name)?;
+    check_text_limit(state, (0, display_name.len()))?;
     Ok(CampaignEvent::ParticipantAdded { participant_id: id.to_owned(), display_name, role, controller })
 }
 
@@ -94,34 +100,34 @@ fn update_participant(
     display_name: Option<&String>,
     role: Option<Role>,
     controller: Option<Controller>,
-) -> Decided {
-    state.allows(Deed::Change)?;
-    let participant = state.participant_in("participant_id", id)?;
+) -> SingleDecision {
+    state.check_status(CampaignAction::Change)?;
+    let participant = state.find_participant("participant_id", id)?;
     let participant_id = participant.id.clone();
     if display_name.is_none() && role.is_none() && controller.is_none() {
         return Err(CampaignRefusal::NothingToUpdate { fields: &["display_name", "role", "controller"] });
     }
-    let display_name = display_name.map(|name| named("display_name", name)).transpose()?;
-    room_for_text(state, changed_bytes(&[(&participant.display_name, display_name.as_ref())]))?;
+    let display_name = display_name.map(|name| check_name("display_name", name)).transpose()?;
+    check_text_limit(state, changed_bytes(&[(&participant.display_name, display_name.as_ref())]))?;
     Ok(CampaignEvent::ParticipantUpdated { participant_id, display_name, role, controller })
 }
 
 /// Releases the actors that the participant played.
-fn remove_participant(state: &CampaignState, id: &str) -> Decided {
-    state.allows(Deed::Change)?;
-    let participant = state.participant_in("participant_id", id)?;
+fn remove_participant(state: &CampaignState, id: &str) -> SingleDecision {
+    state.check_status(CampaignAction::Change)?;
+    let participant = state.find_participant("participant_id", id)?;
     Ok(CampaignEvent::ParticipantRemoved {
         participant_id: participant.id.clone(),
         display_name: participant.display_name.clone(),
-        released_actor_ids: state.played_by(&participant.id).map(str::to_owned).collect(),
+        released_actor_ids: state.actor_ids_played_by(&participant.id).map(str::to_owned).collect(),
     })
 }
 
-fn add_actor(state: &CampaignState, id: &str, name: &str, kind: ActorKind, notes: &str) -> Decided {
-    state.allows(Deed::Change)?;
-    room(&state.actors, id, "actors", limits::ACTORS_MAX)?;
-    let (name, notes) = (named("name", name)?, kept("notes", notes.trim())?);
-    room_for_text(state, (0, name.len() + notes.len()))?;
+fn add_actor(state: &CampaignState, id: &str, name: &str, kind: ActorKind, notes: &str) -> SingleDecision {
+    state.check_status(CampaignAction::Change)?;
+    check_room(&state.actors, id, "actors", limits::ACTORS_MAX)?;
+    let (name, notes) = (check_name("name", name)?, check_text("notes", notes.trim())?);
+    check_text_limit(state, (0, name.len() + notes.len()))?;
     Ok(CampaignEvent::ActorAdded { actor_id: id.to_owned(), name, kind, notes })
 }
 
@@ -131,89 +137,89 @@ fn update_actor(
     name: Option<&String>,
     kind: Option<ActorKind>,
     notes: Option<&String>,
-) -> Decided {
-    state.allows(Deed::Change)?;
-    let actor = state.actor_named(id)?;
+) -> SingleDecision {
+    state.check_status(CampaignAction::Change)?;
+    let actor = state.find_actor(id)?;
     let actor_id = actor.id.clone();
     if name.is_none() && kind.is_none() && notes.is_none() {
         return Err(CampaignRefusal::NothingToUpdate { fields: &["name", "kind", "notes"] });
     }
-    let name = name.map(|name| named("name", name)).transpose()?;
-    let notes = notes.map(|notes| kept("notes", notes.trim())).transpose()?;
-    room_for_text(state, changed_bytes(&[(&actor.name, name.as_ref()), (&actor.notes, notes.as_ref())]))?;
+    let name = name.map(|name| check_name("name", name)).transpose()?;
+    let notes = notes.map(|notes| check_text("notes", notes.trim())).transpose()?;
+    check_text_limit(state, changed_bytes(&[(&actor.name, name.as_ref()), (&actor.notes, notes.as_ref())]))?;
     Ok(CampaignEvent::ActorUpdated { actor_id, name, kind, notes })
 }
 
-fn remove_actor(state: &CampaignState, id: &str) -> Decided {
-    state.allows(Deed::Change)?;
-    let actor = state.actor_named(id)?;
+fn remove_actor(state: &CampaignState, id: &str) -> SingleDecision {
+    state.check_status(CampaignAction::Change)?;
+    let actor = state.find_actor(id)?;
     Ok(CampaignEvent::ActorRemoved { actor_id: actor.id.clone(), name: actor.name.clone() })
 }
 
-fn set_actor_control(state: &CampaignState, id: &str, controller: &str) -> Decided {
-    state.allows(Deed::Change)?;
-    let actor_id = state.actor_named(id)?.id.clone();
+fn set_actor_control(state: &CampaignState, id: &str, controller: &str) -> SingleDecision {
+    state.check_status(CampaignAction::Change)?;
+    let actor_id = state.find_actor(id)?.id.clone();
     let controller = ActorController::read(controller);
     if let Some(participant_id) = controller.participant_id() {
-        state.participant_in("controller", participant_id)?;
+        state.find_participant("controller", participant_id)?;
     }
     Ok(CampaignEvent::ActorControlSet { actor_id, controller })
 }
 
 /// The first session activates a draft.
 fn start_session(state: &CampaignState, id: &str, name: &str) -> Decision {
-    let status = state.allows(Deed::StartSession)?.status;
+    let status = state.check_status(CampaignAction::StartSession)?.status;
     if let Some(session) = state.active_session() {
         return Err(CampaignRefusal::ActiveSessionExists { session_id: session.id.clone() });
     }
-    room(&state.sessions, id, "sessions", limits::PLAY_SESSIONS_MAX)?;
-    let name = plain("name", bounded("name", name.trim(), limits::NAME_CHARS_MAX)?)?;
-    room_for_text(state, (0, name.len()))?;
+    check_room(&state.sessions, id, "sessions", limits::PLAY_SESSIONS_MAX)?;
+    let name = check_plain("name", check_length("name", name.trim(), limits::NAME_CHARS_MAX)?)?;
+    check_text_limit(state, (0, name.len()))?;
     let activated = (status == CampaignStatus::Draft).then_some(CampaignEvent::CampaignActivated {});
     Ok(activated.into_iter().chain([CampaignEvent::SessionStarted { session_id: id.to_owned(), name }]).collect())
 }
 
-fn end_session(state: &CampaignState, session_id: Option<&str>) -> Decided {
-    state.exists()?;
-    let session = state.session_named(session_id)?;
-    going_on(session)?;
+fn end_session(state: &CampaignState, session_id: Option<&str>) -> SingleDecision {
+    state.require_campaign()?;
+    let session = state.find_session(session_id)?;
+    check_session_active(session)?;
     Ok(CampaignEvent::SessionEnded { session_id: session.id.clone() })
 }
 
-fn add_note(state: &CampaignState, id: &str, session_id: Option<&str>, text: &str) -> Decided {
-    state.allows(Deed::Play)?;
-    let session_id = state.session_named(session_id)?.id.clone();
-    let text = kept("text", required("text", text)?)?;
+fn add_note(state: &CampaignState, id: &str, session_id: Option<&str>, text: &str) -> SingleDecision {
+    state.check_status(CampaignAction::Play)?;
+    let session_id = state.find_session(session_id)?.id.clone();
+    let text = check_text("text", check_not_empty("text", text)?)?;
     Ok(CampaignEvent::NoteAdded { note_id: id.to_owned(), session_id, text })
 }
 
 /// A roll without an active session belongs to none: characters are rolled before the first session.
-fn record_roll(state: &CampaignState, roll: &RecordedRoll) -> Decided {
+fn record_roll(state: &CampaignState, roll: &RecordedRoll) -> SingleDecision {
     let session_id = match (&roll.session_id, state.active_session()) {
         (Some(session_id), _) => {
-            state.allows(Deed::Play)?;
-            let session = state.session_named(Some(session_id))?;
-            going_on(session)?;
+            state.check_status(CampaignAction::Play)?;
+            let session = state.find_session(Some(session_id))?;
+            check_session_active(session)?;
             Some(session.id.clone())
         }
         (None, active) => {
-            state.allows(Deed::Change)?;
+            state.check_status(CampaignAction::Change)?;
             active.map(|session| session.id.clone())
         }
     };
     let participant_id = match &roll.participant_id {
-        Some(id) => Some(state.participant_in("participant_id", id)?.id.clone()),
+        Some(id) => Some(state.find_participant("participant_id", id)?.id.clone()),
         None => None,
     };
     let actor_id = match &roll.actor_id {
-        Some(id) => Some(state.actor_named(id)?.id.clone()),
+        Some(id) => Some(state.find_actor(id)?.id.clone()),
         None => None,
     };
     let roll = RecordedRoll { session_id, participant_id, actor_id, ..roll.clone() };
     Ok(CampaignEvent::RollRecorded(Box::new(roll)))
 }
 
-fn going_on(session: &Session) -> Result<(), CampaignRefusal> {
+fn check_session_active(session: &Session) -> Result<(), CampaignRefusal> {
     match session.status {
         SessionStatus::Active => Ok(()),
         SessionStatus::Ended => Err(CampaignRefusal::SessionEnded { session_id: session.id.clone() }),
@@ -221,48 +227,53 @@ fn going_on(session: &Session) -> Result<(), CampaignRefusal> {
 }
 
 impl CampaignState {
-    fn exists(&self) -> Result<&Campaign, CampaignRefusal> {
+    fn require_campaign(&self) -> Result<&Campaign, CampaignRefusal> {
         self.campaign().ok_or(CampaignRefusal::CampaignNotFound)
     }
 
-    fn allows(&self, deed: Deed) -> Result<&Campaign, CampaignRefusal> {
-        let campaign = self.exists()?;
-        if deed.statuses().contains(&campaign.status) {
+    fn check_status(&self, deed: CampaignAction) -> Result<&Campaign, CampaignRefusal> {
+        let campaign = self.require_campaign()?;
+        if deed.allowed_statuses().contains(&campaign.status) {
             Ok(campaign)
         } else {
             Err(CampaignRefusal::StatusForbids { status: campaign.status, deed })
         }
     }
 
-    fn allows_between_sessions(&self, deed: Deed) -> Result<(), CampaignRefusal> {
-        self.allows(deed)?;
+    fn check_status_between_sessions(&self, deed: CampaignAction) -> Result<(), CampaignRefusal> {
+        self.check_status(deed)?;
         match self.active_session() {
             Some(session) => Err(CampaignRefusal::SessionGoesOn { session_id: session.id.clone(), deed }),
             None => Ok(()),
         }
     }
 
-    fn participant_in(&self, field: &'static str, id: &str) -> Result<&Participant, CampaignRefusal> {
-        let id = required(field, id)?;
+    fn find_participant(&self, field: &'static str, id: &str) -> Result<&Participant, CampaignRefusal> {
+        let id = check_not_empty(field, id)?;
         let missing = || CampaignRefusal::ParticipantNotFound { field, participant_id: id.to_owned() };
         self.participants.get(id).ok_or_else(missing)
     }
 
-    fn actor_named(&self, id: &str) -> Result<&Actor, CampaignRefusal> {
-        let id = required("actor_id", id)?;
+    fn find_actor(&self, id: &str) -> Result<&Actor, CampaignRefusal> {
+        let id = check_not_empty("actor_id", id)?;
         self.actors.get(id).ok_or_else(|| CampaignRefusal::ActorNotFound { actor_id: id.to_owned() })
     }
 
     /// The session of this id, or the active one.
-    fn session_named(&self, id: Option<&str>) -> Result<&Session, CampaignRefusal> {
+    fn find_session(&self, id: Option<&str>) -> Result<&Session, CampaignRefusal> {
         let Some(id) = id else { return self.active_session().ok_or(CampaignRefusal::NoActiveSession) };
-        let id = required("session_id", id)?;
+        let id = check_not_empty("session_id", id)?;
         self.sessions.get(id).ok_or_else(|| CampaignRefusal::SessionNotFound { session_id: id.to_owned() })
     }
 }
 
 /// Refuses an id that is taken, and an entry past the limit.
-fn room<T>(register: &Register<T>, id: &str, things: &'static str, count_max: usize) -> Result<(), CampaignRefusal> {
+fn check_room<T>(
+    register: &Register<T>,
+    id: &str,
+    things: &'static str,
+    count_max: usize,
+) -> Result<(), CampaignRefusal> {
     if register.contains(id) {
         return Err(CampaignRefusal::IdTaken { id: id.to_owned() });
     }
@@ -279,7 +290,7 @@ fn changed_bytes(texts: &[(&String, Option<&String>)]) -> (usize, usize) {
 }
 
 /// Refuses texts past the limit of a campaign. A campaign that is already past it may shrink but not grow.
-fn room_for_text(state: &CampaignState, (gone, come): (usize, usize)) -> Result<(), CampaignRefusal> {
+fn check_text_limit(state: &CampaignState, (gone, come): (usize, usize)) -> Result<(), CampaignRefusal> {
     let (bytes, bytes_max) = (state.text_bytes(), limits::CAMPAIGN_TEXT_BYTES_MAX);
     let bytes_after = (bytes + come).saturating_sub(gone);
     if bytes_after <= bytes_max || bytes_after <= bytes {
@@ -288,27 +299,27 @@ fn room_for_text(state: &CampaignState, (gone, come): (usize, usize)) -> Result<
     Err(CampaignRefusal::TooMuchText { bytes, bytes_after, bytes_max })
 }
 
-fn required<'a>(field: &'static str, text: &'a str) -> Result<&'a str, CampaignRefusal> {
+fn check_not_empty<'a>(field: &'static str, text: &'a str) -> Result<&'a str, CampaignRefusal> {
     let text = text.trim();
     if text.is_empty() { Err(CampaignRefusal::Empty { field }) } else { Ok(text) }
 }
 
-fn named(field: &'static str, name: &str) -> Result<String, CampaignRefusal> {
-    plain(field, bounded(field, required(field, name)?, limits::NAME_CHARS_MAX)?)
+fn check_name(field: &'static str, name: &str) -> Result<String, CampaignRefusal> {
+    check_plain(field, check_length(field, check_not_empty(field, name)?, limits::NAME_CHARS_MAX)?)
 }
 
-fn plain(field: &'static str, name: String) -> Result<String, CampaignRefusal> {
-    match deceptive_in(&name) {
+fn check_plain(field: &'static str, name: String) -> Result<String, CampaignRefusal> {
+    match first_deceptive(&name) {
         Some(character) => Err(CampaignRefusal::Deceptive { field, character }),
         None => Ok(name),
     }
 }
 
-fn kept(field: &'static str, text: &str) -> Result<String, CampaignRefusal> {
-    bounded(field, text, limits::TEXT_CHARS_MAX)
+fn check_text(field: &'static str, text: &str) -> Result<String, CampaignRefusal> {
+    check_length(field, text, limits::TEXT_CHARS_MAX)
 }
 
-fn bounded(field: &'static str, text: &str, chars_max: usize) -> Result<String, CampaignRefusal> {
+fn check_length(field: &'static str, text: &str, chars_max: usize) -> Result<String, CampaignRefusal> {
     let chars = text.chars().count();
     if chars > chars_max { Err(CampaignRefusal::TooLong { field, chars, chars_max }) } else { Ok(text.to_owned()) }
 }

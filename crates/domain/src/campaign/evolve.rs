@@ -9,9 +9,9 @@ use super::record::{
 };
 use super::state::CampaignState;
 use crate::Moment;
-use crate::decider::Given;
+use crate::decider::DecisionContext;
 
-pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &Given) -> CampaignState {
+pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &DecisionContext) -> CampaignState {
     use CampaignEvent as E;
     let at = Moment::from(given.at);
     match event {
@@ -24,30 +24,30 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &Gi
         }
         E::ParticipantUpdated { participant_id, display_name, role, controller } => {
             state.participants.change(participant_id, |participant| {
-                set(&mut participant.display_name, display_name.as_ref());
-                set(&mut participant.role, role.as_ref());
-                set(&mut participant.controller, controller.as_ref());
+                set_if_some(&mut participant.display_name, display_name.as_ref());
+                set_if_some(&mut participant.role, role.as_ref());
+                set_if_some(&mut participant.controller, controller.as_ref());
                 participant.updated_at = at;
             });
         }
         E::ParticipantRemoved { participant_id, released_actor_ids, .. } => {
             for actor_id in released_actor_ids {
-                state.control(actor_id, None, at);
+                state.set_controller(actor_id, None, at);
             }
             state.participants.remove(participant_id);
         }
         E::ActorAdded { actor_id, name, kind, notes } => state.add_actor(actor_id, name, *kind, notes, at),
         E::ActorUpdated { actor_id, name, kind, notes } => state.actors.change(actor_id, |actor| {
-            set(&mut actor.name, name.as_ref());
-            set(&mut actor.kind, kind.as_ref());
-            set(&mut actor.notes, notes.as_ref());
+            set_if_some(&mut actor.name, name.as_ref());
+            set_if_some(&mut actor.kind, kind.as_ref());
+            set_if_some(&mut actor.notes, notes.as_ref());
             actor.updated_at = at;
         }),
         E::ActorRemoved { actor_id, .. } => {
-            state.control(actor_id, None, at);
+            state.set_controller(actor_id, None, at);
             state.actors.remove(actor_id);
         }
-        E::ActorControlSet { actor_id, controller } => state.control(actor_id, Some(controller), at),
+        E::ActorControlSet { actor_id, controller } => state.set_controller(actor_id, Some(controller), at),
         E::SessionStarted { session_id, name } => state.start_session(session_id, name, at),
         E::SessionEnded { session_id } => {
             state.active_session_id.take_if(|active| **active == **session_id);
@@ -70,13 +70,13 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &Gi
         | E::CampaignArchived {}
         | E::CampaignRestored {} => {}
     }
-    state.follow(event, at);
+    state.update_campaign(event, at);
     state
 }
 
 impl CampaignState {
     /// Updates the campaign's own record after every event except notes and rolls.
-    fn follow(&mut self, event: &CampaignEvent, at: Moment) {
+    fn update_campaign(&mut self, event: &CampaignEvent, at: Moment) {
         use CampaignEvent as E;
         if matches!(event, E::NoteAdded { .. } | E::RollRecorded(_)) {
             return;
@@ -87,9 +87,9 @@ impl CampaignState {
         (campaign.participant_count, campaign.actor_count) = (self.participants.len(), self.actors.len());
         match event {
             E::CampaignUpdated { name, gm_mode, theme_prompt } => {
-                set(&mut campaign.name, name.as_ref());
-                set(&mut campaign.gm_mode, gm_mode.as_ref());
-                set(&mut campaign.theme_prompt, theme_prompt.as_ref());
+                set_if_some(&mut campaign.name, name.as_ref());
+                set_if_some(&mut campaign.gm_mode, gm_mode.as_ref());
+                set_if_some(&mut campaign.theme_prompt, theme_prompt.as_ref());
             }
             E::CampaignActivated {} => campaign.status = CampaignStatus::Active,
             E::CampaignCompleted {} => {
@@ -150,7 +150,7 @@ impl CampaignState {
     }
 
     /// Sets or clears the controller of an actor, and updates the index `played`.
-    fn control(&mut self, actor_id: &str, controller: Option<&ActorController>, at: Moment) {
+    fn set_controller(&mut self, actor_id: &str, controller: Option<&ActorController>, at: Moment) {
         let Some(actor) = self.actors.get(actor_id) else { return };
         let pair = |controller: &ActorController| Some((controller.participant_id()?.into(), actor_id.into()));
         if let Some(before) = actor.controller.as_ref().and_then(pair) {
@@ -181,7 +181,7 @@ impl CampaignState {
     }
 }
 
-fn set<T: Clone>(field: &mut T, value: Option<&T>) {
+fn set_if_some<T: Clone>(field: &mut T, value: Option<&T>) {
     if let Some(value) = value {
         field.clone_from(value);
     }

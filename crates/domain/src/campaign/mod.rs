@@ -29,12 +29,12 @@ pub use record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Note, Participant, Role, Session,
     SessionStatus,
 };
-pub use refusal::{CampaignRefusal, CampaignRefusalKind, Deed};
+pub use refusal::{CampaignAction, CampaignRefusal, CampaignRefusalKind};
 pub use register::{HasId, Register};
 pub use roll::{LoggedRoll, RecordedRoll};
 pub use state::CampaignState;
 
-use crate::decider::{Decider, Given};
+use crate::decider::{Decider, DecisionContext};
 
 /// The rules of the campaign.
 #[derive(Debug)]
@@ -49,12 +49,12 @@ impl Decider for CampaignRules {
     fn decide(
         state: &CampaignState,
         command: &CampaignCommand,
-        _: &Given,
+        _: &DecisionContext,
     ) -> Result<Vec<CampaignEvent>, CampaignRefusal> {
         decide::decide(state, command)
     }
 
-    fn evolve(state: CampaignState, event: &CampaignEvent, given: &Given) -> CampaignState {
+    fn evolve(state: CampaignState, event: &CampaignEvent, given: &DecisionContext) -> CampaignState {
         evolve::evolve(state, event, given)
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::tests::Table;
+use super::tests::CampaignFixture;
 use super::*;
 use crate::decider::Decider;
 
@@ -32,7 +32,7 @@ fn session_id() -> impl Strategy<Value = Option<String>> {
     proptest::option::of(id("sess_"))
 }
 
-fn people() -> impl Strategy<Value = CampaignCommand> {
+fn any_people_command() -> impl Strategy<Value = CampaignCommand> {
     use proptest::option::of;
     prop_oneof![
         3 => (id("part_"), text(), role(), controller()).prop_map(|(id, display_name, role, controller)| {
@@ -56,7 +56,7 @@ fn people() -> impl Strategy<Value = CampaignCommand> {
     ]
 }
 
-fn play() -> impl Strategy<Value = CampaignCommand> {
+fn any_play_command() -> impl Strategy<Value = CampaignCommand> {
     use proptest::option::of;
     prop_oneof![
         (id("sess_"), text()).prop_map(|(id, name)| CampaignCommand::StartSession { id, name }),
@@ -85,7 +85,7 @@ fn play() -> impl Strategy<Value = CampaignCommand> {
     ]
 }
 
-fn command() -> impl Strategy<Value = CampaignCommand> {
+fn any_command() -> impl Strategy<Value = CampaignCommand> {
     let create = |name| CampaignCommand::Create {
         id: "camp_1".to_owned(),
         name,
@@ -98,12 +98,12 @@ fn command() -> impl Strategy<Value = CampaignCommand> {
             .prop_map(|name| CampaignCommand::Update { name, gm_mode: None, theme_prompt: None }),
         1 => prop_oneof![Just(CampaignCommand::End), Just(CampaignCommand::Archive)],
         2 => Just(CampaignCommand::Restore),
-        12 => people(),
-        8 => play(),
+        12 => any_people_command(),
+        8 => any_play_command(),
     ]
 }
 
-fn check(state: &CampaignState) {
+fn check_invariants(state: &CampaignState) {
     if let Some(campaign) = state.campaign() {
         assert_eq!(campaign.participant_count, state.participants().len());
         assert_eq!(campaign.actor_count, state.actors().len());
@@ -118,7 +118,7 @@ fn check(state: &CampaignState) {
         if let Some(player) = actor.controller.as_ref().and_then(ActorController::participant_id) {
             players += 1;
             assert!(state.participants().contains(player), "{player} plays {}", actor.id);
-            assert!(state.played_by(player).any(|actor_id| actor_id == actor.id));
+            assert!(state.actor_ids_played_by(player).any(|actor_id| actor_id == actor.id));
         }
     }
     assert_eq!(state.played.len(), players);
@@ -126,26 +126,26 @@ fn check(state: &CampaignState) {
 
 proptest! {
     #[test]
-    fn any_commands_leave_a_campaign_in_order(commands in proptest::collection::vec(command(), 0..60)) {
-        let mut table = Table::empty();
+    fn any_commands_leave_a_campaign_in_order(commands in proptest::collection::vec(any_command(), 0..60)) {
+        let mut table = CampaignFixture::empty();
         for command in commands {
             let before = table.state.clone();
-            match table.tries(&command) {
+            match table.run(&command) {
                 Ok(events) => assert!(!events.is_empty()),
                 Err(refusal) => {
                     assert_eq!(table.state, before);
                     assert!(!refusal.to_string().is_empty() && !refusal.hint().is_empty());
                 }
             }
-            check(&table.state);
+            check_invariants(&table.state);
         }
     }
 
     #[test]
-    fn a_journal_gives_the_state_again(commands in proptest::collection::vec(command(), 0..60)) {
-        let mut table = Table::empty();
+    fn a_journal_gives_the_state_again(commands in proptest::collection::vec(any_command(), 0..60)) {
+        let mut table = CampaignFixture::empty();
         for command in &commands {
-            let _ = table.tries(command);
+            let _ = table.run(command);
         }
         let stored: Vec<(_, String)> = table
             .journal
@@ -160,25 +160,25 @@ proptest! {
 
     #[test]
     fn a_stored_state_goes_on_as_if_it_had_not_been(
-        commands in proptest::collection::vec(command(), 0..60),
+        commands in proptest::collection::vec(any_command(), 0..60),
         at in 0..60_usize,
     ) {
-        let (mut one, mut other) = (Table::empty(), Table::empty());
+        let (mut one, mut other) = (CampaignFixture::empty(), CampaignFixture::empty());
         for (number, command) in commands.iter().enumerate() {
             if number == at {
                 let stored = serde_json::to_string(&other.state).unwrap();
                 other.state = serde_json::from_str(&stored).unwrap();
             }
-            assert_eq!(one.tries(command), other.tries(command));
+            assert_eq!(one.run(command), other.run(command));
             assert_eq!(one.state, other.state);
         }
     }
 
     #[test]
-    fn any_session_can_be_told(commands in proptest::collection::vec(command(), 0..60)) {
-        let mut table = Table::set();
+    fn any_session_can_be_told(commands in proptest::collection::vec(any_command(), 0..60)) {
+        let mut table = CampaignFixture::with_people();
         for command in &commands {
-            let _ = table.tries(command);
+            let _ = table.run(command);
         }
         for session in table.state.sessions().oldest_first() {
             let events = table.journal.iter().map(|(given, event)| (given.at, &given.by, event));
@@ -190,8 +190,8 @@ proptest! {
     }
 
     #[test]
-    fn any_events_in_any_order_are_taken(events in shuffled()) {
-        let given = Table::given();
+    fn any_events_in_any_order_are_taken(events in any_shuffled_events()) {
+        let given = CampaignFixture::given();
         let state =
             events.iter().fold(CampaignState::default(), |state, event| CampaignRules::evolve(state, event, &given));
         assert!(state.campaign().is_some());
@@ -200,11 +200,11 @@ proptest! {
 }
 
 /// Events in an order that no commands would produce.
-fn shuffled() -> impl Strategy<Value = Vec<CampaignEvent>> {
-    let journal = proptest::collection::vec(command(), 0..60).prop_map(|commands| {
-        let mut table = Table::set();
+fn any_shuffled_events() -> impl Strategy<Value = Vec<CampaignEvent>> {
+    let journal = proptest::collection::vec(any_command(), 0..60).prop_map(|commands| {
+        let mut table = CampaignFixture::with_people();
         for command in &commands {
-            let _ = table.tries(command);
+            let _ = table.run(command);
         }
         table.journal.into_iter().map(|(_, event)| event).collect::<Vec<_>>()
     });

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Moment;
-use crate::case_insensitive_enum::ignoring_case;
+use crate::case_insensitive_enum::case_insensitive_enum;
 
 /// Who runs the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub enum GmMode {
     Hybrid,
 }
 
-ignoring_case!(GmMode {
+case_insensitive_enum!(GmMode {
     Human = "HUMAN",
     Ai = "AI",
     Hybrid = "HYBRID"
@@ -34,7 +34,7 @@ pub enum CampaignStatus {
     Archived,
 }
 
-ignoring_case!(CampaignStatus {
+case_insensitive_enum!(CampaignStatus {
     Draft = "DRAFT",
     Active = "ACTIVE",
     Completed = "COMPLETED",
@@ -49,7 +49,7 @@ pub enum Role {
     Player,
 }
 
-ignoring_case!(Role {
+case_insensitive_enum!(Role {
     Gm = "GM",
     Player = "PLAYER"
 });
@@ -63,7 +63,7 @@ pub enum Controller {
     Ai,
 }
 
-ignoring_case!(Controller {
+case_insensitive_enum!(Controller {
     Human = "HUMAN",
     Ai = "AI"
 });
@@ -76,7 +76,7 @@ pub enum ActorKind {
     Npc,
 }
 
-ignoring_case!(ActorKind {
+case_insensitive_enum!(ActorKind {
     Pc = "PC",
     Npc = "NPC"
 });
@@ -88,7 +88,7 @@ pub enum SessionStatus {
     Ended,
 }
 
-ignoring_case!(SessionStatus {
+case_insensitive_enum!(SessionStatus {
     Active = "ACTIVE",
     Ended = "ENDED"
 });

@@ -20,7 +20,7 @@ pub enum CampaignRefusalKind {
 
 /// An action on a campaign that depends on its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
+pub enum CampaignAction {
     Change,
     StartSession,
     Play,
@@ -29,9 +29,9 @@ pub enum Deed {
     Restore,
 }
 
-impl Deed {
+impl CampaignAction {
     /// The statuses in which the action is allowed.
-    pub fn statuses(self) -> &'static [CampaignStatus] {
+    pub fn allowed_statuses(self) -> &'static [CampaignStatus] {
         use CampaignStatus::{Active, Archived, Completed, Draft};
         match self {
             Self::Change | Self::StartSession => &[Draft, Active],
@@ -42,7 +42,7 @@ impl Deed {
     }
 }
 
-impl fmt::Display for Deed {
+impl fmt::Display for CampaignAction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Change => "changed",
@@ -84,12 +84,12 @@ pub enum CampaignRefusal {
     CampaignExists { campaign_id: String },
     #[error("{id} exists already in this campaign")]
     IdTaken { id: String },
-    #[error("the campaign is {}, it can be {deed} only while it is {}", status.word(), words(deed.statuses()).join(" or "))]
-    StatusForbids { status: CampaignStatus, deed: Deed },
+    #[error("the campaign is {}, it can be {deed} only while it is {}", status.as_str(), status_names(deed.allowed_statuses()).join(" or "))]
+    StatusForbids { status: CampaignStatus, deed: CampaignAction },
     #[error("active session exists: {session_id}")]
     ActiveSessionExists { session_id: String },
     #[error("the campaign cannot be {deed} during a session, {session_id} is active")]
-    SessionGoesOn { session_id: String, deed: Deed },
+    SessionGoesOn { session_id: String, deed: CampaignAction },
     #[error("no session is active")]
     NoActiveSession,
     #[error("session {session_id} has ended")]
@@ -149,7 +149,7 @@ impl CampaignRefusal {
             | Self::ActiveSessionExists { session_id: id }
             | Self::SessionGoesOn { session_id: id, .. }
             | Self::SessionEnded { session_id: id } => Some(id),
-            Self::StatusForbids { status, .. } => Some(status.word()),
+            Self::StatusForbids { status, .. } => Some(status.as_str()),
             Self::Empty { .. } => Some(""),
             Self::CampaignNotFound
             | Self::TooLong { .. }
@@ -162,9 +162,9 @@ impl CampaignRefusal {
     }
 
     /// The allowed statuses or fields, where they are a short list.
-    pub fn allowed(&self) -> Vec<&'static str> {
+    pub fn allowed_values(&self) -> Vec<&'static str> {
         match self {
-            Self::StatusForbids { deed, .. } => words(deed.statuses()),
+            Self::StatusForbids { deed, .. } => status_names(deed.allowed_statuses()),
             Self::NothingToUpdate { fields } => fields.to_vec(),
             _ => Vec::new(),
         }
@@ -191,13 +191,15 @@ impl CampaignRefusal {
             Self::CampaignExists { .. } => "read it, or create another one under a new idempotency key",
             Self::IdTaken { .. } => "read it, or send the request again under a new idempotency key",
             Self::StatusForbids { status: CampaignStatus::Archived, .. } => "restore the campaign first",
-            Self::StatusForbids { status: CampaignStatus::Completed, deed: Deed::End } => {
+            Self::StatusForbids { status: CampaignStatus::Completed, deed: CampaignAction::End } => {
                 "it has ended already; archive it to put it away"
             }
             Self::StatusForbids { status: CampaignStatus::Completed, .. } => {
                 "to play on, archive the campaign and restore it"
             }
-            Self::StatusForbids { deed: Deed::Restore, .. } => "only what was archived needs restoring; go on as it is",
+            Self::StatusForbids { deed: CampaignAction::Restore, .. } => {
+                "only what was archived needs restoring; go on as it is"
+            }
             Self::StatusForbids { .. } => "start a session first; to put the campaign away without one, archive it",
             Self::ActiveSessionExists { .. } => "go on in that session, or end it first",
             Self::SessionGoesOn { .. } => "end the session first",
@@ -207,6 +209,6 @@ impl CampaignRefusal {
     }
 }
 
-fn words(statuses: &[CampaignStatus]) -> Vec<&'static str> {
-    statuses.iter().map(|status| status.word()).collect()
+fn status_names(statuses: &[CampaignStatus]) -> Vec<&'static str> {
+    statuses.iter().map(|status| status.as_str()).collect()
 }

@@ -55,7 +55,7 @@ impl CampaignState {
     }
 
     /// The ids of the actors that a participant plays, in order.
-    pub fn played_by<'a>(&'a self, participant_id: &'a str) -> impl Iterator<Item = &'a str> {
+    pub fn actor_ids_played_by<'a>(&'a self, participant_id: &'a str) -> impl Iterator<Item = &'a str> {
         let first: (Arc<str>, Arc<str>) = (participant_id.into(), "".into());
         let pairs = self.played.range(first..).take_while(move |(player, _)| **player == *participant_id);
         pairs.map(|(_, actor)| actor.as_ref())

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{DiceRefusal, RandomReport, RandomRequest, Randomness};
-use crate::case_insensitive_enum::ignoring_case;
+use crate::case_insensitive_enum::case_insensitive_enum;
 
 /// Sides of the Hope die and of the Fear die.
 pub const DUALITY_SIDES: u32 = 12;
@@ -25,7 +25,7 @@ pub enum Outcome {
     CriticalSuccess = 7,
 }
 
-ignoring_case!(Outcome {
+case_insensitive_enum!(Outcome {
     RollWithHope = "ROLL_WITH_HOPE",
     RollWithFear = "ROLL_WITH_FEAR",
     SuccessWithHope = "SUCCESS_WITH_HOPE",
@@ -118,7 +118,7 @@ pub fn roll_duality(
 ) -> Result<(Judgement, RandomReport), DiceRefusal> {
     check_difficulty(difficulty)?;
     let mut randomness = Randomness::new(request, entropy)?;
-    let mut d12 = || i32::try_from(randomness.die(DUALITY_SIDES)).expect("a d12 shows at most 12");
+    let mut d12 = || i32::try_from(randomness.roll_die(DUALITY_SIDES)).expect("a d12 shows at most 12");
     let (hope, fear) = (d12(), d12());
     Ok((judge(hope, fear, modifier, difficulty)?, randomness.into_report()))
 }

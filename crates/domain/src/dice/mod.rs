@@ -20,5 +20,5 @@ pub use pool::{DiceSpec, PoolRoll, RolledPool, roll_pools};
 pub use probability::{OutcomeCount, Probability, probability};
 pub use random::{ALGORITHM, RandomReport, RandomRequest, Randomness, RollMode, Seed, SeedSource};
 pub use refusal::DiceRefusal;
-pub(crate) use roll_expression::dice_in;
-pub use roll_expression::{DieState, DieThrow, RollResult, Thrown, throw};
+pub(crate) use roll_expression::count_dice;
+pub use roll_expression::{DieState, DieThrow, RollResult, Thrown, roll_notation};

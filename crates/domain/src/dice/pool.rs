@@ -34,12 +34,12 @@ pub struct RolledPool {
 
 /// Rolls the pools in order from one random stream, after all of them pass the limits.
 pub fn roll_pools(dice: &[DiceSpec], request: RandomRequest, entropy: [u8; 32]) -> Result<RolledPool, DiceRefusal> {
-    let pools = check(dice)?;
+    let pools = check_specs(dice)?;
     let mut randomness = Randomness::new(request, entropy)?;
     let rolls: Vec<PoolRoll> = pools
         .into_iter()
         .map(|(sides, count)| {
-            let results: Vec<u32> = (0..count).map(|_| randomness.die(sides)).collect();
+            let results: Vec<u32> = (0..count).map(|_| randomness.roll_die(sides)).collect();
             let total = results.iter().copied().map(u64::from).sum();
             PoolRoll { sides, results, total }
         })
@@ -49,7 +49,7 @@ pub fn roll_pools(dice: &[DiceSpec], request: RandomRequest, entropy: [u8; 32]) 
 }
 
 /// Checks the specifications against the limits and returns them as (sides, count).
-fn check(dice: &[DiceSpec]) -> Result<Vec<(u32, u32)>, DiceRefusal> {
+fn check_specs(dice: &[DiceSpec]) -> Result<Vec<(u32, u32)>, DiceRefusal> {
     if dice.is_empty() {
         return Err(DiceRefusal::DiceMissing);
     }

@@ -24,7 +24,7 @@ pub struct OutcomeCount {
 }
 
 /// The outcomes of a roll against a difficulty, in the order of the answer.
-const COUNTED: [Outcome; 5] = [
+const COUNTED_OUTCOMES: [Outcome; 5] = [
     Outcome::CriticalSuccess,
     Outcome::SuccessWithHope,
     Outcome::SuccessWithFear,
@@ -34,7 +34,7 @@ const COUNTED: [Outcome; 5] = [
 
 pub fn probability(modifier: i32, difficulty: i32) -> Result<Probability, DiceRefusal> {
     check_difficulty(Some(difficulty))?;
-    let mut counts = COUNTED.map(|outcome| OutcomeCount { outcome, count: 0 });
+    let mut counts = COUNTED_OUTCOMES.map(|outcome| OutcomeCount { outcome, count: 0 });
     for hope in 1..=12 {
         for fear in 1..=12 {
             let outcome = judge(hope, fear, modifier, Some(difficulty))?.outcome;

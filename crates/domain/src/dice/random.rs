@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::DiceRefusal;
-use crate::case_insensitive_enum::ignoring_case;
+use crate::case_insensitive_enum::case_insensitive_enum;
 
 /// The name and version that every roll's answer carries.
 pub const ALGORITHM: &str = "CHACHA20_MASK_V1";
@@ -137,7 +137,7 @@ pub enum RollMode {
     Replay,
 }
 
-ignoring_case!(RollMode {
+case_insensitive_enum!(RollMode {
     Live = "LIVE",
     Replay = "REPLAY"
 });
@@ -161,7 +161,7 @@ pub enum SeedSource {
     Server,
 }
 
-ignoring_case!(SeedSource {
+case_insensitive_enum!(SeedSource {
     Client = "CLIENT",
     Server = "SERVER"
 });
@@ -202,7 +202,7 @@ impl Randomness {
     }
 
     /// A face from 1 to `sides`; 0 if `sides` is 0.
-    pub fn die(&mut self, sides: u32) -> u32 {
+    pub fn roll_die(&mut self, sides: u32) -> u32 {
         if sides < 2 {
             return sides;
         }

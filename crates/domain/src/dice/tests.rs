@@ -6,13 +6,13 @@ use crate::limits;
 
 const ENTROPY: [u8; 32] = [7; 32];
 
-fn replay(seed: Seed) -> RandomRequest {
+fn replay_request(seed: Seed) -> RandomRequest {
     RandomRequest { seed: Some(seed), roll_mode: RollMode::Replay }
 }
 
-fn faces(seed: Seed, sides: u32, count: usize) -> Vec<u32> {
-    let mut randomness = Randomness::new(replay(seed), ENTROPY).unwrap();
-    (0..count).map(|_| randomness.die(sides)).collect()
+fn roll_faces(seed: Seed, sides: u32, count: usize) -> Vec<u32> {
+    let mut randomness = Randomness::new(replay_request(seed), ENTROPY).unwrap();
+    (0..count).map(|_| randomness.roll_die(sides)).collect()
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn odds_are_counted_not_guessed() {
         assert_eq!(odds.success_count + odds.failure_count, 144);
         assert_eq!(odds.crit_count, 12);
         assert_eq!(
-            odds.outcome_counts.iter().map(|row| row.outcome.word()).collect::<Vec<_>>(),
+            odds.outcome_counts.iter().map(|row| row.outcome.as_str()).collect::<Vec<_>>(),
             ["CRITICAL_SUCCESS", "SUCCESS_WITH_HOPE", "SUCCESS_WITH_FEAR", "FAILURE_WITH_HOPE", "FAILURE_WITH_FEAR"]
         );
         let counts: Vec<u32> = odds.outcome_counts.iter().map(|row| row.count).collect();
@@ -142,10 +142,10 @@ fn odds_are_counted_not_guessed() {
 fn published_test_vectors() {
     // docs/dice.md prints these, for other implementations of the algorithm.
     assert_eq!(Seed::from_integer(42).to_string(), "1711d0d7e92187a157f0273bdc18ba9e377856a4e3a5d32fe9159d045966d4a8");
-    assert_eq!(faces(Seed::from_bytes([0; 32]), 20, 10), [1, 1, 20, 1, 9, 12, 18, 11, 4, 19]);
-    assert_eq!(faces(Seed::from_integer(42), 6, 10), [6, 3, 6, 2, 2, 2, 5, 3, 6, 1]);
-    assert_eq!(faces(Seed::from_integer(42), 12, 4), [3, 8, 6, 7]);
-    assert_eq!(faces(Seed::from_integer(-1), 1_000_000, 3), [163_211, 724_540, 118_486]);
+    assert_eq!(roll_faces(Seed::from_bytes([0; 32]), 20, 10), [1, 1, 20, 1, 9, 12, 18, 11, 4, 19]);
+    assert_eq!(roll_faces(Seed::from_integer(42), 6, 10), [6, 3, 6, 2, 2, 2, 5, 3, 6, 1]);
+    assert_eq!(roll_faces(Seed::from_integer(42), 12, 4), [3, 8, 6, 7]);
+    assert_eq!(roll_faces(Seed::from_integer(-1), 1_000_000, 3), [163_211, 724_540, 118_486]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn the_key_stream_is_rfc_8439s() {
     // ChaCha20 with a zero key, nonce and counter: the first words of the key stream in RFC 8439, appendix A.1, vector 1.
     // A die of 2^16 sides keeps the lowest 16 bits of each word and rejects nothing.
     assert_eq!(
-        faces(Seed::from_bytes([0; 32]), 1 << 16, 4),
+        roll_faces(Seed::from_bytes([0; 32]), 1 << 16, 4),
         [0xade0_b876_u32, 0x903d_f1a0, 0xe56a_5d40, 0x28bd_8653].map(|word| (word & 0xffff) + 1)
     );
 }
@@ -179,10 +179,10 @@ fn a_clients_seed_counts_in_a_replay_only() {
     let (live, report) =
         roll_duality(0, None, RandomRequest { seed: Some(seed), ..RandomRequest::default() }, ENTROPY).unwrap();
     assert_eq!((report.seed_used, report.seed_source), (Seed::from_bytes(ENTROPY), SeedSource::Server));
-    let (replayed, report) = roll_duality(0, None, replay(seed), ENTROPY).unwrap();
+    let (replayed, report) = roll_duality(0, None, replay_request(seed), ENTROPY).unwrap();
     assert_eq!((report.seed_used, report.seed_source), (seed, SeedSource::Client));
     assert_ne!((live.hope, live.fear), (replayed.hope, replayed.fear));
-    let (again, _) = roll_duality(0, None, replay(seed), [9; 32]).unwrap();
+    let (again, _) = roll_duality(0, None, replay_request(seed), [9; 32]).unwrap();
     assert_eq!(again, replayed);
     let missing = RandomRequest { seed: None, roll_mode: RollMode::Replay };
     assert_eq!(roll_duality(0, None, missing, ENTROPY), Err(DiceRefusal::SeedMissing));
@@ -191,7 +191,7 @@ fn a_clients_seed_counts_in_a_replay_only() {
 #[test]
 fn pools_keep_their_order_and_their_sums() {
     let dice = [DiceSpec { sides: 20, count: 2 }, DiceSpec { sides: 6, count: 1 }, DiceSpec { sides: 1, count: 3 }];
-    let rolled = roll_pools(&dice, replay(Seed::from_integer(42)), ENTROPY).unwrap();
+    let rolled = roll_pools(&dice, replay_request(Seed::from_integer(42)), ENTROPY).unwrap();
     assert_eq!(
         rolled.rolls.iter().map(|roll| (roll.sides, roll.results.len())).collect::<Vec<_>>(),
         [(20, 2), (6, 1), (1, 3)]
@@ -230,10 +230,10 @@ pub(super) fn chi_square_limit(degrees: f64) -> f64 {
 #[test]
 fn a_million_seeded_dice_are_fair() {
     for sides in [2_u32, 6, 10, 12, 20, 100] {
-        let mut randomness = Randomness::new(replay(Seed::from_integer(i128::from(sides))), ENTROPY).unwrap();
+        let mut randomness = Randomness::new(replay_request(Seed::from_integer(i128::from(sides))), ENTROPY).unwrap();
         let mut counts = vec![0_u32; sides as usize];
         for _ in 0..1_000_000 {
-            counts[randomness.die(sides) as usize - 1] += 1;
+            counts[randomness.roll_die(sides) as usize - 1] += 1;
         }
         let expected = 1_000_000.0 / f64::from(sides);
         let chi_square: f64 = counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum();
@@ -244,10 +244,10 @@ fn a_million_seeded_dice_are_fair() {
 
 #[test]
 fn neighbouring_dice_are_independent() {
-    let mut randomness = Randomness::new(replay(Seed::from_integer(144)), ENTROPY).unwrap();
+    let mut randomness = Randomness::new(replay_request(Seed::from_integer(144)), ENTROPY).unwrap();
     let mut counts = [0_u32; 144];
     for _ in 0..1_000_000 {
-        let (hope, fear) = (randomness.die(12), randomness.die(12));
+        let (hope, fear) = (randomness.roll_die(12), randomness.roll_die(12));
         counts[((hope - 1) * 12 + fear - 1) as usize] += 1;
     }
     let expected = 1_000_000.0 / 144.0;
@@ -272,29 +272,29 @@ proptest! {
 
     #[test]
     fn a_die_shows_one_of_its_faces(seed in any::<i64>(), sides in 1..=limits::DIE_SIDES_MAX) {
-        prop_assert!(faces(Seed::from_integer(seed.into()), sides, 50).iter().all(|face| (1..=sides).contains(face)));
+        prop_assert!(roll_faces(Seed::from_integer(seed.into()), sides, 50).iter().all(|face| (1..=sides).contains(face)));
     }
 
     #[test]
     fn the_same_seed_rolls_the_same_pools(bytes in any::<[u8; 32]>(), sides in 1..1_000_i64, count in 1..50_i64) {
         let dice = [DiceSpec { sides, count }];
         let first = roll_pools(&dice, RandomRequest::default(), bytes).unwrap();
-        let again = roll_pools(&dice, replay(first.report.seed_used), ENTROPY).unwrap();
+        let again = roll_pools(&dice, replay_request(first.report.seed_used), ENTROPY).unwrap();
         prop_assert_eq!(first.rolls, again.rolls);
     }
 }
 
-fn thrown(text: &str, draw: &mut dyn FnMut(u32) -> u32) -> Vec<RollResult> {
-    throw(&notation::parse(text, notation::Dialect::Auto).unwrap(), draw).unwrap()
+fn roll_text(text: &str, draw: &mut dyn FnMut(u32) -> u32) -> Vec<RollResult> {
+    roll_notation(&notation::parse(text, notation::Dialect::Auto).unwrap(), draw).unwrap()
 }
 
 #[test]
 fn a_reroll_until_none_is_left_ends() {
-    let mut randomness = Randomness::new(replay(Seed::from_integer(1)), ENTROPY).unwrap();
+    let mut randomness = Randomness::new(replay_request(Seed::from_integer(1)), ENTROPY).unwrap();
     let mut drawn = 0;
-    let results = thrown("1000d1000000rr<=999999", &mut |sides| {
+    let results = roll_text("1000d1000000rr<=999999", &mut |sides| {
         drawn += 1;
-        randomness.die(sides)
+        randomness.roll_die(sides)
     });
     assert_eq!(results[0].total, 1_000_000_000);
     assert!(drawn <= 1_000 * (limits::REROLLS_MAX + 2), "{drawn} dice");
@@ -306,7 +306,7 @@ fn after_the_last_reroll_only_faces_that_may_stay_are_left() {
     // Every draw is 2 except the last, which draws from the allowed faces only.
     let last = |text: &str, wanted: u32| {
         let (mut sides_seen, mut drawn) = (Vec::new(), 0);
-        let results = thrown(text, &mut |sides| {
+        let results = roll_text(text, &mut |sides| {
             sides_seen.push(sides);
             drawn += 1;
             if drawn == limits::REROLLS_MAX + 2 { wanted } else { 2 }
@@ -324,7 +324,7 @@ fn after_the_last_reroll_only_faces_that_may_stay_are_left() {
 fn a_table_has_room_for_so_many_dice() {
     let count = |text: &str| {
         let notation = notation::parse(text, notation::Dialect::Auto).unwrap();
-        let results = throw(&notation, &mut |sides| sides)?;
+        let results = roll_notation(&notation, &mut |sides| sides)?;
         Ok(results.iter().flat_map(|result| &result.pools).map(|pool| pool.dice.len()).sum::<usize>())
     };
     assert_eq!(count("1000d6x"), Ok(21_000));
@@ -337,7 +337,7 @@ fn a_table_has_room_for_so_many_dice() {
 fn a_duality_roll_adds_up() {
     for (text, edge) in [("duality(+2, dc 15, adv)", Some(4)), ("duality(+2, dis)", Some(-4)), ("duality(-1)", None)] {
         let mut faces = [8, 5, 4].into_iter();
-        let duality = thrown(text, &mut |_| faces.next().unwrap())[0].duality.unwrap();
+        let duality = roll_text(text, &mut |_| faces.next().unwrap())[0].duality.unwrap();
         assert_eq!(duality.edge, edge, "{text}");
         let sum = duality.hope + duality.fear + duality.modifier + edge.unwrap_or_default();
         assert_eq!(i64::from(sum), duality.total, "{text}");
@@ -347,7 +347,7 @@ fn a_duality_roll_adds_up() {
 #[test]
 fn dice_of_a_dropped_item_are_dropped() {
     let mut faces = [5, 1, 2, 4].into_iter();
-    let results = thrown("{1d6,{1d6,1d6}kh1,1d6}kh1", &mut |_| faces.next().unwrap());
+    let results = roll_text("{1d6,{1d6,1d6}kh1,1d6}kh1", &mut |_| faces.next().unwrap());
     let kept: Vec<bool> = results[0].pools.iter().map(|pool| pool.dice[0].state.contains(&DieState::Kept)).collect();
     assert_eq!((results[0].total, kept), (5, vec![true, false, false, false]));
     let dropped = results[0].pools.iter().filter(|pool| pool.dice[0].state == [DieState::Dropped]).count();
@@ -361,7 +361,7 @@ fn a_roll_leaves_only_so_many_dice_on_the_table() {
     let each = [vec![1; 4], vec![6; 20], vec![2]].concat();
     let with_more_ones = |more: usize| {
         let mut faces = std::iter::repeat_n(1, more).chain(each.iter().copied().cycle());
-        throw(&notation, &mut |_| faces.next().unwrap()).map(|results| results[0].pools[0].dice.len())
+        roll_notation(&notation, &mut |_| faces.next().unwrap()).map(|results| results[0].pools[0].dice.len())
     };
     assert_eq!(with_more_ones(0), Ok(limits::DICE_THROWN_MAX as usize));
     assert_eq!(with_more_ones(1), Err(DiceRefusal::ExpressionTooManyThrown));

@@ -9,7 +9,7 @@ use imbl::{OrdMap, OrdSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plain_text::deceptive_in;
+use crate::plain_text::first_deceptive;
 
 /// One artifact of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ impl Evidence {
     }
 
     /// The artifacts that are files on disk, by path.
-    pub fn in_files(&self) -> impl Iterator<Item = &Artifact> {
+    pub fn artifacts_in_files(&self) -> impl Iterator<Item = &Artifact> {
         self.in_files.iter().filter_map(|path| self.by_path.get(path))
     }
 
@@ -70,7 +70,7 @@ impl Evidence {
     pub(super) fn put(&mut self, artifact: Artifact) {
         if let Some(before) = self.by_path.remove(&artifact.path) {
             for name in &before.types {
-                self.forget(name, &before);
+                self.remove_type(name, &before);
             }
         }
         for name in &artifact.types {
@@ -85,7 +85,7 @@ impl Evidence {
         self.by_path.insert(artifact.path.clone(), artifact);
     }
 
-    fn forget(&mut self, name: &str, artifact: &Artifact) {
+    fn remove_type(&mut self, name: &str, artifact: &Artifact) {
         let Some(contents) = self.by_type.get_mut(name) else { return };
         let Some(paths) = contents.get_mut(&artifact.sha256) else { return };
         paths.remove(&artifact.path);
@@ -95,20 +95,25 @@ impl Evidence {
     }
 
     /// Number of distinct contents of a type. A content counts as long as one of its copies is not stale.
-    pub fn distinct(&self, artifact_type: &str, stale: &BTreeSet<String>) -> u64 {
+    pub fn count_distinct(&self, artifact_type: &str, stale: &BTreeSet<String>) -> u64 {
         let Some(contents) = self.by_type.get(artifact_type) else { return 0 };
-        let touched: BTreeSet<&str> = self.stale_of(artifact_type, stale).map(|found| found.sha256.as_str()).collect();
+        let touched: BTreeSet<&str> =
+            self.stale_artifacts(artifact_type, stale).map(|found| found.sha256.as_str()).collect();
         let is_lost =
             |sha256: &&&str| contents.get(**sha256).is_some_and(|paths| paths.iter().all(|path| stale.contains(path)));
         (contents.len() - touched.iter().filter(is_lost).count()) as u64
     }
 
     /// The stale paths of a type.
-    pub fn stale<'a>(&'a self, artifact_type: &'a str, stale: &'a BTreeSet<String>) -> impl Iterator<Item = &'a str> {
-        self.stale_of(artifact_type, stale).map(|artifact| artifact.path.as_str())
+    pub fn stale_paths<'a>(
+        &'a self,
+        artifact_type: &'a str,
+        stale: &'a BTreeSet<String>,
+    ) -> impl Iterator<Item = &'a str> {
+        self.stale_artifacts(artifact_type, stale).map(|artifact| artifact.path.as_str())
     }
 
-    fn stale_of<'a>(&'a self, name: &'a str, stale: &'a BTreeSet<String>) -> impl Iterator<Item = &'a Artifact> {
+    fn stale_artifacts<'a>(&'a self, name: &'a str, stale: &'a BTreeSet<String>) -> impl Iterator<Item = &'a Artifact> {
         let found = stale.iter().filter_map(|path| self.by_path.get(path));
         found.filter(move |artifact| artifact.types.iter().any(|known| known == name))
     }
@@ -131,7 +136,7 @@ pub fn name_matches(path: &str, artifact_type: &str) -> bool {
 
 /// Normalizes a path: `./a//b` becomes `a/b`. A path that could lead out of the artifact folder is refused with a
 /// reason.
-pub fn plain_path(path: &str) -> Result<String, &'static str> {
+pub fn normalize_artifact_path(path: &str) -> Result<String, &'static str> {
     let is_drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
     if path.trim().is_empty() {
         return Err("Empty artifact path");
@@ -145,7 +150,7 @@ pub fn plain_path(path: &str) -> Result<String, &'static str> {
     if path.chars().any(char::is_control) {
         return Err("Control character in artifact path");
     }
-    if deceptive_in(path).is_some() {
+    if first_deceptive(path).is_some() {
         return Err("Invisible or reordering character in artifact path");
     }
     if path.contains('\\') {
@@ -160,5 +165,5 @@ pub fn plain_path(path: &str) -> Result<String, &'static str> {
     }
     let plain = parts.join("/");
     // Check again without `./`, which may hide a forbidden start: `./~x` is refused like `~x`.
-    if plain == path { Ok(plain) } else { plain_path(&plain) }
+    if plain == path { Ok(plain) } else { normalize_artifact_path(&plain) }
 }

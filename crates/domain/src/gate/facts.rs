@@ -20,7 +20,7 @@ pub struct Facts {
 
 impl Facts {
     /// The facts after these artifacts are submitted: their paths are no longer stale.
-    pub(super) fn without(&self, submitted: &[Artifact]) -> Cow<'_, Self> {
+    pub(super) fn without_resubmitted(&self, submitted: &[Artifact]) -> Cow<'_, Self> {
         if !submitted.iter().any(|artifact| self.stale.contains(&artifact.path)) {
             return Cow::Borrowed(self);
         }
@@ -32,7 +32,7 @@ impl Facts {
     }
 
     /// The stale paths that the evidence contains.
-    pub(super) fn stale_of(&self, evidence: &Evidence) -> Vec<String> {
+    pub(super) fn stale_paths(&self, evidence: &Evidence) -> Vec<String> {
         self.stale.iter().filter(|path| evidence.get(path).is_some()).cloned().collect()
     }
 }

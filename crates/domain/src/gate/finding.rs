@@ -145,7 +145,7 @@ impl fmt::Display for Finding {
 }
 
 /// Appends a step to a JSON pointer.
-pub(super) fn join(path: &str, step: impl fmt::Display) -> String {
+pub(super) fn join_pointer(path: &str, step: impl fmt::Display) -> String {
     format!("{path}/{}", step.to_string().replace('~', "~0").replace('/', "~1"))
 }
 
@@ -155,7 +155,7 @@ const COMPARED_MAX: usize = 200;
 const COMPARED_CHARS_MAX: usize = 40;
 
 /// The most similar allowed word, if one is similar enough.
-pub(super) fn nearest<'a>(given: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn nearest_word<'a>(given: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let is_short = |word: &str| word.char_indices().nth(COMPARED_CHARS_MAX).is_none();
     if !is_short(given) {
         return None;
@@ -172,8 +172,8 @@ pub(super) fn nearest<'a>(given: &str, allowed: impl IntoIterator<Item = &'a str
 }
 
 /// A hint with the most similar word, or else with the allowed words.
-pub(super) fn instead(given: &str, allowed: &[&str]) -> String {
-    match (nearest(given, allowed.iter().copied()), allowed) {
+pub(super) fn suggest_word(given: &str, allowed: &[&str]) -> String {
+    match (nearest_word(given, allowed.iter().copied()), allowed) {
         (Some(word), _) => format!("did you mean {word:?}?"),
         (None, []) => "define it, or leave it out".to_owned(),
         (None, _) => {
@@ -185,12 +185,12 @@ pub(super) fn instead(given: &str, allowed: &[&str]) -> String {
 }
 
 /// A caller's text, cut to a length that a message can quote.
-pub(super) fn short(text: &str) -> String {
-    clipped(text, 80)
+pub(super) fn shorten(text: &str) -> String {
+    clip(text, 80)
 }
 
 /// A text, cut to at most `chars_max` characters.
-pub(super) fn clipped(text: &str, chars_max: usize) -> String {
+pub(super) fn clip(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         None => text.to_owned(),
         Some(_) => text.chars().take(chars_max - 1).chain(['…']).collect(),

@@ -7,7 +7,6 @@
 //! that let it through.
 
 mod check;
-mod effort;
 mod evidence;
 mod facts;
 mod finding;
@@ -17,27 +16,28 @@ mod process;
 mod properties;
 mod run;
 mod schema;
+mod schema_cost;
 #[cfg(test)]
 mod tests;
 mod view;
 mod yaml;
 
-pub use evidence::{Artifact, Evidence, name_matches, plain_path};
+pub use evidence::{Artifact, Evidence, name_matches, normalize_artifact_path};
 pub use facts::Facts;
 pub use finding::{Finding, Place, Rule, Severity};
 pub use guard::{
     CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardInputs, GuardPart, GuardResult, Test,
 };
 pub use process::{
-    APPROVE, ArtifactKind, Decision, EVERYBODY, EventKind, Loaded, Locale, OVERRIDE_GUARD, OnGuardFail, Permission,
-    Process, REJECT, Role, Setting, State, ToolPermissions, Transition, load,
+    APPROVE, ArtifactKind, Decision, EVERYBODY, EventKind, LoadedProcess, Locale, OVERRIDE_GUARD, OnGuardFail,
+    Permission, Process, REJECT, Role, Setting, State, ToolPermissions, Transition, load,
 };
 pub use run::{
-    AGENT, Cancelled, Created, Emit, Emitted, Overridden, Override, ProcessPin, Run, RunCommand, RunEvent, RunRefusal,
-    RunRefusalKind, RunRules, RunState, RunStatus, Standing, Submitted,
+    AGENT, ActingRole, Cancelled, Created, Emit, Emitted, Overridden, Override, ProcessPin, Run, RunCommand, RunEvent,
+    RunRefusal, RunRefusalKind, RunRules, RunState, RunStatus, SubmittedArtifact,
 };
 pub use schema::{Schema, SchemaMisfit};
 pub use view::{
-    AllowedEvent, EventView, GuardStatus, Look, MissingGuard, Plan, Presence, Progress, RequiredArtifact, Step,
+    AllowedEvent, EventView, GuardStatus, MissingGuard, Plan, Presence, Progress, RequiredArtifact, RunView, Step,
     TransitionView,
 };

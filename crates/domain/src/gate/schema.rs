@@ -10,8 +10,8 @@ use jsonschema::{PatternOptions, Validator};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::effort;
-use super::finding::short;
+use super::finding::shorten;
+use super::schema_cost;
 
 /// Misfits reported for one value.
 const MISFITS_MAX: usize = 20;
@@ -35,10 +35,10 @@ pub struct SchemaMisfit {
 impl Schema {
     /// Compiles a schema. An error is the JSON pointer to the fault, and a message.
     pub(super) fn new(json: Value) -> Result<Self, (String, String)> {
-        if let Some(reference) = effort::foreign_reference(&json) {
-            return Err((String::new(), format!("{} leads to no place in this schema", short(&reference))));
+        if let Some(reference) = schema_cost::find_foreign_reference(&json) {
+            return Err((String::new(), format!("{} leads to no place in this schema", shorten(&reference))));
         }
-        if !effort::is_affordable(&json, &Value::Object(Map::new())) {
+        if !schema_cost::is_affordable(&json, &Value::Object(Map::new())) {
             return Err((String::new(), "it leads back to itself without end".to_owned()));
         }
         let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
@@ -46,7 +46,7 @@ impl Schema {
         match built {
             Ok(validator) => Ok(Self { json: Arc::new(json), validator: Arc::new(validator) }),
             Err(error) => {
-                let message = short(&error.to_string());
+                let message = shorten(&error.to_string());
                 let is_pattern = message.ends_with("is not a \"regex\"");
                 let why = if is_pattern { " that can be used: it looks around or back, or is too large" } else { "" };
                 Err((error.instance_path().to_string(), message + why))
@@ -59,12 +59,12 @@ impl Schema {
     }
 
     /// Whether `properties` has this name.
-    pub(super) fn names(&self, property: &str) -> bool {
+    pub(super) fn has_property(&self, property: &str) -> bool {
         self.json.get("properties").is_some_and(|properties| properties.get(property).is_some())
     }
 
     /// The names in `properties`.
-    pub(super) fn properties(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn property_names(&self) -> impl Iterator<Item = &str> {
         let properties = self.json.get("properties").and_then(Value::as_object);
         properties.into_iter().flat_map(Map::keys).map(String::as_str)
     }
@@ -77,7 +77,7 @@ impl Schema {
 
     /// Validates a value. The paths of the misfits begin with `prefix`; at most `MISFITS_MAX` are listed.
     pub(super) fn misfits(&self, value: &Value, prefix: &str) -> Vec<SchemaMisfit> {
-        if !effort::is_affordable(&self.json, value) {
+        if !schema_cost::is_affordable(&self.json, value) {
             let message = "checking it takes more work than is spent on one value; send less, and less nested";
             return vec![SchemaMisfit { path: prefix.to_owned(), message: message.to_owned() }];
         }

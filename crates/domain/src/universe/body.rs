@@ -7,18 +7,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Check, FieldMisfit};
-use super::field_list::{patch, words};
-use super::number::{Fraction, Number, Within};
-use super::order::{Order, OrderSlot};
+use super::field_list::{wire_enum, wire_patch};
+use super::number::{Fraction, Number, NumberInRange};
+use super::ordered_list::{ListSlot, OrderedList};
 use super::part::{BlackHoleProperties, CometMeta, LagrangePointMeta, PlanetaryRing, RoguePlanetMeta};
 use super::patch::{Change, Clearable};
 use super::text::{Color, Extensions, Id, Name};
 
-words! {
+wire_enum! {
     BodyType { Star, Planet, Moon, Asteroid, Comet, LagrangePoint, BlackHole, }
 }
 
-words! {
+wire_enum! {
     AsteroidSubType { MainBelt, KuiperBelt, Generic, }
 }
 
@@ -42,7 +42,7 @@ macro_rules! body {
             pub parent_id: Option<Id>,
             /// The bodies that move around it, in the order in which they came.
             #[serde(default)]
-            pub children: Order<Id>,
+            pub children: OrderedList<Id>,
             $(
                 $(#[$optional_about])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ macro_rules! body {
             pub extensions: Option<Extensions>,
             /// Where its parent, or the list of roots, has it. A rogue planet may be in neither.
             #[serde(skip)]
-            pub(super) place: Option<OrderSlot>,
+            pub(super) place: Option<ListSlot>,
         }
 
         /// A body to add: its id comes with the command, and it has no children yet.
@@ -84,13 +84,13 @@ macro_rules! body {
         }
 
         impl StarPayload {
-            pub(super) fn body(&self, id: &Id, place: OrderSlot) -> Star {
+            pub(super) fn to_star(&self, id: &Id, place: ListSlot) -> Star {
                 Star {
                     id: id.clone(),
                     $($required: self.$required.clone(),)*
                     orbital_phase: self.orbital_phase.unwrap_or_default(),
-                    parent_id: self.parent_id.set().cloned(),
-                    children: Order::default(),
+                    parent_id: self.parent_id.value().cloned(),
+                    children: OrderedList::default(),
                     $($optional: self.$optional.clone(),)*
                     extensions: self.extensions.clone(),
                     place: Some(place),
@@ -101,23 +101,23 @@ macro_rules! body {
         /// Checks all fields except the links.
         impl Check for Star {
             fn check(&self) -> Result<(), FieldMisfit> {
-                self.id.check().map_err(|misfit| misfit.within("id"))?;
-                $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
-                self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
-                $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
-                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+                self.id.check().map_err(|misfit| misfit.in_field("id"))?;
+                $(self.$required.check().map_err(|misfit| misfit.in_rust_field(stringify!($required)))?;)*
+                self.orbital_phase.check().map_err(|misfit| misfit.in_field("orbitalPhase"))?;
+                $(self.$optional.check().map_err(|misfit| misfit.in_rust_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.in_field("extensions"))
             }
 
             fn check_except_ranges(&self) -> Result<(), FieldMisfit> {
-                self.id.check().map_err(|misfit| misfit.within("id"))?;
+                self.id.check().map_err(|misfit| misfit.in_field("id"))?;
                 $(self.$required
                     .check_except_ranges()
-                    .map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
-                self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
+                    .map_err(|misfit| misfit.in_rust_field(stringify!($required)))?;)*
+                self.orbital_phase.check().map_err(|misfit| misfit.in_field("orbitalPhase"))?;
                 $(self.$optional
                     .check_except_ranges()
-                    .map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
-                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+                    .map_err(|misfit| misfit.in_rust_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.in_field("extensions"))
             }
 
             fn clamp_ranges(&mut self) {
@@ -134,10 +134,10 @@ macro_rules! body {
 
         impl Check for StarPayload {
             fn check(&self) -> Result<(), FieldMisfit> {
-                $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
-                self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
-                $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
-                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+                $(self.$required.check().map_err(|misfit| misfit.in_rust_field(stringify!($required)))?;)*
+                self.orbital_phase.check().map_err(|misfit| misfit.in_field("orbitalPhase"))?;
+                $(self.$optional.check().map_err(|misfit| misfit.in_rust_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.in_field("extensions"))
             }
 
             /// Without the id, which is counted with the command.
@@ -148,7 +148,7 @@ macro_rules! body {
             }
         }
 
-        patch! {
+        wire_patch! {
             /// A change to a body: what is left out stays, null clears an optional field. The links (id, parentId,
             /// children) may be repeated as they are, and are changed by other commands.
             StarPatch of Star {
@@ -209,19 +209,19 @@ body! {
 }
 
 /// Views clamp eccentricities to this: at 1 an orbit would be a line, and above 1 it is not an ellipse.
-const ECCENTRICITY_SHOWN_MAX: f64 = 0.99;
+const ECCENTRICITY_MAX: f64 = 0.99;
 
 /// An eccentricity, clamped for views.
-pub(super) fn shown_eccentricity(eccentricity: f64) -> f64 {
-    eccentricity.clamp(0.0, ECCENTRICITY_SHOWN_MAX)
+pub(super) fn clamp_eccentricity(eccentricity: f64) -> f64 {
+    eccentricity.clamp(0.0, ECCENTRICITY_MAX)
 }
 
 impl Star {
     /// A copy for views, with every number clamped to its range.
-    pub(super) fn shown(&self) -> Self {
+    pub(super) fn with_clamped_numbers(&self) -> Self {
         let mut star = self.clone();
         star.clamp_ranges();
-        star.eccentricity = star.eccentricity.map(|eccentricity| Within(shown_eccentricity(eccentricity.0)));
+        star.eccentricity = star.eccentricity.map(|eccentricity| NumberInRange(clamp_eccentricity(eccentricity.0)));
         star
     }
 

@@ -7,7 +7,7 @@ use super::body::Star;
 use super::check::Check;
 use super::command::{AddGroup, AddStar, Command, MoveToGroup};
 use super::group::{Group, GroupChild, GroupChildType};
-use super::number::{Number, Within};
+use super::number::{Number, NumberInRange};
 use super::part::{PlanetaryRing, RingPatch};
 use super::region::{NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::snapshot::{Regions, Snapshot, text_bytes_of};
@@ -31,33 +31,33 @@ pub(super) fn apply(state: &mut UniverseState, command: &Command) {
         C::AddGroup(command) => snapshot.add_group(command),
         C::UpdateGroup(command) => {
             if let Some(group) = snapshot.groups.get_mut(&command.id) {
-                recount(&mut snapshot.text_bytes, group, |group| command.payload.apply(group));
+                change_and_recount(&mut snapshot.text_bytes, group, |group| command.payload.apply(group));
             }
         }
         C::RemoveGroup(command) => snapshot.remove_group(&command.id),
-        C::AddToGroup(command) => snapshot.enter(&command.group_id, &command.child),
-        C::RemoveFromGroup(command) => snapshot.leave(&command.group_id, &command.child_id),
+        C::AddToGroup(command) => snapshot.add_to_group(&command.group_id, &command.child),
+        C::RemoveFromGroup(command) => snapshot.remove_from_group(&command.group_id, &command.child_id),
         C::MoveToGroup(command) => snapshot.move_to_group(command),
-        C::SetSmallBodyFields(command) => snapshot.fields().set(&command.fields),
+        C::SetSmallBodyFields(command) => snapshot.small_body_fields_mut().set(&command.fields),
         C::UpdateSmallBodyField(command) => {
-            snapshot.fields().change(&command.id, |field| command.patch.apply(field));
+            snapshot.small_body_fields_mut().change(&command.id, |field| command.patch.apply(field));
         }
-        C::RemoveSmallBodyField(command) => snapshot.fields().remove(&command.id),
-        C::SetProtoplanetaryDisks(command) => snapshot.disks().set(&command.disks),
-        C::AddProtoplanetaryDisk(command) => snapshot.disks().put(&command.disk.id, &command.disk),
+        C::RemoveSmallBodyField(command) => snapshot.small_body_fields_mut().remove(&command.id),
+        C::SetProtoplanetaryDisks(command) => snapshot.protoplanetary_disks_mut().set(&command.disks),
+        C::AddProtoplanetaryDisk(command) => snapshot.protoplanetary_disks_mut().put(&command.disk.id, &command.disk),
         C::UpdateProtoplanetaryDisk(command) => {
-            snapshot.disks().change(&command.id, |disk| command.patch.apply(disk));
+            snapshot.protoplanetary_disks_mut().change(&command.id, |disk| command.patch.apply(disk));
         }
-        C::RemoveProtoplanetaryDisk(command) => snapshot.disks().remove(&command.id),
-        C::SetNebulae(command) => snapshot.clouds().set(&command.nebulae),
-        C::UpdateNebula(command) => snapshot.clouds().change(&command.id, |nebula| command.patch.apply(nebula)),
-        C::RemoveNebula(command) => snapshot.clouds().remove(&command.id),
+        C::RemoveProtoplanetaryDisk(command) => snapshot.protoplanetary_disks_mut().remove(&command.id),
+        C::SetNebulae(command) => snapshot.nebulae_mut().set(&command.nebulae),
+        C::UpdateNebula(command) => snapshot.nebulae_mut().change(&command.id, |nebula| command.patch.apply(nebula)),
+        C::RemoveNebula(command) => snapshot.nebulae_mut().remove(&command.id),
         C::ReplaceSnapshot(command) => *snapshot = command.snapshot.clone(),
     }
 }
 
 /// Changes a thing and updates the count of text bytes.
-fn recount<T: Check + Clone>(text_bytes: &mut usize, thing: &mut Arc<T>, change: impl FnOnce(&mut T)) {
+fn change_and_recount<T: Check + Clone>(text_bytes: &mut usize, thing: &mut Arc<T>, change: impl FnOnce(&mut T)) {
     let before = thing.text_bytes();
     change(Arc::make_mut(thing));
     *text_bytes = (*text_bytes + thing.text_bytes()).saturating_sub(before);
@@ -85,7 +85,7 @@ impl<T: Check + Clone> CountedRegions<'_, T> {
 
     fn change(self, id: &Id, change: impl FnOnce(&mut T)) {
         if let Some(region) = self.regions.get_mut(id) {
-            recount(self.text_bytes, region, change);
+            change_and_recount(self.text_bytes, region, change);
         }
     }
 
@@ -98,15 +98,15 @@ impl<T: Check + Clone> CountedRegions<'_, T> {
 
 /// Regions.
 impl Snapshot {
-    fn fields(&mut self) -> CountedRegions<'_, SmallBodyField> {
+    fn small_body_fields_mut(&mut self) -> CountedRegions<'_, SmallBodyField> {
         CountedRegions { regions: &mut self.small_body_fields, text_bytes: &mut self.text_bytes }
     }
 
-    fn disks(&mut self) -> CountedRegions<'_, ProtoplanetaryDisk> {
+    fn protoplanetary_disks_mut(&mut self) -> CountedRegions<'_, ProtoplanetaryDisk> {
         CountedRegions { regions: &mut self.protoplanetary_disks, text_bytes: &mut self.text_bytes }
     }
 
-    fn clouds(&mut self) -> CountedRegions<'_, NebulaRegion> {
+    fn nebulae_mut(&mut self) -> CountedRegions<'_, NebulaRegion> {
         CountedRegions { regions: &mut self.nebulae, text_bytes: &mut self.text_bytes }
     }
 }
@@ -118,10 +118,10 @@ fn change_ring(star: &mut Star, patch: &RingPatch) {
             inner_radius_multiplier: Number(1.5),
             outer_radius_multiplier: Number(3.0),
             thickness: Number(star.radius.0 * 0.1),
-            opacity: Within(0.6),
+            opacity: NumberInRange(0.6),
             albedo: Number(0.8),
             color: star.color.clone(),
-            density: Within(0.6),
+            density: NumberInRange(0.6),
             warp_factor: None,
             seed: None,
             extensions: None,
@@ -140,12 +140,12 @@ impl Snapshot {
         if self.stars.contains_key(id) {
             return;
         }
-        let place = match payload.parent_id.set() {
+        let place = match payload.parent_id.value() {
             Some(parent_id) => self.body_mut(parent_id).map(|parent| parent.children.push(id.clone())),
             None => Some(self.root_ids.push(id.clone())),
         };
         if let Some(place) = place {
-            let star = payload.body(id, place);
+            let star = payload.to_star(id, place);
             self.text_bytes += star.text_bytes();
             self.stars.insert(id.clone(), Arc::new(star));
         }
@@ -154,7 +154,7 @@ impl Snapshot {
     /// A body that is no longer a rogue planet is added to the roots, if it is in no list.
     fn update_body(&mut self, id: &Id, change: impl FnOnce(&mut Star)) {
         let Some(star) = self.stars.get_mut(id) else { return };
-        recount(&mut self.text_bytes, star, change);
+        change_and_recount(&mut self.text_bytes, star, change);
         let star = Arc::make_mut(star);
         if star.parent_id.is_none() && star.place.is_none() && !star.is_rogue() {
             star.place = Some(self.root_ids.push(id.clone()));
@@ -162,7 +162,7 @@ impl Snapshot {
     }
 
     /// Removes a body from the list that contains it: its parent's children, or the roots.
-    fn unlink(&mut self, id: &Id) {
+    fn unlink_body(&mut self, id: &Id) {
         let Some(star) = self.stars.get(id) else { return };
         let Some(place) = star.place else { return };
         match star.parent_id.clone() {
@@ -172,11 +172,11 @@ impl Snapshot {
     }
 
     fn remove_body(&mut self, id: &Id) {
-        self.unlink(id);
-        for removed_id in self.with_descendants(id) {
+        self.unlink_body(id);
+        for removed_id in self.subtree_ids(id) {
             let removed = self.stars.remove(&removed_id).map_or(0, |star| star.text_bytes());
             self.text_bytes = self.text_bytes.saturating_sub(removed);
-            self.leave_all(&GroupChild { id: removed_id, kind: GroupChildType::System });
+            self.remove_from_all_groups(&GroupChild { id: removed_id, kind: GroupChildType::System });
         }
     }
 
@@ -184,7 +184,7 @@ impl Snapshot {
         if !self.can_attach(child_id, parent_id) {
             return;
         }
-        self.unlink(child_id);
+        self.unlink_body(child_id);
         let place = self.body_mut(parent_id).map(|parent| parent.children.push(child_id.clone()));
         if let Some(child) = self.body_mut(child_id) {
             (child.parent_id, child.place) = (Some(parent_id.clone()), place);
@@ -195,7 +195,7 @@ impl Snapshot {
         if self.stars.get(child_id).is_none_or(|child| child.parent_id.is_none()) {
             return;
         }
-        self.unlink(child_id);
+        self.unlink_body(child_id);
         let place = self.root_ids.push(child_id.clone());
         if let Some(child) = self.body_mut(child_id) {
             (child.parent_id, child.place, child.orbital_distance) = (None, Some(place), Number(0.0));
@@ -210,29 +210,29 @@ impl Snapshot {
     }
 
     fn add_group(&mut self, AddGroup { id, payload }: &AddGroup) {
-        let parent_id = payload.parent_group_id.set();
+        let parent_id = payload.parent_group_id.value();
         if self.groups.contains_key(id) || parent_id.is_some_and(|parent_id| !self.groups.contains_key(parent_id)) {
             return;
         }
-        let group = payload.group(id);
+        let group = payload.to_group(id);
         self.text_bytes += group.text_bytes();
         self.groups.insert(id.clone(), Arc::new(group));
-        self.settle(id, parent_id);
+        self.link_group(id, parent_id);
         for child in payload.children() {
-            self.enter(id, child);
+            self.add_to_group(id, child);
         }
     }
 
     /// Child groups move to the parent of the removed group, or to the roots, in their order.
     fn remove_group(&mut self, id: &Id) {
         let Some(group) = self.groups.get(id).cloned() else { return };
-        self.lift(id);
+        self.unlink_group(id);
         for child in group.children.iter() {
             if self.group_places.remove(&(child.clone(), id.clone())).is_some() {
                 self.text_bytes = self.text_bytes.saturating_sub(child.id.len());
             }
             if child.kind == GroupChildType::Group {
-                self.settle(&child.id, group.parent_group_id.as_ref());
+                self.link_group(&child.id, group.parent_group_id.as_ref());
             }
         }
         self.groups.remove(id);
@@ -240,25 +240,25 @@ impl Snapshot {
     }
 
     /// Adds a child to a group. A child that is a group leaves its previous parent.
-    fn enter(&mut self, group_id: &Id, child: &GroupChild) {
+    fn add_to_group(&mut self, group_id: &Id, child: &GroupChild) {
         match child.kind {
-            GroupChildType::System => self.put(group_id, child.clone()),
+            GroupChildType::System => self.insert_child(group_id, child.clone()),
             GroupChildType::Group
                 if self.groups.contains_key(group_id) && !self.is_group_within(group_id, &child.id) =>
             {
-                self.lift(&child.id);
-                self.settle(&child.id, Some(group_id));
+                self.unlink_group(&child.id);
+                self.link_group(&child.id, Some(group_id));
             }
             GroupChildType::Group => {}
         }
     }
 
     /// Removes every child with this id from a group. A removed group becomes a root.
-    fn leave(&mut self, group_id: &Id, child_id: &Id) {
-        self.take(group_id, &GroupChild { id: child_id.clone(), kind: GroupChildType::System });
+    fn remove_from_group(&mut self, group_id: &Id, child_id: &Id) {
+        self.remove_child(group_id, &GroupChild { id: child_id.clone(), kind: GroupChildType::System });
         let child = GroupChild { id: child_id.clone(), kind: GroupChildType::Group };
-        if self.take(group_id, &child) {
-            self.settle(child_id, None);
+        if self.remove_child(group_id, &child) {
+            self.link_group(child_id, None);
         }
     }
 
@@ -266,24 +266,24 @@ impl Snapshot {
         let MoveToGroup { child_id, child_type, target_group_id } = command;
         let child = GroupChild { id: child_id.clone(), kind: *child_type };
         match (child_type, target_group_id) {
-            (GroupChildType::Group, Some(target)) => self.enter(target, &child),
+            (GroupChildType::Group, Some(target)) => self.add_to_group(target, &child),
             (GroupChildType::Group, None) => {
                 if self.groups.get(child_id).is_some_and(|group| group.parent_group_id.is_some()) {
-                    self.lift(child_id);
-                    self.settle(child_id, None);
+                    self.unlink_group(child_id);
+                    self.link_group(child_id, None);
                 }
             }
             (GroupChildType::System, target) => {
-                self.leave_all(&child);
+                self.remove_from_all_groups(&child);
                 if let Some(target) = target {
-                    self.put(target, child);
+                    self.insert_child(target, child);
                 }
             }
         }
     }
 
     /// Adds a child to the list of a group, unless it is there already.
-    fn put(&mut self, group_id: &Id, child: GroupChild) {
+    fn insert_child(&mut self, group_id: &Id, child: GroupChild) {
         let key = (child.clone(), group_id.clone());
         if self.group_places.contains_key(&key) {
             return;
@@ -296,7 +296,7 @@ impl Snapshot {
     }
 
     /// Removes a child from the list of a group. Returns whether it was there.
-    fn take(&mut self, group_id: &Id, child: &GroupChild) -> bool {
+    fn remove_child(&mut self, group_id: &Id, child: &GroupChild) -> bool {
         let Some(place) = self.group_places.remove(&(child.clone(), group_id.clone())) else { return false };
         self.text_bytes = self.text_bytes.saturating_sub(child.id.len());
         if let Some(group) = self.group_mut(group_id) {
@@ -305,22 +305,22 @@ impl Snapshot {
         true
     }
 
-    fn leave_all(&mut self, child: &GroupChild) {
+    fn remove_from_all_groups(&mut self, child: &GroupChild) {
         if self.group_places.is_empty() {
             return;
         }
         let holders: Vec<Id> = self.groups_of(child).cloned().collect();
         for holder in holders {
-            self.take(&holder, child);
+            self.remove_child(&holder, child);
         }
     }
 
     /// Removes a group from its parent, or from the list of roots.
-    fn lift(&mut self, id: &Id) {
+    fn unlink_group(&mut self, id: &Id) {
         let Some(group) = self.group_mut(id) else { return };
         let (parent_id, place) = (group.parent_group_id.take(), group.place.take());
         if let Some(parent_id) = parent_id {
-            self.take(&parent_id, &GroupChild { id: id.clone(), kind: GroupChildType::Group });
+            self.remove_child(&parent_id, &GroupChild { id: id.clone(), kind: GroupChildType::Group });
         }
         if let Some(place) = place {
             self.root_group_ids.remove(place);
@@ -328,13 +328,13 @@ impl Snapshot {
     }
 
     /// Adds a group that is in no list to a parent group, or to the roots.
-    fn settle(&mut self, id: &Id, parent_id: Option<&Id>) {
+    fn link_group(&mut self, id: &Id, parent_id: Option<&Id>) {
         if !self.groups.contains_key(id) {
             return;
         }
         let place = match parent_id {
             Some(parent_id) => {
-                self.put(parent_id, GroupChild { id: id.clone(), kind: GroupChildType::Group });
+                self.insert_child(parent_id, GroupChild { id: id.clone(), kind: GroupChildType::Group });
                 None
             }
             None => Some(self.root_group_ids.push(id.clone())),

@@ -93,22 +93,22 @@ impl FieldMisfit {
 
     /// Prepends a field to the pointer, for a misfit in a nested value.
     #[must_use]
-    pub fn within(mut self, field: &str) -> Self {
+    pub fn in_field(mut self, field: &str) -> Self {
         self.pointer.insert_str(0, &format!("/{}", field.replace('~', "~0").replace('/', "~1")));
         self
     }
 
     /// Prepends a field to the pointer, given its name in Rust.
     #[must_use]
-    pub(super) fn within_field(self, rust_name: &str) -> Self {
-        self.within(&camel(rust_name))
+    pub(super) fn in_rust_field(self, rust_name: &str) -> Self {
+        self.in_field(&to_camel_case(rust_name))
     }
 }
 
 impl fmt::Display for FieldMisfit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.pointer.rsplit('/').next().unwrap_or_default();
-        write!(formatter, "{} {}", short_line(name), self.problem)
+        write!(formatter, "{} {}", truncate_to_line(name), self.problem)
     }
 }
 
@@ -178,7 +178,7 @@ impl Check for bool {
 }
 
 /// A Rust field name in camel case, as in JSON.
-fn camel(rust_name: &str) -> String {
+fn to_camel_case(rust_name: &str) -> String {
     let mut words = rust_name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| {
@@ -188,19 +188,19 @@ fn camel(rust_name: &str) -> String {
 }
 
 /// Characters of a client's text that a message repeats.
-const SHORT_CHARS: usize = 80;
+const QUOTED_CHARS_MAX: usize = 80;
 
 /// A client's text for use in a message, cut if it is long.
-pub(super) fn short(text: &str) -> String {
-    match text.char_indices().nth(SHORT_CHARS) {
+pub(super) fn truncate_for_message(text: &str) -> String {
+    match text.char_indices().nth(QUOTED_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
 /// A client's text for messages that do not quote it: cut, and without line breaks and other deceptive characters.
-pub(super) fn short_line(text: &str) -> String {
-    let text = short(text);
+pub(super) fn truncate_to_line(text: &str) -> String {
+    let text = truncate_for_message(text);
     clean_name(&text).unwrap_or(text)
 }
 
@@ -210,10 +210,10 @@ mod tests {
 
     #[test]
     fn a_misfit_says_where_it_is() {
-        let misfit = FieldMisfit::new(Reason::OutOfRange, "is 2").within_field("disk_opacity").within("a/b~c");
+        let misfit = FieldMisfit::new(Reason::OutOfRange, "is 2").in_rust_field("disk_opacity").in_field("a/b~c");
         assert_eq!(misfit.pointer, "/a~1b~0c/diskOpacity");
         assert_eq!(misfit.to_string(), "diskOpacity is 2");
-        assert_eq!(camel("orbit_offset_x"), "orbitOffsetX");
-        assert_eq!(camel("mass"), "mass");
+        assert_eq!(to_camel_case("orbit_offset_x"), "orbitOffsetX");
+        assert_eq!(to_camel_case("mass"), "mass");
     }
 }

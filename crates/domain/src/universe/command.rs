@@ -57,7 +57,7 @@ macro_rules! commands {
             }
 
             /// The name of a command's general failure event, for failures without an event of their own.
-            pub(super) fn failed(name: &str) -> Option<&'static str> {
+            pub(super) fn general_failure_name(name: &str) -> Option<&'static str> {
                 match name {
                     $($name => Some($failed),)+
                     _ => None,
@@ -81,7 +81,7 @@ macro_rules! commands {
                 Some(schema)
             }
 
-            fn named<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {
+            fn deserialize_fields<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {
                 match name {
                     $($name => $variant::deserialize(fields).map(Self::$variant),)+
                     _ => Err(D::Error::unknown_variant(name, Self::NAMES)),
@@ -216,7 +216,7 @@ commands! {
 
 impl Tick {
     pub(super) fn seconds(&self) -> f64 {
-        self.dt.set().map_or(1.0, |dt| dt.0)
+        self.dt.value().map_or(1.0, |dt| dt.0)
     }
 }
 
@@ -263,56 +263,56 @@ impl Command {
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Failure> {
         let name = sent.get("type").and_then(Value::as_str).unwrap_or_default();
         if !Self::NAMES.contains(&name) {
-            return Err(Failure::unknown(sent));
+            return Err(Failure::unknown_command(sent));
         }
-        let (sent, mut repairs) = Self::with_clean_names(sent);
+        let (sent, mut repairs) = Self::clean_snapshot_names(sent);
         let error = match Self::deserialize(&*sent) {
             Ok(command) => return Ok((command, repairs)),
             Err(error) => error,
         };
-        let (repaired, others) = Self::repaired(&sent);
+        let (repaired, others) = Self::repair_snapshot(&sent);
         if others.is_empty() {
-            return Err(Self::unread(name, &sent, &error.to_string()));
+            return Err(Self::read_failure(name, &sent, &error.to_string()));
         }
         repairs.extend(others);
         let read = Self::deserialize(&repaired).map(|command| (command, repairs));
-        read.map_err(|error| Self::unread(name, &repaired, &error.to_string()))
+        read.map_err(|error| Self::read_failure(name, &repaired, &error.to_string()))
     }
 
     /// The sent command, with the names in its snapshot cleaned, as in any whole state. Other commands are refused for
     /// such a name.
-    fn with_clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
+    fn clean_snapshot_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
         let snapshot = sent.get("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
-        let Some((snapshot, repairs)) = snapshot.map(Snapshot::with_clean_names) else {
+        let Some((snapshot, repairs)) = snapshot.map(Snapshot::clean_names) else {
             return (Cow::Borrowed(sent), Vec::new());
         };
         let Cow::Owned(snapshot) = snapshot else { return (Cow::Borrowed(sent), Vec::new()) };
         let mut command = sent.clone();
         command["snapshot"] = snapshot;
-        (Cow::Owned(command), within_snapshot(repairs))
+        (Cow::Owned(command), prefix_snapshot_paths(repairs))
     }
 
     /// The sent command with its snapshot repaired as far as possible, and the repairs.
-    pub fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
+    pub fn repair_snapshot(sent: &Value) -> (Value, Vec<Repair>) {
         let mut command = sent.clone();
         let snapshot = command.get_mut("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
         let Some(snapshot) = snapshot else { return (command, Vec::new()) };
-        let (repaired, repairs) = Snapshot::repaired(snapshot);
+        let (repaired, repairs) = Snapshot::repair(snapshot);
         *snapshot = repaired;
-        (command, within_snapshot(repairs))
+        (command, prefix_snapshot_paths(repairs))
     }
 
-    fn unread(name: &str, sent: &Value, problem: &str) -> Failure {
-        let offence = sent.get("snapshot").filter(|_| name == REPLACE_SNAPSHOT).and_then(Snapshot::offence);
+    fn read_failure(name: &str, sent: &Value, problem: &str) -> Failure {
+        let offence = sent.get("snapshot").filter(|_| name == REPLACE_SNAPSHOT).and_then(Snapshot::find_broken_link);
         match offence {
-            Some(misfit) => Failure::misfit(name, &misfit.within("snapshot")),
-            None => Failure::unreadable(sent, problem),
+            Some(misfit) => Failure::from_misfit(name, &misfit.in_field("snapshot")),
+            None => Failure::unreadable_command(sent, problem),
         }
     }
 }
 
 /// Prefixes the paths of a snapshot's repairs, so that they are relative to the command.
-fn within_snapshot(mut repairs: Vec<Repair>) -> Vec<Repair> {
+fn prefix_snapshot_paths(mut repairs: Vec<Repair>) -> Vec<Repair> {
     for repair in &mut repairs {
         repair.path.insert_str(0, "/snapshot");
     }
@@ -323,13 +323,13 @@ fn within_snapshot(mut repairs: Vec<Repair>) -> Vec<Repair> {
 const REPLACE_SNAPSHOT: &str = "replaceSnapshot";
 
 impl Tagged for Command {
-    fn of<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {
-        Self::named(name, fields)
+    fn from_fields<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {
+        Self::deserialize_fields(name, fields)
     }
 }
 
 impl<'de> Deserialize<'de> for Command {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        tagged_objects::read(deserializer)
+        tagged_objects::deserialize_tagged(deserializer)
     }
 }

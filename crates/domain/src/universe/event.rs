@@ -73,7 +73,7 @@ macro_rules! events {
         }
 
         impl Tagged for UniverseEvent {
-            fn of<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {
+            fn from_fields<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {
                 match name {
                     $($kind => $variant::deserialize(fields).map(Self::$variant),)+
                     _ => Err(D::Error::unknown_variant(name, Self::KINDS)),
@@ -93,7 +93,7 @@ events! {
 
 impl<'de> Deserialize<'de> for UniverseEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        tagged_objects::read(deserializer)
+        tagged_objects::deserialize_tagged(deserializer)
     }
 }
 

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::change;
 use super::event::{Created, Renamed, Replaced, UniverseEvent};
-use super::state::{About, Universe};
-use crate::decider::Given;
+use super::state::{Universe, UniverseIdentity};
+use crate::decider::DecisionContext;
 
-pub(super) fn evolve(mut universe: Universe, event: &UniverseEvent, given: &Given) -> Universe {
+pub(super) fn evolve(mut universe: Universe, event: &UniverseEvent, given: &DecisionContext) -> Universe {
     if universe.about.is_none() && !matches!(event, UniverseEvent::Created(_)) {
         return universe;
     }
     universe.updated_at = Some(given.at);
     match event {
         UniverseEvent::Created(Created { id, name, campaign_id, state }) => {
-            universe.about = Some(Arc::new(About {
+            universe.about = Some(Arc::new(UniverseIdentity {
                 id: id.clone(),
                 name: name.clone(),
                 campaign_id: campaign_id.clone(),

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::check::{FieldMisfit, Reason, short};
+use super::check::{FieldMisfit, Reason, truncate_for_message};
 use super::command::Command;
 use super::text::Id;
 
@@ -36,7 +36,7 @@ impl Failure {
         Self(Box::new(told))
     }
 
-    fn about(mut self, field: &'static str, id: &Id) -> Self {
+    fn with_subject(mut self, field: &'static str, id: &Id) -> Self {
         self.0.subjects.push((field, Some(id.clone())));
         self
     }
@@ -66,7 +66,7 @@ impl Failure {
     }
 
     /// Whether the command had nothing left to do, which is not reported as a failure.
-    pub fn is_nothing_to_do(&self) -> bool {
+    pub fn is_no_op(&self) -> bool {
         self.0.name == ALREADY_IN_GROUP
     }
 
@@ -96,101 +96,105 @@ impl Failure {
     }
 
     fn not_found(name: &'static str, thing: &str, id: &Id) -> Self {
-        let message = format!("there is no {thing} {:?} in this universe", short(id));
-        Self::new(name, message, Reason::NotFound.hint()).about("id", id)
+        let message = format!("there is no {thing} {:?} in this universe", truncate_for_message(id));
+        Self::new(name, message, Reason::NotFound.hint()).with_subject("id", id)
     }
 
     pub(super) fn ring_not_found(planet_id: &Id) -> Self {
-        let message = format!("there is no body {:?} with a ring in this universe", short(planet_id));
-        Self::new("ringNotFound", message, "updateRing gives a body a ring").about("planetId", planet_id)
+        let message = format!("there is no body {:?} with a ring in this universe", truncate_for_message(planet_id));
+        Self::new("ringNotFound", message, "updateRing gives a body a ring").with_subject("planetId", planet_id)
     }
 
-    pub(super) fn attach(reason: Reason, child_id: &Id, parent_id: &Id) -> Self {
-        let (child, parent) = (short(child_id), short(parent_id));
+    pub(super) fn attach_failed(reason: Reason, child_id: &Id, parent_id: &Id) -> Self {
+        let (child, parent) = (truncate_for_message(child_id), truncate_for_message(parent_id));
         let message = match reason {
             Reason::Cycle => format!("{child:?} cannot move around {parent:?}, which is itself or moves around it"),
             _ => format!("{child:?} cannot move around {parent:?}: one of them is not there"),
         };
         Self::new("attachFailed", message, reason.hint())
-            .of(reason)
-            .about("childId", child_id)
-            .about("parentId", parent_id)
+            .with_reason(reason)
+            .with_subject("childId", child_id)
+            .with_subject("parentId", parent_id)
     }
 
-    pub(super) fn detach(child_id: &Id) -> Self {
-        let message = format!("{:?} is not there, or has no parent", short(child_id));
+    pub(super) fn detach_failed(child_id: &Id) -> Self {
+        let message = format!("{:?} is not there, or has no parent", truncate_for_message(child_id));
         Self::new("detachFailed", message, Reason::NotAttached.hint())
-            .of(Reason::NotAttached)
-            .about("childId", child_id)
+            .with_reason(Reason::NotAttached)
+            .with_subject("childId", child_id)
     }
 
     pub(super) fn already_in_group(group_id: &Id, child_id: &Id) -> Self {
-        let message = format!("{:?} is in group {:?} already", short(child_id), short(group_id));
+        let message =
+            format!("{:?} is in group {:?} already", truncate_for_message(child_id), truncate_for_message(group_id));
         let failure = Self::new(ALREADY_IN_GROUP, message, "nothing is left to do");
-        failure.about("groupId", group_id).about("childId", child_id)
+        failure.with_subject("groupId", group_id).with_subject("childId", child_id)
     }
 
     pub(super) fn not_in_group(group_id: &Id, child_id: &Id) -> Self {
-        let message = format!("{:?} is not in group {:?}", short(child_id), short(group_id));
+        let message =
+            format!("{:?} is not in group {:?}", truncate_for_message(child_id), truncate_for_message(group_id));
         let failure = Self::new("childNotInGroup", message, "read the group for what it holds");
-        failure.about("groupId", group_id).about("childId", child_id)
+        failure.with_subject("groupId", group_id).with_subject("childId", child_id)
     }
 
-    pub(super) fn move_to_group(reason: Reason, child_id: &Id, target_group_id: Option<&Id>) -> Self {
-        let child = short(child_id);
+    pub(super) fn move_to_group_failed(reason: Reason, child_id: &Id, target_group_id: Option<&Id>) -> Self {
+        let child = truncate_for_message(child_id);
         let message = match reason {
             Reason::Cycle => format!("group {child:?} cannot be in itself or in a group below it"),
             Reason::TooMany => format!("there is no place left in the groups of this universe for {child:?}"),
             _ => format!("{child:?} is not there"),
         };
-        let mut failure = Self::new("moveToGroupFailed", message, reason.hint()).of(reason).about("childId", child_id);
+        let mut failure = Self::new("moveToGroupFailed", message, reason.hint())
+            .with_reason(reason)
+            .with_subject("childId", child_id);
         failure.0.subjects.push(("targetGroupId", target_group_id.cloned()));
         failure
     }
 
-    pub(super) fn add_to_group(reason: Reason, group_id: &Id, child_id: &Id) -> Self {
-        let (group, child) = (short(group_id), short(child_id));
+    pub(super) fn add_to_group_failed(reason: Reason, group_id: &Id, child_id: &Id) -> Self {
+        let (group, child) = (truncate_for_message(group_id), truncate_for_message(child_id));
         let message = match reason {
             Reason::Cycle => format!("group {child:?} cannot be in {group:?}, which is itself or below it"),
             _ => format!("{child:?} is not there, so it cannot be in group {group:?}"),
         };
-        let failure = Self::new("addToGroupFailed", message, reason.hint()).of(reason);
-        failure.about("groupId", group_id).about("childId", child_id)
+        let failure = Self::new("addToGroupFailed", message, reason.hint()).with_reason(reason);
+        failure.with_subject("groupId", group_id).with_subject("childId", child_id)
     }
 
     /// A refusal that the original does not have.
-    pub(super) fn refused(command: &str, reason: Reason, message: String) -> Self {
-        let name = Command::failed(command).unwrap_or("commandFailed");
-        Self::new(name, message, reason.hint()).of(reason)
+    pub(super) fn command_failed(command: &str, reason: Reason, message: String) -> Self {
+        let name = Command::general_failure_name(command).unwrap_or("commandFailed");
+        Self::new(name, message, reason.hint()).with_reason(reason)
     }
 
     /// Adds the id of the thing that the failure is about.
     pub(super) fn with_id(self, id: &Id) -> Self {
-        self.about("id", id)
+        self.with_subject("id", id)
     }
 
     pub(super) fn with_planet(self, planet_id: &Id) -> Self {
-        self.about("planetId", planet_id)
+        self.with_subject("planetId", planet_id)
     }
 
     pub(super) fn with_group(self, group_id: &Id, child_id: &Id) -> Self {
-        self.about("groupId", group_id).about("childId", child_id)
+        self.with_subject("groupId", group_id).with_subject("childId", child_id)
     }
 
-    pub(super) fn at(mut self, pointer: String) -> Self {
+    pub(super) fn with_pointer(mut self, pointer: String) -> Self {
         self.0.pointer = Some(pointer);
         self
     }
 
     /// A value out of bounds, somewhere in the command.
-    pub(super) fn misfit(command: &str, misfit: &FieldMisfit) -> Self {
-        Self::refused(command, misfit.reason, misfit.to_string()).at(misfit.pointer.clone())
+    pub(super) fn from_misfit(command: &str, misfit: &FieldMisfit) -> Self {
+        Self::command_failed(command, misfit.reason, misfit.to_string()).with_pointer(misfit.pointer.clone())
     }
 
     /// The failure of a value that is none of the 25 commands.
-    pub(super) fn unknown(sent: &Value) -> Self {
+    pub(super) fn unknown_command(sent: &Value) -> Self {
         let message = match sent.get("type").and_then(Value::as_str) {
-            Some(name) => format!("there is no command {:?}", short(name)),
+            Some(name) => format!("there is no command {:?}", truncate_for_message(name)),
             None => "a command is an object with a string \"type\"".to_owned(),
         };
         let mut failure = Self::new("unknownCommand", message, "`list_universe_commands` shows the 25 commands");
@@ -199,15 +203,19 @@ impl Failure {
     }
 
     /// The failure of one of the 25 commands whose fields cannot be parsed.
-    pub fn unreadable(sent: &Value, problem: &str) -> Self {
+    pub fn unreadable_command(sent: &Value, problem: &str) -> Self {
         let name = sent.get("type").and_then(Value::as_str).unwrap_or_default();
-        let failure = Self::refused(name, Reason::Unreadable, format!("{} cannot be read: {problem}", short(name)));
+        let failure = Self::command_failed(
+            name,
+            Reason::Unreadable,
+            format!("{} cannot be read: {problem}", truncate_for_message(name)),
+        );
         let given = |field: &'static str| sent.get(field).and_then(Value::as_str).map(|id| (field, Id::from(id)));
         let named = ["id", "childId", "parentId", "groupId", "planetId"].into_iter().filter_map(given);
-        named.fold(failure, |failure, (field, id)| failure.about(field, &id))
+        named.fold(failure, |failure, (field, id)| failure.with_subject(field, &id))
     }
 
-    fn of(mut self, reason: Reason) -> Self {
+    fn with_reason(mut self, reason: Reason) -> Self {
         self.0.reason = Some(reason);
         self
     }

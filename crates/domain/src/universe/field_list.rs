@@ -2,10 +2,10 @@
 
 /// Generates a wire structure with `required` and `optional` fields and its bounds checks; with `patch`, also its
 /// patch. Every structure also has `extensions`.
-macro_rules! shape {
+macro_rules! wire_struct {
     ($(#[$about:meta])* $name:ident, patch $patch:ident { $($fields:tt)* }) => {
-        $crate::universe::field_list::shape! { $(#[$about])* $name { $($fields)* } }
-        $crate::universe::field_list::patch! {
+        $crate::universe::field_list::wire_struct! { $(#[$about])* $name { $($fields)* } }
+        $crate::universe::field_list::wire_patch! {
             #[doc = concat!("A change to a ", stringify!($name), ": what is left out stays, null clears what is optional.")]
             $patch of $name { $($fields)* }
         }
@@ -34,19 +34,19 @@ macro_rules! shape {
 
         impl $crate::universe::check::Check for $name {
             fn check(&self) -> Result<(), $crate::universe::check::FieldMisfit> {
-                $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
-                $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
-                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+                $(self.$required.check().map_err(|misfit| misfit.in_rust_field(stringify!($required)))?;)*
+                $(self.$optional.check().map_err(|misfit| misfit.in_rust_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.in_field("extensions"))
             }
 
             fn check_except_ranges(&self) -> Result<(), $crate::universe::check::FieldMisfit> {
                 $(self.$required
                     .check_except_ranges()
-                    .map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
+                    .map_err(|misfit| misfit.in_rust_field(stringify!($required)))?;)*
                 $(self.$optional
                     .check_except_ranges()
-                    .map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
-                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+                    .map_err(|misfit| misfit.in_rust_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.in_field("extensions"))
             }
 
             fn clamp_ranges(&mut self) {
@@ -64,7 +64,7 @@ macro_rules! shape {
 }
 
 /// Generates only the patch, for things whose structure is written by hand.
-macro_rules! patch {
+macro_rules! wire_patch {
     (
         $(#[$about:meta])*
         $patch:ident of $name:ident {
@@ -108,9 +108,9 @@ macro_rules! patch {
 
         impl $crate::universe::check::Check for $patch {
             fn check(&self) -> Result<(), $crate::universe::check::FieldMisfit> {
-                $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
-                $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
-                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+                $(self.$required.check().map_err(|misfit| misfit.in_rust_field(stringify!($required)))?;)*
+                $(self.$optional.check().map_err(|misfit| misfit.in_rust_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.in_field("extensions"))
             }
 
             fn text_bytes(&self) -> usize {
@@ -123,7 +123,7 @@ macro_rules! patch {
 }
 
 /// Generates an enumeration whose variants are words on the wire.
-macro_rules! words {
+macro_rules! wire_enum {
     ($(#[$about:meta])* $name:ident { $($(#[$word_about:meta])* $variant:ident,)+ }) => {
         $(#[$about])*
         #[derive(
@@ -143,4 +143,4 @@ macro_rules! words {
     };
 }
 
-pub(in crate::universe) use {patch, shape, words};
+pub(in crate::universe) use {wire_enum, wire_patch, wire_struct};

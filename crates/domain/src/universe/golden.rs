@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Command, UniverseEvent};
 
 /// Golden files by name: the event's type, with a suffix where a type has several files.
-fn files() -> Vec<(String, Value)> {
+fn golden_files() -> Vec<(String, Value)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/universe/golden");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let read = |path: PathBuf| {
@@ -21,7 +21,7 @@ fn files() -> Vec<(String, Value)> {
 
 #[test]
 fn every_stored_shape_decodes_and_is_written_as_it_was() {
-    for (name, golden) in files() {
+    for (name, golden) in golden_files() {
         let event: UniverseEvent =
             serde_json::from_str(&golden.to_string()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(name.starts_with(event.kind()), "{name} holds a {}", event.kind());
@@ -31,7 +31,7 @@ fn every_stored_shape_decodes_and_is_written_as_it_was() {
 
 #[test]
 fn every_event_and_every_command_has_a_golden_file() {
-    let files = files();
+    let files = golden_files();
     let held = |pointer: &str| -> BTreeSet<String> {
         files.iter().filter_map(|(_, golden)| golden.pointer(pointer)?.as_str().map(str::to_owned)).collect()
     };

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Check, FieldMisfit};
-use super::field_list::{patch, words};
-use super::order::{Order, OrderSlot};
+use super::field_list::{wire_enum, wire_patch};
+use super::ordered_list::{ListSlot, OrderedList};
 use super::part::Position;
 use super::patch::{Change, Clearable, is_keep};
 use super::text::{Color, Extensions, Id, Name};
 
-words! {
+wire_enum! {
     /// A system is a body with all that moves around it.
     GroupChildType { System, Group, }
 }
@@ -33,7 +33,7 @@ pub struct Group {
     pub name: Name,
     /// What it holds, in the order in which it came.
     #[serde(default)]
-    pub children: Order<GroupChild>,
+    pub children: OrderedList<GroupChild>,
     /// The group it belongs to; null for none.
     #[serde(default)]
     pub parent_group_id: Option<Id>,
@@ -48,7 +48,7 @@ pub struct Group {
     pub extensions: Option<Extensions>,
     /// Where the list of root groups has it; nowhere, if it belongs to another group.
     #[serde(skip)]
-    pub(super) place: Option<OrderSlot>,
+    pub(super) place: Option<ListSlot>,
 }
 
 /// A group to add: its id comes with the command.
@@ -78,15 +78,15 @@ pub struct GroupPayload {
 
 impl GroupPayload {
     pub(super) fn children(&self) -> &[GroupChild] {
-        self.children.set().map(Vec::as_slice).unwrap_or_default()
+        self.children.value().map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The group without its links.
-    pub(super) fn group(&self, id: &Id) -> Group {
+    pub(super) fn to_group(&self, id: &Id) -> Group {
         Group {
             id: id.clone(),
             name: self.name.clone(),
-            children: Order::default(),
+            children: OrderedList::default(),
             parent_group_id: None,
             color: self.color.clone(),
             icon: self.icon.clone(),
@@ -100,7 +100,7 @@ impl GroupPayload {
 /// Checks all fields except the links.
 impl Check for GroupPayload {
     fn check(&self) -> Result<(), FieldMisfit> {
-        looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
+        check_group_fields(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
     }
 
     /// Without the id, which is counted with the command.
@@ -112,8 +112,8 @@ impl Check for GroupPayload {
 /// Checks all fields except the links.
 impl Check for Group {
     fn check(&self) -> Result<(), FieldMisfit> {
-        self.id.check().map_err(|misfit| misfit.within("id"))?;
-        looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
+        self.id.check().map_err(|misfit| misfit.in_field("id"))?;
+        check_group_fields(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
     }
 
     fn text_bytes(&self) -> usize {
@@ -122,21 +122,21 @@ impl Check for Group {
     }
 }
 
-fn looks(
+fn check_group_fields(
     name: &Name,
     color: Option<&Color>,
     icon: Option<&Name>,
     position: Option<Position>,
     extensions: Option<&Extensions>,
 ) -> Result<(), FieldMisfit> {
-    name.check().map_err(|misfit| misfit.within("name"))?;
-    color.map_or(Ok(()), Check::check).map_err(|misfit| misfit.within("color"))?;
-    icon.map_or(Ok(()), Check::check).map_err(|misfit| misfit.within("icon"))?;
-    position.check().map_err(|misfit| misfit.within("position"))?;
-    extensions.map_or(Ok(()), Check::check).map_err(|misfit| misfit.within("extensions"))
+    name.check().map_err(|misfit| misfit.in_field("name"))?;
+    color.map_or(Ok(()), Check::check).map_err(|misfit| misfit.in_field("color"))?;
+    icon.map_or(Ok(()), Check::check).map_err(|misfit| misfit.in_field("icon"))?;
+    position.check().map_err(|misfit| misfit.in_field("position"))?;
+    extensions.map_or(Ok(()), Check::check).map_err(|misfit| misfit.in_field("extensions"))
 }
 
-patch! {
+wire_patch! {
     /// A change to a group: what is left out stays, null clears an optional field. The links (id, parentGroupId,
     /// children) may be repeated as they are, and are changed by other commands.
     GroupPatch of Group {

@@ -16,10 +16,10 @@ use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::body::Star;
-use super::check::{FieldMisfit, Reason, short, short_line};
+use super::check::{FieldMisfit, Reason, truncate_for_message, truncate_to_line};
 use super::group::{Group, GroupChild, GroupChildType};
-use super::index::Index;
-use super::order::{Order, OrderSlot};
+use super::id_index::IdIndex;
+use super::ordered_list::{ListSlot, OrderedList};
 use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::text::Id;
 
@@ -52,7 +52,7 @@ pub(super) trait LinkedById {
     fn id(&self) -> &Id;
 }
 
-macro_rules! keyed {
+macro_rules! impl_linked_by_id {
     ($($name:ident),+) => {
         $(impl LinkedById for $name {
             fn id(&self) -> &Id {
@@ -62,7 +62,7 @@ macro_rules! keyed {
     };
 }
 
-keyed!(Star, Group, AsteroidBelt, SmallBodyField, ProtoplanetaryDisk, NebulaRegion);
+impl_linked_by_id!(Star, Group, AsteroidBelt, SmallBodyField, ProtoplanetaryDisk, NebulaRegion);
 
 /// Deserialises a key, borrowed if possible: it is only compared.
 struct Key;
@@ -139,31 +139,31 @@ impl<T: JsonSchema> JsonSchema for Entries<T> {
 }
 
 /// A misfit as one sentence, with its JSON pointer.
-pub(super) fn said(misfit: &FieldMisfit) -> String {
-    format!("{} {}", short_line(&misfit.pointer), misfit.problem)
+pub(super) fn describe_misfit(misfit: &FieldMisfit) -> String {
+    format!("{} {}", truncate_to_line(&misfit.pointer), misfit.problem)
 }
 
 /// Checks that every key is the id of its entry.
-pub(super) fn keyed<T: LinkedById>(map: &OrdMap<Id, Arc<T>>, field: &str) -> Result<(), FieldMisfit> {
+pub(super) fn check_keys<T: LinkedById>(map: &OrdMap<Id, Arc<T>>, field: &str) -> Result<(), FieldMisfit> {
     match map.iter().find(|(key, thing)| *key != thing.id()) {
-        Some((key, thing)) => Err(wrong_key(key, thing.id()).within(field)),
+        Some((key, thing)) => Err(wrong_key(key, thing.id()).in_field(field)),
         None => Ok(()),
     }
 }
 
 fn wrong_key(key: &Id, id: &Id) -> FieldMisfit {
-    FieldMisfit::new(Reason::WrongKey, format!("is {:?}, and stands under another key", short(id)))
-        .within("id")
-        .within(key)
+    FieldMisfit::new(Reason::WrongKey, format!("is {:?}, and stands under another key", truncate_for_message(id)))
+        .in_field("id")
+        .in_field(key)
 }
 
-fn broken(problem: String) -> FieldMisfit {
+fn broken_links(problem: String) -> FieldMisfit {
     FieldMisfit::new(Reason::BrokenLinks, problem)
 }
 
 /// The parent that an entry names.
 #[derive(Clone, Copy, PartialEq)]
-enum Above {
+enum NamedParent {
     Nobody,
     Somebody(usize),
     /// The named parent does not exist.
@@ -175,9 +175,9 @@ struct Tree {
     field: &'static str,
     parent_field: &'static str,
     ids: Vec<Id>,
-    index: Index,
-    above: Vec<Above>,
-    places: Vec<Option<OrderSlot>>,
+    index: IdIndex,
+    above: Vec<NamedParent>,
+    places: Vec<Option<ListSlot>>,
 }
 
 impl Tree {
@@ -187,14 +187,14 @@ impl Tree {
         ids: Vec<Id>,
         parents: impl Iterator<Item = Option<&'a Id>>,
     ) -> Self {
-        let index = Index::new(&ids);
-        let mut last: Option<(&Id, Above)> = None;
+        let index = IdIndex::new(&ids);
+        let mut last: Option<(&Id, NamedParent)> = None;
         let above = parents.map(|parent| match (parent, last) {
-            (None, _) => Above::Nobody,
+            (None, _) => NamedParent::Nobody,
             // Siblings are often adjacent, so the last parent is remembered.
             (Some(parent), Some((id, above))) if parent == id => above,
             (Some(parent), _) => {
-                let above = index.find(&ids, parent).map_or(Above::Unknown, Above::Somebody);
+                let above = index.find(&ids, parent).map_or(NamedParent::Unknown, NamedParent::Somebody);
                 last = Some((parent, above));
                 above
             }
@@ -205,65 +205,73 @@ impl Tree {
 
     /// Records that a parent, or the list of roots, lists an id. The entry must name the same parent, and be listed
     /// once.
-    fn lists(&mut self, lister: Above, place: u64, id: &Id) -> Result<(), FieldMisfit> {
+    fn record_listing(&mut self, lister: NamedParent, place: u64, id: &Id) -> Result<(), FieldMisfit> {
         let Some(index) = self.index.find(&self.ids, id) else {
-            return Err(self.at_list(lister, broken(format!("names {:?}, which is not there", short(id)))));
+            return Err(self.locate_in_list(
+                lister,
+                broken_links(format!("names {:?}, which is not there", truncate_for_message(id))),
+            ));
         };
         if self.above[index] != lister {
-            let problem = format!("names {:?}, whose {} says otherwise", short(id), self.parent_field);
-            return Err(self.at_list(lister, broken(problem)));
+            let problem = format!("names {:?}, whose {} says otherwise", truncate_for_message(id), self.parent_field);
+            return Err(self.locate_in_list(lister, broken_links(problem)));
         }
-        if self.places[index].replace(OrderSlot(place)).is_some() {
-            let problem = format!("names {:?} twice", short(id));
-            return Err(self.at_list(lister, FieldMisfit::new(Reason::ListedTwice, problem)));
+        if self.places[index].replace(ListSlot(place)).is_some() {
+            let problem = format!("names {:?} twice", truncate_for_message(id));
+            return Err(self.locate_in_list(lister, FieldMisfit::new(Reason::ListedTwice, problem)));
         }
         Ok(())
     }
 
-    fn at_list(&self, lister: Above, misfit: FieldMisfit) -> FieldMisfit {
+    fn locate_in_list(&self, lister: NamedParent, misfit: FieldMisfit) -> FieldMisfit {
         match lister {
-            Above::Somebody(lister) => misfit.within("children").within(&self.ids[lister]).within(self.field),
-            Above::Nobody | Above::Unknown => {
-                misfit.within(if self.field == "stars" { "rootIds" } else { "rootGroupIds" })
+            NamedParent::Somebody(lister) => {
+                misfit.in_field("children").in_field(&self.ids[lister]).in_field(self.field)
+            }
+            NamedParent::Nobody | NamedParent::Unknown => {
+                misfit.in_field(if self.field == "stars" { "rootIds" } else { "rootGroupIds" })
             }
         }
     }
 
     /// Checks that every entry is listed, unless it is excused, and that there are no cycles.
-    fn closed<'a>(
+    fn check_listed_and_acyclic<'a>(
         &self,
         parent: impl Fn(usize) -> Option<&'a Id>,
         is_excused: impl Fn(usize) -> bool,
     ) -> Result<(), FieldMisfit> {
         let at = |misfit: FieldMisfit, index: usize| {
-            misfit.within(self.parent_field).within(&self.ids[index]).within(self.field)
+            misfit.in_field(self.parent_field).in_field(&self.ids[index]).in_field(self.field)
         };
         for index in (0..self.ids.len()).filter(|index| self.places[*index].is_none()) {
             let problem = match self.above[index] {
-                Above::Nobody if is_excused(index) => continue,
-                Above::Nobody => "is null, and the list of roots does not have it".to_owned(),
-                Above::Somebody(above) => {
-                    format!("is {:?}, which does not list it as a child", short(&self.ids[above]))
+                NamedParent::Nobody if is_excused(index) => continue,
+                NamedParent::Nobody => "is null, and the list of roots does not have it".to_owned(),
+                NamedParent::Somebody(above) => {
+                    format!("is {:?}, which does not list it as a child", truncate_for_message(&self.ids[above]))
                 }
-                Above::Unknown => {
-                    format!("is {:?}, which is not there", parent(index).map_or_else(String::new, |id| short(id)))
+                NamedParent::Unknown => {
+                    format!(
+                        "is {:?}, which is not there",
+                        parent(index).map_or_else(String::new, |id| truncate_for_message(id))
+                    )
                 }
             };
-            return Err(at(broken(problem), index));
+            return Err(at(broken_links(problem), index));
         }
-        match self.ring() {
+        match self.find_cycle() {
             Some(index) => Err(at(FieldMisfit::new(Reason::Cycle, "leads in a ring, back to where it began"), index)),
             None => Ok(()),
         }
     }
 
     /// An entry on a cycle, if there is one. Every entry is visited once.
-    fn ring(&self) -> Option<usize> {
+    fn find_cycle(&self) -> Option<usize> {
         const FREE: u32 = u32::MAX;
         let mut seen_by: Vec<u32> = vec![FREE; self.ids.len()];
         for (walk, start) in (0_u32..).zip(0..self.ids.len()) {
-            let mut next = Above::Somebody(start);
-            while let Above::Somebody(index) = next {
+            let mut next = NamedParent::Somebody(start);
+            while let NamedParent::Somebody(index) = next {
                 if seen_by[index] == walk {
                     return Some(index);
                 }
@@ -279,10 +287,10 @@ impl Tree {
 }
 
 /// Sorts entries by id, and refuses wrong keys and repeated ids. Returns the ids and the entries.
-fn sorted<T: LinkedById>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, Vec<Arc<T>>), FieldMisfit> {
+fn sort_entries<T: LinkedById>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, Vec<Arc<T>>), FieldMisfit> {
     let Entries { mut things, mut ids, wrong } = entries;
     if let Some((key, id)) = wrong {
-        return Err(wrong_key(&key, &id).within(field));
+        return Err(wrong_key(&key, &id).in_field(field));
     }
     if ids.is_sorted_by(|one, other| one < other) {
         return Ok((ids, things));
@@ -290,14 +298,17 @@ fn sorted<T: LinkedById>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, V
     things.sort_by(|one, other| one.id().cmp(other.id()));
     ids.sort();
     match ids.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(FieldMisfit::new(Reason::ListedTwice, "is there twice").within(&pair[0]).within(field)),
+        Some(pair) => Err(FieldMisfit::new(Reason::ListedTwice, "is there twice").in_field(&pair[0]).in_field(field)),
         None => Ok((ids, things)),
     }
 }
 
 /// Checks the links of bodies with each other and with the list of roots, where rogue planets may be missing.
-pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<OrdMap<Id, Arc<Star>>, FieldMisfit> {
-    let (ids, mut stars) = sorted(entries, "stars")?;
+pub(super) fn link_bodies(
+    entries: Entries<Star>,
+    root_ids: &OrderedList<Id>,
+) -> Result<OrdMap<Id, Arc<Star>>, FieldMisfit> {
+    let (ids, mut stars) = sort_entries(entries, "stars")?;
     let mut listers = Vec::new();
     let parents = stars.iter().enumerate().map(|(index, star)| {
         // Most bodies have no children, and a second pass over all of them would take as long as the rest of the check.
@@ -308,14 +319,14 @@ pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<Ord
     });
     let mut tree = Tree::new("stars", "parentId", ids, parents);
     for index in listers {
-        for (place, child) in stars[index].children.after(None) {
-            tree.lists(Above::Somebody(index), place, child)?;
+        for (place, child) in stars[index].children.iter_after(None) {
+            tree.record_listing(NamedParent::Somebody(index), place, child)?;
         }
     }
-    for (place, root) in root_ids.after(None) {
-        tree.lists(Above::Nobody, place, root)?;
+    for (place, root) in root_ids.iter_after(None) {
+        tree.record_listing(NamedParent::Nobody, place, root)?;
     }
-    tree.closed(|index| stars[index].parent_id.as_ref(), |index| stars[index].is_rogue())?;
+    tree.check_listed_and_acyclic(|index| stars[index].parent_id.as_ref(), |index| stars[index].is_rogue())?;
     for (star, place) in stars.iter_mut().zip(tree.places) {
         Arc::make_mut(star).place = place;
     }
@@ -323,32 +334,33 @@ pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<Ord
 }
 
 /// Groups by id, and the slot of each child in each group.
-type Grouped = (OrdMap<Id, Arc<Group>>, OrdMap<(GroupChild, Id), OrderSlot>);
+type LinkedGroups = (OrdMap<Id, Arc<Group>>, OrdMap<(GroupChild, Id), ListSlot>);
 
 /// Checks the links of groups with each other and with the list of roots. A group may list a system that does not
 /// exist: the original leaves removed systems in groups.
-pub(super) fn groups(entries: Entries<Group>, root_ids: &Order<Id>) -> Result<Grouped, FieldMisfit> {
-    let (ids, mut groups) = sorted(entries, "groups")?;
+pub(super) fn link_groups(entries: Entries<Group>, root_ids: &OrderedList<Id>) -> Result<LinkedGroups, FieldMisfit> {
+    let (ids, mut groups) = sort_entries(entries, "groups")?;
     let mut group_places = OrdMap::new();
     let parents = groups.iter().map(|group| group.parent_group_id.as_ref());
     let mut tree = Tree::new("groups", "parentGroupId", ids, parents);
     for (index, group) in groups.iter().enumerate() {
-        for (place, child) in group.children.after(None) {
+        for (place, child) in group.children.iter_after(None) {
             if child.kind == GroupChildType::Group {
-                tree.lists(Above::Somebody(index), place, &child.id)?;
+                tree.record_listing(NamedParent::Somebody(index), place, &child.id)?;
             }
-            if group_places.insert((child.clone(), group.id.clone()), OrderSlot(place)).is_some() {
-                let twice = FieldMisfit::new(Reason::ListedTwice, format!("names {:?} twice", short(&child.id)));
-                return Err(twice.within("children").within(&group.id).within("groups"));
+            if group_places.insert((child.clone(), group.id.clone()), ListSlot(place)).is_some() {
+                let twice =
+                    FieldMisfit::new(Reason::ListedTwice, format!("names {:?} twice", truncate_for_message(&child.id)));
+                return Err(twice.in_field("children").in_field(&group.id).in_field("groups"));
             }
         }
     }
-    for (place, root) in root_ids.after(None) {
-        tree.lists(Above::Nobody, place, root)?;
+    for (place, root) in root_ids.iter_after(None) {
+        tree.record_listing(NamedParent::Nobody, place, root)?;
     }
-    tree.closed(|index| groups[index].parent_group_id.as_ref(), |_| false)?;
+    tree.check_listed_and_acyclic(|index| groups[index].parent_group_id.as_ref(), |_| false)?;
     for (group, (place, above)) in groups.iter_mut().zip(tree.places.into_iter().zip(tree.above)) {
-        Arc::make_mut(group).place = place.filter(|_| above == Above::Nobody);
+        Arc::make_mut(group).place = place.filter(|_| above == NamedParent::Nobody);
     }
     Ok((tree.ids.into_iter().zip(groups).collect(), group_places))
 }

@@ -16,13 +16,13 @@ mod field_list;
 #[cfg(test)]
 mod golden;
 mod group;
-mod index;
+mod id_index;
 mod link;
 #[cfg(test)]
 mod model;
 mod motion;
 mod number;
-mod order;
+mod ordered_list;
 mod outcome;
 mod part;
 mod patch;
@@ -55,8 +55,8 @@ pub use event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 pub use failure::Failure;
 pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
 pub use motion::{Orbit, local_position, orbit, period};
-pub use number::{Count, Fraction, Number, Seed, Whole, Within};
-pub use order::Order;
+pub use number::{Count, Fraction, IntegerInRange, Number, NumberInRange, Seed};
+pub use ordered_list::OrderedList;
 pub use outcome::{CommandOutcome, FailureEntry, outcome};
 pub use part::{
     BlackHoleProperties, CometMeta, LagrangePairType, LagrangePointMeta, PlanetaryRing, Position, RingPatch,
@@ -71,7 +71,7 @@ pub use region::{
 pub use repair::Repair;
 pub use row::{BodyRow, GroupRow};
 pub use snapshot::{Regions, Snapshot};
-pub use state::{About, BesideBodies, SentState, Universe, UniverseState};
+pub use state::{SentState, StateWithoutBodiesAndTime, Universe, UniverseIdentity, UniverseState};
 pub use stored_parts::StoredPart;
 pub use text::{Color, Extensions, Id, Name};
 pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
@@ -79,7 +79,7 @@ pub use wire::WireEvent;
 
 use std::sync::Arc;
 
-use crate::decider::{Decider, Given};
+use crate::decider::{Decider, DecisionContext};
 
 /// Commands to a universe. `Create` brings the id of the new universe: generating ids is not a rule.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,11 +115,15 @@ impl Decider for UniverseRules {
     type Refusal = UniverseRefusal;
     type State = Universe;
 
-    fn decide(state: &Universe, command: &UniverseCommand, _: &Given) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
+    fn decide(
+        state: &Universe,
+        command: &UniverseCommand,
+        _: &DecisionContext,
+    ) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
         decide::decide(state, command)
     }
 
-    fn evolve(state: Universe, event: &UniverseEvent, given: &Given) -> Universe {
+    fn evolve(state: Universe, event: &UniverseEvent, given: &DecisionContext) -> Universe {
         evolve::evolve(state, event, given)
     }
 }

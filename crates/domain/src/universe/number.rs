@@ -35,11 +35,11 @@ impl From<f64> for Number {
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(self.0, serializer)
+        write_number(self.0, serializer)
     }
 }
 
-fn write<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
+fn write_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
     // Negative zero has no integer form, and infinity fails the comparison.
     let is_whole = number.abs() < EXACT_MAX && number.fract() == 0.0 && !(number == 0.0 && number.is_sign_negative());
     if is_whole {
@@ -73,12 +73,12 @@ impl Check for Number {
 /// A number from `LOW` to `HIGH`, which are in hundredths and both included.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
 #[serde(transparent)]
-pub struct Within<const LOW: i32, const HIGH: i32>(pub f64);
+pub struct NumberInRange<const LOW: i32, const HIGH: i32>(pub f64);
 
 /// A part of a whole, from 0 to 1.
-pub type Fraction = Within<0, 100>;
+pub type Fraction = NumberInRange<0, 100>;
 
-impl<const LOW: i32, const HIGH: i32> Within<LOW, HIGH> {
+impl<const LOW: i32, const HIGH: i32> NumberInRange<LOW, HIGH> {
     fn bounds() -> (f64, f64) {
         (f64::from(LOW) / 100.0, f64::from(HIGH) / 100.0)
     }
@@ -90,7 +90,7 @@ impl<const LOW: i32, const HIGH: i32> Within<LOW, HIGH> {
     }
 }
 
-impl<const LOW: i32, const HIGH: i32> Deref for Within<LOW, HIGH> {
+impl<const LOW: i32, const HIGH: i32> Deref for NumberInRange<LOW, HIGH> {
     type Target = f64;
 
     fn deref(&self) -> &f64 {
@@ -98,13 +98,13 @@ impl<const LOW: i32, const HIGH: i32> Deref for Within<LOW, HIGH> {
     }
 }
 
-impl<const LOW: i32, const HIGH: i32> Serialize for Within<LOW, HIGH> {
+impl<const LOW: i32, const HIGH: i32> Serialize for NumberInRange<LOW, HIGH> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(self.0, serializer)
+        write_number(self.0, serializer)
     }
 }
 
-impl<const LOW: i32, const HIGH: i32> JsonSchema for Within<LOW, HIGH> {
+impl<const LOW: i32, const HIGH: i32> JsonSchema for NumberInRange<LOW, HIGH> {
     fn schema_name() -> Cow<'static, str> {
         format!("Within{LOW}To{HIGH}").into()
     }
@@ -119,7 +119,7 @@ impl<const LOW: i32, const HIGH: i32> JsonSchema for Within<LOW, HIGH> {
     }
 }
 
-impl<const LOW: i32, const HIGH: i32> Check for Within<LOW, HIGH> {
+impl<const LOW: i32, const HIGH: i32> Check for NumberInRange<LOW, HIGH> {
     fn check(&self) -> Result<(), FieldMisfit> {
         let (low, high) = Self::bounds();
         if (low..=high).contains(&self.0) {
@@ -141,12 +141,12 @@ impl<const LOW: i32, const HIGH: i32> Check for Within<LOW, HIGH> {
 /// that is out of range or not whole.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
 #[serde(transparent)]
-pub struct Whole<const LOW: u32, const HIGH: u32>(pub f64);
+pub struct IntegerInRange<const LOW: u32, const HIGH: u32>(pub f64);
 
 /// How many there are of something.
-pub type Count = Whole<0, { u32::MAX }>;
+pub type Count = IntegerInRange<0, { u32::MAX }>;
 
-impl<const LOW: u32, const HIGH: u32> JsonSchema for Whole<LOW, HIGH> {
+impl<const LOW: u32, const HIGH: u32> JsonSchema for IntegerInRange<LOW, HIGH> {
     fn schema_name() -> Cow<'static, str> {
         format!("Whole{LOW}To{HIGH}").into()
     }
@@ -160,7 +160,7 @@ impl<const LOW: u32, const HIGH: u32> JsonSchema for Whole<LOW, HIGH> {
     }
 }
 
-impl<const LOW: u32, const HIGH: u32> Check for Whole<LOW, HIGH> {
+impl<const LOW: u32, const HIGH: u32> Check for IntegerInRange<LOW, HIGH> {
     fn check(&self) -> Result<(), FieldMisfit> {
         if self.0.fract() == 0.0 && (f64::from(LOW)..=f64::from(HIGH)).contains(&self.0) {
             return Ok(());
@@ -178,9 +178,9 @@ impl<const LOW: u32, const HIGH: u32> Check for Whole<LOW, HIGH> {
 }
 
 /// Writes 3.0 as 3: both are the same whole number.
-impl<const LOW: u32, const HIGH: u32> Serialize for Whole<LOW, HIGH> {
+impl<const LOW: u32, const HIGH: u32> Serialize for IntegerInRange<LOW, HIGH> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(self.0, serializer)
+        write_number(self.0, serializer)
     }
 }
 
@@ -285,29 +285,32 @@ mod tests {
 
     #[test]
     fn a_range_has_both_its_ends() {
-        assert!(Within::<50, 300>(0.5).check().is_ok() && Within::<50, 300>(3.0).check().is_ok());
-        let misfit = Within::<50, 300>(3.1).check().unwrap_err();
+        assert!(NumberInRange::<50, 300>(0.5).check().is_ok() && NumberInRange::<50, 300>(3.0).check().is_ok());
+        let misfit = NumberInRange::<50, 300>(3.1).check().unwrap_err();
         assert_eq!((misfit.reason, misfit.problem.as_str()), (Reason::OutOfRange, "is 3.1, allowed: 0.5 to 3"));
-        assert!(Fraction::default().check().is_ok() && Within::<0, 100>(f64::NAN).check().is_err());
-        assert!(Whole::<1, 5>(5.0).check().is_ok() && Whole::<1, 5>(0.0).check().is_err());
-        assert_eq!(to_string(&from_str::<Whole<1, 5>>("3.0").unwrap()).unwrap(), "3");
-        assert!(Count::default().check().is_ok() && Whole::<0, 5>(2.5).check().is_err());
-        assert_eq!(Whole::<1, 5>(-1.0).check().unwrap_err().problem, "is -1, allowed: whole numbers from 1 to 5");
+        assert!(Fraction::default().check().is_ok() && NumberInRange::<0, 100>(f64::NAN).check().is_err());
+        assert!(IntegerInRange::<1, 5>(5.0).check().is_ok() && IntegerInRange::<1, 5>(0.0).check().is_err());
+        assert_eq!(to_string(&from_str::<IntegerInRange<1, 5>>("3.0").unwrap()).unwrap(), "3");
+        assert!(Count::default().check().is_ok() && IntegerInRange::<0, 5>(2.5).check().is_err());
+        assert_eq!(
+            IntegerInRange::<1, 5>(-1.0).check().unwrap_err().problem,
+            "is -1, allowed: whole numbers from 1 to 5"
+        );
     }
 
     #[test]
     fn what_is_out_of_range_is_kept_and_clamped() {
         for (number, within, whole) in [(-7.5, 0.5, 1.0), (0.4, 0.5, 1.0), (2.4, 2.4, 2.0), (9.0, 3.0, 5.0)] {
-            let (mut fraction, mut count) = (Within::<50, 300>(number), Whole::<1, 5>(number));
+            let (mut fraction, mut count) = (NumberInRange::<50, 300>(number), IntegerInRange::<1, 5>(number));
             assert!(fraction.check_except_ranges().is_ok() && count.check_except_ranges().is_ok());
             fraction.clamp_ranges();
             count.clamp_ranges();
-            assert_eq!((fraction, count), (Within(within), Whole(whole)));
+            assert_eq!((fraction, count), (NumberInRange(within), IntegerInRange(whole)));
             assert!(fraction.check().is_ok() && count.check().is_ok());
         }
         assert_eq!(Fraction::default().clamped().to_string(), "0");
-        assert!(Within::<0, 100>(f64::NAN).check_except_ranges().is_err());
-        assert!(Whole::<1, 5>(f64::INFINITY).check_except_ranges().is_err());
+        assert!(NumberInRange::<0, 100>(f64::NAN).check_except_ranges().is_err());
+        assert!(IntegerInRange::<1, 5>(f64::INFINITY).check_except_ranges().is_err());
     }
 
     #[test]

@@ -24,13 +24,13 @@ const CHILD_ADDED_TO_GROUP: &str = "childAddedToGroup";
 
 impl CommandOutcome {
     /// The event that reports that there was nothing to do. Nothing is stored then, and it is not a failure.
-    pub fn nothing_to_do(&self) -> Option<&'static str> {
+    pub fn no_op_event(&self) -> Option<&'static str> {
         (self.event == Some(CHILD_ADDED_TO_GROUP)).then_some(ALREADY_IN_GROUP)
     }
 
     /// Whether the command can fail with this event and reason.
-    pub fn has(&self, event: &str, reason: Option<Reason>) -> bool {
-        if self.nothing_to_do() == Some(event) {
+    pub fn has_failure(&self, event: &str, reason: Option<Reason>) -> bool {
+        if self.no_op_event() == Some(event) {
             return reason.is_none();
         }
         let named = |entry: &&FailureEntry| entry.event == event;
@@ -41,11 +41,11 @@ impl CommandOutcome {
     }
 }
 
-const fn named(event: &'static str) -> FailureEntry {
+const fn failure_without_reason(event: &'static str) -> FailureEntry {
     FailureEntry { event, reasons: &[] }
 }
 
-const fn failed(event: &'static str, reasons: &'static [Reason]) -> FailureEntry {
+const fn failure_with_reasons(event: &'static str, reasons: &'static [Reason]) -> FailureEntry {
     FailureEntry { event, reasons }
 }
 
@@ -69,83 +69,83 @@ macro_rules! outcomes {
 }
 
 outcomes! {
-    "tick" => None, [failed("tickFailed", &[NotFinite, Unreadable])];
-    "addStar" => Some("starAdded"), [failed("addStarFailed", &[
+    "tick" => None, [failure_with_reasons("tickFailed", &[NotFinite, Unreadable])];
+    "addStar" => Some("starAdded"), [failure_with_reasons("addStarFailed", &[
         DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, OutOfRange, NotFinite, TooLong, NotPlain,
         BadColor, TooMany, Unreadable,
     ])];
     "updateStar" => Some("starUpdated"), [
-        named("starNotFound"),
-        failed("updateStarFailed", &[
+        failure_without_reason("starNotFound"),
+        failure_with_reasons("updateStarFailed", &[
             LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
-    "removeStar" => Some("starRemoved"), [named("starNotFound"), failed("removeStarFailed", &[Unreadable])];
-    "attachStar" => Some("starAttached"), [failed("attachFailed", &[NotFound, Cycle, Unreadable])];
-    "detachStar" => Some("starDetached"), [failed("detachFailed", &[NotAttached, Unreadable])];
-    "addGroup" => Some("groupAdded"), [failed("addGroupFailed", &[
+    "removeStar" => Some("starRemoved"), [failure_without_reason("starNotFound"), failure_with_reasons("removeStarFailed", &[Unreadable])];
+    "attachStar" => Some("starAttached"), [failure_with_reasons("attachFailed", &[NotFound, Cycle, Unreadable])];
+    "detachStar" => Some("starDetached"), [failure_with_reasons("detachFailed", &[NotAttached, Unreadable])];
+    "addGroup" => Some("groupAdded"), [failure_with_reasons("addGroupFailed", &[
         DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, NotFound, Cycle, ListedTwice, NotFinite, TooLong,
         NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "updateGroup" => Some("groupUpdated"), [
-        named("groupNotFound"),
-        failed("updateGroupFailed", &[LinkChange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable])
+        failure_without_reason("groupNotFound"),
+        failure_with_reasons("updateGroupFailed", &[LinkChange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable])
     ];
-    "removeGroup" => Some("groupRemoved"), [named("groupNotFound"), failed("removeGroupFailed", &[Unreadable])];
+    "removeGroup" => Some("groupRemoved"), [failure_without_reason("groupNotFound"), failure_with_reasons("removeGroupFailed", &[Unreadable])];
     "addToGroup" => Some(CHILD_ADDED_TO_GROUP), [
-        named("groupNotFound"),
-        failed("addToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
+        failure_without_reason("groupNotFound"),
+        failure_with_reasons("addToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
     ];
     "removeFromGroup" => Some("childRemovedFromGroup"), [
-        named("groupNotFound"),
-        named("childNotInGroup"),
-        failed("removeFromGroupFailed", &[Unreadable])
+        failure_without_reason("groupNotFound"),
+        failure_without_reason("childNotInGroup"),
+        failure_with_reasons("removeFromGroupFailed", &[Unreadable])
     ];
     "moveToGroup" => Some("movedToGroup"), [
-        named("groupNotFound"),
-        failed("moveToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
+        failure_without_reason("groupNotFound"),
+        failure_with_reasons("moveToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
     ];
-    "setSmallBodyFields" => Some("smallBodyFieldsSet"), [failed("setSmallBodyFieldsFailed", &[
+    "setSmallBodyFields" => Some("smallBodyFieldsSet"), [failure_with_reasons("setSmallBodyFieldsFailed", &[
         ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "updateSmallBodyField" => Some("smallBodyFieldUpdated"), [
-        named("smallBodyFieldNotFound"),
-        failed("updateSmallBodyFieldFailed", &[
+        failure_without_reason("smallBodyFieldNotFound"),
+        failure_with_reasons("updateSmallBodyFieldFailed", &[
             LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
-    "removeSmallBodyField" => Some("smallBodyFieldRemoved"), [failed("removeSmallBodyFieldFailed", &[Unreadable])];
-    "setProtoplanetaryDisks" => Some("protoplanetaryDisksSet"), [failed("setProtoplanetaryDisksFailed", &[
+    "removeSmallBodyField" => Some("smallBodyFieldRemoved"), [failure_with_reasons("removeSmallBodyFieldFailed", &[Unreadable])];
+    "setProtoplanetaryDisks" => Some("protoplanetaryDisksSet"), [failure_with_reasons("setProtoplanetaryDisksFailed", &[
         ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
-    "addProtoplanetaryDisk" => Some("protoplanetaryDiskAdded"), [failed("addProtoplanetaryDiskFailed", &[
+    "addProtoplanetaryDisk" => Some("protoplanetaryDiskAdded"), [failure_with_reasons("addProtoplanetaryDiskFailed", &[
         ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "updateProtoplanetaryDisk" => Some("protoplanetaryDiskUpdated"), [
-        named("protoplanetaryDiskNotFound"),
-        failed("updateProtoplanetaryDiskFailed", &[
+        failure_without_reason("protoplanetaryDiskNotFound"),
+        failure_with_reasons("updateProtoplanetaryDiskFailed", &[
             LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
     "removeProtoplanetaryDisk" => Some("protoplanetaryDiskRemoved"), [
-        failed("removeProtoplanetaryDiskFailed", &[Unreadable])
+        failure_with_reasons("removeProtoplanetaryDiskFailed", &[Unreadable])
     ];
-    "setNebulae" => Some("nebulaeSet"), [failed("setNebulaeFailed", &[
+    "setNebulae" => Some("nebulaeSet"), [failure_with_reasons("setNebulaeFailed", &[
         ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "updateNebula" => Some("nebulaUpdated"), [
-        named("nebulaNotFound"),
-        failed("updateNebulaFailed", &[
+        failure_without_reason("nebulaNotFound"),
+        failure_with_reasons("updateNebulaFailed", &[
             LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
-    "removeNebula" => Some("nebulaRemoved"), [failed("removeNebulaFailed", &[Unreadable])];
+    "removeNebula" => Some("nebulaRemoved"), [failure_with_reasons("removeNebulaFailed", &[Unreadable])];
     "updateRing" => Some("ringUpdated"), [
-        named("starNotFound"),
-        failed("updateRingFailed", &[OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable])
+        failure_without_reason("starNotFound"),
+        failure_with_reasons("updateRingFailed", &[OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable])
     ];
-    "removeRing" => Some("ringRemoved"), [named("ringNotFound"), failed("removeRingFailed", &[Unreadable])];
-    "replaceSnapshot" => Some("snapshotReplaced"), [failed("replaceSnapshotFailed", &[
+    "removeRing" => Some("ringRemoved"), [failure_without_reason("ringNotFound"), failure_with_reasons("removeRingFailed", &[Unreadable])];
+    "replaceSnapshot" => Some("snapshotReplaced"), [failure_with_reasons("replaceSnapshotFailed", &[
         ForbiddenId, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
 }
@@ -159,7 +159,10 @@ mod tests {
     fn every_command_has_its_outcome_and_its_own_failure() {
         for name in Command::NAMES {
             let outcome = outcome(name).unwrap();
-            assert!(outcome.has(Command::failed(name).unwrap(), Some(Reason::Unreadable)), "{name}");
+            assert!(
+                outcome.has_failure(Command::general_failure_name(name).unwrap(), Some(Reason::Unreadable)),
+                "{name}"
+            );
         }
         assert!(outcome("fly").is_none());
     }

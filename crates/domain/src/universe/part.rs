@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Check, FieldMisfit};
-use super::field_list::{shape, words};
-use super::number::{Fraction, Number, Seed, Whole, Within};
+use super::field_list::{wire_enum, wire_struct};
+use super::number::{Fraction, IntegerInRange, Number, NumberInRange, Seed};
 use super::text::{Color, Id, Name};
 
 /// A place or a direction in space, in world units.
@@ -20,11 +20,11 @@ pub struct Position {
 impl Check for Position {
     fn check(&self) -> Result<(), FieldMisfit> {
         let axes = [("x", self.x), ("y", self.y), ("z", self.z)];
-        axes.iter().try_for_each(|(axis, number)| number.check().map_err(|misfit| misfit.within(axis)))
+        axes.iter().try_for_each(|(axis, number)| number.check().map_err(|misfit| misfit.in_field(axis)))
     }
 }
 
-shape! {
+wire_struct! {
     /// The ring of a planet.
     PlanetaryRing, patch RingPatch {
         required {
@@ -46,7 +46,7 @@ shape! {
     }
 }
 
-shape! {
+wire_struct! {
     /// What makes a body a comet.
     CometMeta {
         required {
@@ -70,19 +70,19 @@ shape! {
     }
 }
 
-words! {
+wire_enum! {
     /// Which two bodies a Lagrange point stands between.
     LagrangePairType { StarPlanet, PlanetMoon, }
 }
 
-shape! {
+wire_struct! {
     /// Which Lagrange point a marker marks.
     LagrangePointMeta {
         required {
             primary_id: Id,
             secondary_id: Id,
             /// L1 to L5.
-            point_index: Whole<1, 5>,
+            point_index: IntegerInRange<1, 5>,
             /// True for L4 and L5.
             stable: bool,
             pair_type: LagrangePairType,
@@ -94,7 +94,7 @@ shape! {
     }
 }
 
-shape! {
+wire_struct! {
     /// What makes a body a black hole.
     BlackHoleProperties {
         required {
@@ -131,7 +131,7 @@ shape! {
             /// 2 if left out.
             jet_gradient_power: Number,
             /// 2 if left out.
-            photon_ring_multi_image_count: Whole<1, 3>,
+            photon_ring_multi_image_count: IntegerInRange<1, 3>,
             /// In radii of the shadow; 0.4 if left out.
             photon_ring_width: Number,
             /// In radians.
@@ -142,7 +142,7 @@ shape! {
     }
 }
 
-shape! {
+wire_struct! {
     /// How a planet without a star moves.
     RoguePlanetMeta {
         required {
@@ -156,7 +156,7 @@ shape! {
             /// 0 or left out: a straight path.
             path_curvature: Fraction,
             semi_major_axis: Number,
-            eccentricity: Within<0, 99>,
+            eccentricity: NumberInRange<0, 99>,
             path_offset_x: Number,
             path_offset_y: Number,
             path_offset_z: Number,

@@ -27,29 +27,29 @@ pub enum Clearable<T> {
 }
 
 /// Whether a field was left out.
-pub(super) fn is_keep(change: &impl Mentioned) -> bool {
+pub(super) fn is_keep(change: &impl PatchField) -> bool {
     !change.is_mentioned()
 }
 
 /// A patch field, which may be left out.
-pub(super) trait Mentioned {
+pub(super) trait PatchField {
     fn is_mentioned(&self) -> bool;
 }
 
-impl<T> Mentioned for Change<T> {
+impl<T> PatchField for Change<T> {
     fn is_mentioned(&self) -> bool {
         !matches!(self, Self::Keep)
     }
 }
 
-impl<T> Mentioned for Clearable<T> {
+impl<T> PatchField for Clearable<T> {
     fn is_mentioned(&self) -> bool {
         !matches!(self, Self::Keep)
     }
 }
 
 impl<T> Change<T> {
-    pub fn set(&self) -> Option<&T> {
+    pub fn value(&self) -> Option<&T> {
         match self {
             Self::Keep => None,
             Self::Set(value) => Some(value),
@@ -66,7 +66,7 @@ impl<T: Clone> Change<T> {
 }
 
 impl<T> Clearable<T> {
-    pub fn set(&self) -> Option<&T> {
+    pub fn value(&self) -> Option<&T> {
         match self {
             Self::Keep | Self::Clear => None,
             Self::Set(value) => Some(value),
@@ -74,7 +74,7 @@ impl<T> Clearable<T> {
     }
 
     /// Whether the patch changes nothing: it is left out, or equals the field.
-    pub(super) fn repeats(&self, field: Option<&T>) -> bool
+    pub(super) fn is_unchanged_from(&self, field: Option<&T>) -> bool
     where
         T: PartialEq,
     {
@@ -98,11 +98,11 @@ impl<T: Clone> Clearable<T> {
 
 impl<T: Check> Check for Change<T> {
     fn check(&self) -> Result<(), FieldMisfit> {
-        self.set().map_or(Ok(()), Check::check)
+        self.value().map_or(Ok(()), Check::check)
     }
 
     fn text_bytes(&self) -> usize {
-        self.set().map_or(0, Check::text_bytes)
+        self.value().map_or(0, Check::text_bytes)
     }
 }
 
@@ -115,7 +115,7 @@ impl<T: Check> Check for Clearable<T> {
     }
 
     fn text_bytes(&self) -> usize {
-        self.set().map_or(0, Check::text_bytes)
+        self.value().map_or(0, Check::text_bytes)
     }
 }
 

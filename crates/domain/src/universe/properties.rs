@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json, to_value};
 
 use super::model::UniverseModel;
-use super::tests::Sky;
+use super::tests::UniverseFixture;
 use super::*;
 
 /// Few ids, so that commands refer to the same things; some unknown ones; and some hostile ones.
@@ -70,7 +70,7 @@ fn patch() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn bodies() -> impl Strategy<Value = Value> {
+fn any_body_command() -> impl Strategy<Value = Value> {
     prop_oneof![
         6 => (id(), payload()).prop_map(|(id, payload)| json!({"type": "addStar", "id": id, "payload": payload})),
         2 => (id(), patch()).prop_map(|(id, payload)| json!({"type": "updateStar", "id": id, "payload": payload})),
@@ -88,7 +88,7 @@ fn child() -> impl Strategy<Value = Value> {
     (id(), prop_oneof![Just("system"), Just("group")]).prop_map(|(id, kind)| json!({"id": id, "type": kind}))
 }
 
-fn groups() -> impl Strategy<Value = Value> {
+fn any_group_command() -> impl Strategy<Value = Value> {
     prop_oneof![
         5 => (id(), parent(), proptest::collection::vec(child(), 0..3)).prop_map(|(id, parent, children)| {
             json!({"type": "addGroup", "id": id, "payload": {"name": "a group", "parentGroupId": parent, "children": children}})
@@ -106,7 +106,7 @@ fn groups() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn regions() -> impl Strategy<Value = Value> {
+fn any_region_command() -> impl Strategy<Value = Value> {
     let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
     let kinds = [
         ("smallBodyFields", "main-belt", "SmallBodyField", "setSmallBodyFields", "fields"),
@@ -128,7 +128,7 @@ fn regions() -> impl Strategy<Value = Value> {
     })
 }
 
-fn snapshot() -> impl Strategy<Value = Value> {
+fn any_snapshot_command() -> impl Strategy<Value = Value> {
     any::<bool>().prop_map(|is_rogue| {
         let body = |id: &str, parent: Value, children: Value| {
             json!({
@@ -149,23 +149,23 @@ fn snapshot() -> impl Strategy<Value = Value> {
 }
 
 /// Boxed, since the unboxed strategy with so many branches would overflow the stack of a test.
-fn command() -> BoxedStrategy<Value> {
-    prop_oneof![20 => bodies().boxed(), 16 => groups().boxed(), 3 => regions().boxed(), 1 => snapshot().boxed()].boxed()
+fn any_command() -> BoxedStrategy<Value> {
+    prop_oneof![20 => any_body_command().boxed(), 16 => any_group_command().boxed(), 3 => any_region_command().boxed(), 1 => any_snapshot_command().boxed()].boxed()
 }
 
 /// Turns all numbers into floats, so that 1 and 1.0 compare equal.
-fn plain(value: &Value) -> Value {
+fn normalize_numbers(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),
-        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Array(items) => items.iter().map(normalize_numbers).collect(),
         Value::Object(fields) => {
-            Value::Object(fields.iter().map(|(name, field)| (name.clone(), plain(field))).collect())
+            Value::Object(fields.iter().map(|(name, field)| (name.clone(), normalize_numbers(field))).collect())
         }
         _ => value.clone(),
     }
 }
 
-fn apply(command: &Value) -> UniverseCommand {
+fn parse_apply(command: &Value) -> UniverseCommand {
     UniverseCommand::Apply(vec![Arc::new(
         Command::read(command).unwrap_or_else(|failure| panic!("{command}: {failure}")).0,
     )])
@@ -173,11 +173,11 @@ fn apply(command: &Value) -> UniverseCommand {
 
 proptest! {
     #[test]
-    fn any_commands_come_to_what_the_plain_model_says(commands in proptest::collection::vec(command(), 0..80)) {
-        let (mut sky, mut model) = (Sky::empty(), UniverseModel::empty());
+    fn any_commands_come_to_what_the_plain_model_says(commands in proptest::collection::vec(any_command(), 0..80)) {
+        let (mut sky, mut model) = (UniverseFixture::empty(), UniverseModel::empty());
         for command in &commands {
             let before = sky.universe.clone();
-            match (sky.asks(&apply(command)), model.run(command)) {
+            match (sky.run(&parse_apply(command)), model.run(command)) {
                 (Ok(events), Ok(expected)) => {
                     prop_assert_eq!(to_value(events[0].wire_events()).unwrap(), json!(expected), "{}", command);
                     let told = outcome(command["type"].as_str().unwrap()).unwrap().event.map(|name| json!(name));
@@ -188,24 +188,24 @@ proptest! {
                     let failure = refusal.failure().unwrap();
                     prop_assert_eq!(failure.name(), name, "{}", command);
                     let told = outcome(command["type"].as_str().unwrap()).unwrap();
-                    prop_assert!(told.has(failure.name(), failure.reason()), "{}: {:?}", command, failure);
+                    prop_assert!(told.has_failure(failure.name(), failure.reason()), "{}: {:?}", command, failure);
                     prop_assert_eq!(to_value(failure).unwrap()["reason"].as_str().map(str::to_owned), reason, "{}", command);
                     prop_assert!(!refusal.to_string().is_empty() && refusal.to_string().len() < 2_000 && !refusal.hint().is_empty());
                 }
                 (came, expected) => prop_assert!(false, "{command}: {came:?}, not {expected:?}"),
             }
             let state = to_value(sky.universe.state()).unwrap();
-            prop_assert_eq!(plain(&state), plain(&model.0), "{}", command);
-            model.check();
+            prop_assert_eq!(normalize_numbers(&state), normalize_numbers(&model.0), "{}", command);
+            model.check_invariants();
         }
-        check(&sky);
+        check_invariants(&sky);
     }
 
     #[test]
-    fn a_journal_gives_the_state_again(commands in proptest::collection::vec(command(), 0..60)) {
-        let mut sky = Sky::empty();
+    fn a_journal_gives_the_state_again(commands in proptest::collection::vec(any_command(), 0..60)) {
+        let mut sky = UniverseFixture::empty();
         for command in &commands {
-            let _ = sky.asks(&apply(command));
+            let _ = sky.run(&parse_apply(command));
         }
         let replayed = sky.journal.iter().fold(Universe::default(), |universe, (given, event)| {
             let stored = serde_json::to_string(event).unwrap();
@@ -216,26 +216,26 @@ proptest! {
 
     #[test]
     fn a_stored_state_goes_on_as_if_it_had_not_been(
-        commands in proptest::collection::vec(command(), 0..60),
+        commands in proptest::collection::vec(any_command(), 0..60),
         at in 0..60_usize,
     ) {
-        let (mut one, mut other) = (Sky::empty(), Sky::empty());
+        let (mut one, mut other) = (UniverseFixture::empty(), UniverseFixture::empty());
         for (number, command) in commands.iter().enumerate() {
             if number == at {
                 let stored = serde_json::to_string(&other.universe).unwrap();
                 other.universe = serde_json::from_str(&stored).unwrap();
             }
-            prop_assert_eq!(one.asks(&apply(command)), other.asks(&apply(command)));
+            prop_assert_eq!(one.run(&parse_apply(command)), other.run(&parse_apply(command)));
             prop_assert_eq!(&one.universe, &other.universe);
         }
     }
 
     #[test]
-    fn several_commands_come_to_what_they_come_to_one_by_one(commands in proptest::collection::vec(command(), 1..30)) {
-        let (mut together, mut alone) = (Sky::empty(), Sky::empty());
+    fn several_commands_come_to_what_they_come_to_one_by_one(commands in proptest::collection::vec(any_command(), 1..30)) {
+        let (mut together, mut alone) = (UniverseFixture::empty(), UniverseFixture::empty());
         let read = commands.iter().map(|command| Arc::new(Command::read(command).unwrap().0));
-        let came = together.asks(&UniverseCommand::Apply(read.collect()));
-        let refused = commands.iter().find_map(|command| alone.asks(&apply(command)).err());
+        let came = together.run(&UniverseCommand::Apply(read.collect()));
+        let refused = commands.iter().find_map(|command| alone.run(&parse_apply(command)).err());
         match (came, refused) {
             (Ok(events), None) => {
                 prop_assert_eq!(events.len(), commands.len());
@@ -250,18 +250,18 @@ proptest! {
     }
 
     #[test]
-    fn any_events_in_any_order_are_taken(events in shuffled()) {
-        let given = Given { at: jiff::Timestamp::UNIX_EPOCH, by: "local".to_owned() };
-        let begun = Sky::empty().universe;
+    fn any_events_in_any_order_are_taken(events in any_shuffled_events()) {
+        let given = DecisionContext { at: jiff::Timestamp::UNIX_EPOCH, by: "local".to_owned() };
+        let begun = UniverseFixture::empty().universe;
         let universe = events.iter().fold(begun, |universe, event| UniverseRules::evolve(universe, event, &given));
         let model = UniverseModel(to_value(universe.state()).unwrap());
-        model.check();
+        model.check_invariants();
         let snapshot = universe.state().snapshot();
         prop_assert_eq!(snapshot.text_bytes, snapshot.count_text_bytes());
     }
 
     #[test]
-    fn any_json_is_read_or_refused(sent in anything()) {
+    fn any_json_is_read_or_refused(sent in any_json()) {
         match Command::read(&sent) {
             Ok((command, _)) => {
                 let shown = to_value(&command).unwrap();
@@ -274,7 +274,7 @@ proptest! {
 }
 
 /// Checks that a state round-trips through JSON, and that its indexes, counts and views agree with it.
-fn check(sky: &Sky) {
+fn check_invariants(sky: &UniverseFixture) {
     let state = sky.universe.state();
     let text = serde_json::to_string(state).unwrap();
     let again: UniverseState = serde_json::from_str(&text).unwrap();
@@ -291,25 +291,25 @@ fn check(sky: &Sky) {
     }
     assert_eq!(snapshot.text_bytes, snapshot.count_text_bytes(), "counted as it changes");
     assert_eq!(again.snapshot().text_bytes, snapshot.text_bytes, "and as it is read");
-    super::stored_parts::tests::check(&sky.universe);
+    super::stored_parts::tests::check_round_trip(&sky.universe);
     let summary = state.summary();
     assert!(summary.total_mass.check().is_ok());
     assert_eq!(summary.bodies_by_kind.values().sum::<usize>(), summary.body_count);
     let positions = snapshot.world_positions(state.time());
     assert_eq!(positions.len(), summary.body_count);
     for (id, position) in positions {
-        let body = state.body(id, None, None, 5).unwrap();
+        let body = state.body_view(id, None, None, 5).unwrap();
         assert!(position.check().is_ok() && body.world_position.check().is_ok());
         assert!(body.depth < summary.deepest_nesting);
     }
 }
 
 /// Events in an order that no commands would produce.
-fn shuffled() -> impl Strategy<Value = Vec<UniverseEvent>> {
-    let journal = proptest::collection::vec(command(), 0..60).prop_map(|commands| {
-        let mut sky = Sky::empty();
+fn any_shuffled_events() -> impl Strategy<Value = Vec<UniverseEvent>> {
+    let journal = proptest::collection::vec(any_command(), 0..60).prop_map(|commands| {
+        let mut sky = UniverseFixture::empty();
         for command in &commands {
-            let _ = sky.asks(&apply(command));
+            let _ = sky.run(&parse_apply(command));
         }
         sky.journal.into_iter().map(|(_, event)| event).collect::<Vec<_>>()
     });
@@ -317,13 +317,13 @@ fn shuffled() -> impl Strategy<Value = Vec<UniverseEvent>> {
 }
 
 /// JSON that looks like a command, with one field set to an arbitrary value.
-fn anything() -> impl Strategy<Value = Value> {
+fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         number(),
         id().prop_map(Value::from),
-        command(),
+        any_command(),
     ];
     let value = leaf.prop_recursive(3, 16, 4, |inner| {
         prop_oneof![
@@ -339,7 +339,7 @@ fn anything() -> impl Strategy<Value = Value> {
         Just("stars".to_owned()),
         Just("type".to_owned())
     ];
-    (command(), key, value.clone(), any::<bool>()).prop_map(|(mut command, key, value, is_inside)| {
+    (any_command(), key, value.clone(), any::<bool>()).prop_map(|(mut command, key, value, is_inside)| {
         let place = if is_inside { command.get_mut("payload").filter(|payload| payload.is_object()) } else { None };
         match place {
             Some(payload) => payload[key] = value,

@@ -3,21 +3,21 @@
 //! They refer to bodies and groups by id, and keep those ids when the bodies and groups are removed.
 
 use super::check::{Check, FieldMisfit, Reason};
-use super::field_list::{shape, words};
-use super::number::{Count, Fraction, Number, Seed, Within};
+use super::field_list::{wire_enum, wire_struct};
+use super::number::{Count, Fraction, Number, NumberInRange, Seed};
 use super::part::Position;
 use super::text::{Color, Id, Name};
 use crate::limits;
 
-words! {
+wire_enum! {
     BeltType { Main, Kuiper, }
 }
 
-words! {
+wire_enum! {
     SmallBodyFieldStyle { Thin, Moderate, Thick, Scattered, }
 }
 
-words! {
+wire_enum! {
     DiskStyle { Thin, Moderate, Thick, Extreme, }
 }
 
@@ -28,7 +28,7 @@ impl Check for Vec<Id> {
             let problem = format!("has {} ids, at most {} are allowed", self.len(), limits::BODIES_MAX);
             return Err(FieldMisfit::new(Reason::TooMany, problem));
         }
-        let checked = |(number, id): (usize, &Id)| id.check().map_err(|misfit| misfit.within(&number.to_string()));
+        let checked = |(number, id): (usize, &Id)| id.check().map_err(|misfit| misfit.in_field(&number.to_string()));
         self.iter().enumerate().try_for_each(checked)
     }
 
@@ -44,7 +44,7 @@ impl Check for [Number; 2] {
     }
 }
 
-shape! {
+wire_struct! {
     /// A belt of asteroids that are bodies. An older form; only snapshots bring it.
     AsteroidBelt {
         required {
@@ -74,7 +74,7 @@ shape! {
     }
 }
 
-shape! {
+wire_struct! {
     /// A belt of particles around a star.
     SmallBodyField, patch SmallBodyFieldPatch {
         required {
@@ -106,7 +106,7 @@ shape! {
     }
 }
 
-shape! {
+wire_struct! {
     /// The disk of a young star.
     ProtoplanetaryDisk, patch ProtoplanetaryDiskPatch {
         required {
@@ -130,20 +130,20 @@ shape! {
         optional {
             name: Name,
             band_strength: Fraction,
-            band_frequency: Within<200, 1200>,
+            band_frequency: NumberInRange<200, 1200>,
             gap_sharpness: Fraction,
             inner_glow_strength: Fraction,
-            noise_scale: Within<50, 300>,
+            noise_scale: NumberInRange<50, 300>,
             noise_strength: Fraction,
             spiral_strength: Fraction,
-            spiral_arm_count: Within<100, 400>,
+            spiral_arm_count: NumberInRange<100, 400>,
             edge_softness: Fraction,
-            temperature_gradient: Within<50, 300>,
+            temperature_gradient: NumberInRange<50, 300>,
         }
     }
 }
 
-shape! {
+wire_struct! {
     /// A cloud among the stars.
     NebulaRegion, patch NebulaPatch {
         required {

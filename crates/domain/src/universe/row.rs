@@ -20,8 +20,8 @@ pub struct BodyRow {
 
 impl BodyRow {
     /// A row with at most this many children.
-    pub fn of(star: &Star, children: usize) -> Self {
-        let mut body = star.shown();
+    pub fn new(star: &Star, children: usize) -> Self {
+        let mut body = star.with_clamped_numbers();
         if body.children.len() > children {
             body.children = star.children.iter().take(children).cloned().collect();
         }
@@ -41,7 +41,7 @@ pub struct GroupRow {
 
 impl GroupRow {
     /// A row with at most this many children.
-    pub fn of(group: &Group, children: usize) -> Self {
+    pub fn new(group: &Group, children: usize) -> Self {
         let mut shown = group.clone();
         if shown.children.len() > children {
             shown.children = group.children.iter().take(children).cloned().collect();

@@ -14,7 +14,7 @@ use super::body::Star;
 use super::check::{Check, FieldMisfit, Reason};
 use super::group::{Group, GroupChild, GroupChildType};
 use super::link::{self, Entries, LinkedById};
-use super::order::{Order, OrderSlot};
+use super::ordered_list::{ListSlot, OrderedList};
 use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::repair::{self, Repair};
 use super::text::Id;
@@ -28,11 +28,11 @@ pub type Regions<T> = OrdMap<Id, Arc<T>>;
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     pub(super) stars: OrdMap<Id, Arc<Star>>,
-    pub(super) root_ids: Order<Id>,
+    pub(super) root_ids: OrderedList<Id>,
     pub(super) groups: OrdMap<Id, Arc<Group>>,
-    pub(super) root_group_ids: Order<Id>,
+    pub(super) root_group_ids: OrderedList<Id>,
     /// The slot of each child in each group, so that a removed child is found without a scan of all groups.
-    pub(super) group_places: OrdMap<(GroupChild, Id), OrderSlot>,
+    pub(super) group_places: OrdMap<(GroupChild, Id), ListSlot>,
     pub(super) belts: Regions<AsteroidBelt>,
     pub(super) small_body_fields: Regions<SmallBodyField>,
     pub(super) protoplanetary_disks: Regions<ProtoplanetaryDisk>,
@@ -45,16 +45,16 @@ pub struct Snapshot {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "Snapshot")]
-struct Parts {
+struct SnapshotParts {
     /// Bodies of every kind, by id.
     stars: Entries<Star>,
     /// The bodies without a parent, in order. Rogue planets need not be among them.
-    root_ids: Order<Id>,
+    root_ids: OrderedList<Id>,
     #[serde(default)]
     groups: Entries<Group>,
     /// The groups without a parent, in order.
     #[serde(default)]
-    root_group_ids: Order<Id>,
+    root_group_ids: OrderedList<Id>,
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, AsteroidBelt>")]
     belts: Regions<AsteroidBelt>,
@@ -69,14 +69,14 @@ struct Parts {
     nebulae: Regions<NebulaRegion>,
 }
 
-impl Parts {
-    fn linked(self) -> Result<Snapshot, FieldMisfit> {
-        link::keyed(&self.belts, "belts")?;
-        link::keyed(&self.small_body_fields, "smallBodyFields")?;
-        link::keyed(&self.protoplanetary_disks, "protoplanetaryDisks")?;
-        link::keyed(&self.nebulae, "nebulae")?;
-        let stars = link::bodies(self.stars, &self.root_ids)?;
-        let (groups, group_places) = link::groups(self.groups, &self.root_group_ids)?;
+impl SnapshotParts {
+    fn into_snapshot(self) -> Result<Snapshot, FieldMisfit> {
+        link::check_keys(&self.belts, "belts")?;
+        link::check_keys(&self.small_body_fields, "smallBodyFields")?;
+        link::check_keys(&self.protoplanetary_disks, "protoplanetaryDisks")?;
+        link::check_keys(&self.nebulae, "nebulae")?;
+        let stars = link::link_bodies(self.stars, &self.root_ids)?;
+        let (groups, group_places) = link::link_groups(self.groups, &self.root_group_ids)?;
         let mut snapshot = Snapshot {
             stars,
             root_ids: self.root_ids,
@@ -95,26 +95,26 @@ impl Parts {
 }
 
 /// The schema of what a client sends as a snapshot.
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Parts).to_value());
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(SnapshotParts).to_value());
 
 impl Snapshot {
     /// The sent snapshot with its names cleaned, and the repairs.
-    pub(super) fn with_clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
+    pub(super) fn clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
         repair::clean_names(sent, &SCHEMA)
     }
 
     /// The sent snapshot, repaired as far as possible, and the repairs. It is left as it is without `stars` or
     /// `rootIds`, which are required.
-    pub(super) fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
+    pub(super) fn repair(sent: &Value) -> (Value, Vec<Repair>) {
         if sent.get("stars").is_none() || sent.get("rootIds").is_none() {
             return (sent.clone(), Vec::new());
         }
-        repair::repaired(sent, &SCHEMA)
+        repair::repair_state(sent, &SCHEMA)
     }
 
     /// The first fault in the links of a sent snapshot; `None` if there is none, or if it cannot be parsed.
-    pub(super) fn offence(sent: &Value) -> Option<FieldMisfit> {
-        Parts::deserialize(sent).ok()?.linked().err()
+    pub(super) fn find_broken_link(sent: &Value) -> Option<FieldMisfit> {
+        SnapshotParts::deserialize(sent).ok()?.into_snapshot().err()
     }
 
     /// Counts the bytes of text from scratch.
@@ -131,7 +131,7 @@ impl Snapshot {
         &self.stars
     }
 
-    pub fn root_ids(&self) -> &Order<Id> {
+    pub fn root_ids(&self) -> &OrderedList<Id> {
         &self.root_ids
     }
 
@@ -139,7 +139,7 @@ impl Snapshot {
         &self.groups
     }
 
-    pub fn root_group_ids(&self) -> &Order<Id> {
+    pub fn root_group_ids(&self) -> &OrderedList<Id> {
         &self.root_group_ids
     }
 
@@ -161,18 +161,18 @@ impl Snapshot {
 
     /// The ids of the groups that contain a body or a group, in order.
     pub fn groups_of<'a>(&'a self, child: &'a GroupChild) -> impl Iterator<Item = &'a Id> + 'a {
-        self.places_of(child).map(|((_, group_id), _)| group_id)
+        self.slots_of(child).map(|((_, group_id), _)| group_id)
     }
 
-    pub(super) fn places_of<'a>(
+    pub(super) fn slots_of<'a>(
         &'a self,
         child: &'a GroupChild,
-    ) -> impl Iterator<Item = (&'a (GroupChild, Id), &'a OrderSlot)> + 'a {
+    ) -> impl Iterator<Item = (&'a (GroupChild, Id), &'a ListSlot)> + 'a {
         let first = (child.clone(), Id::from(""));
         self.group_places.range(first..).take_while(move |((held, _), _)| held == child)
     }
 
-    pub fn has(&self, child: &GroupChild) -> bool {
+    pub fn contains(&self, child: &GroupChild) -> bool {
         match child.kind {
             GroupChildType::System => self.stars.contains_key(&child.id),
             GroupChildType::Group => self.groups.contains_key(&child.id),
@@ -180,7 +180,7 @@ impl Snapshot {
     }
 
     /// Whether a group contains a system or a group with this id.
-    pub(super) fn holds(&self, group_id: &Id, child_id: &Id) -> bool {
+    pub(super) fn group_contains(&self, group_id: &Id, child_id: &Id) -> bool {
         [GroupChildType::System, GroupChildType::Group].into_iter().any(|kind| {
             let child = GroupChild { id: child_id.clone(), kind };
             self.group_places.contains_key(&(child, group_id.clone()))
@@ -188,7 +188,7 @@ impl Snapshot {
     }
 
     /// The ids of a body and its descendants, parents before children.
-    pub(super) fn with_descendants(&self, id: &Id) -> Vec<Id> {
+    pub(super) fn subtree_ids(&self, id: &Id) -> Vec<Id> {
         let mut ids = Vec::new();
         let mut waiting = vec![id];
         while let Some(id) = waiting.pop() {
@@ -201,7 +201,7 @@ impl Snapshot {
     }
 
     /// The ancestors of a body, from its parent to a root.
-    pub fn above<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a Star> + 'a {
+    pub fn ancestors<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a Star> + 'a {
         let parent = |star: &'a Star| star.parent_id.as_ref().and_then(|id| self.stars.get(id)).map(AsRef::as_ref);
         std::iter::successors(self.stars.get(id).and_then(move |star| parent(star)), move |star| parent(star))
     }
@@ -211,7 +211,7 @@ impl Snapshot {
     pub(super) fn can_attach(&self, child_id: &Id, parent_id: &Id) -> bool {
         let Some(child) = self.stars.get(child_id) else { return false };
         // A body without children has no descendants, so the walk is skipped.
-        let is_above = || !child.children.is_empty() && self.above(parent_id).any(|star| star.id == *child_id);
+        let is_above = || !child.children.is_empty() && self.ancestors(parent_id).any(|star| star.id == *child_id);
         self.stars.contains_key(parent_id) && child_id != parent_id && !is_above()
     }
 
@@ -222,13 +222,13 @@ impl Snapshot {
     }
 
     /// Writes the eight fields, which a state has as well as a snapshot.
-    pub(super) fn write<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
+    pub(super) fn write_fields<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
         fields.serialize_field("stars", &self.stars)?;
-        self.write_beside_bodies(fields)
+        self.write_fields_after_stars(fields)
     }
 
     /// Writes the fields after `stars`.
-    pub(super) fn write_beside_bodies<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
+    pub(super) fn write_fields_after_stars<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
         fields.serialize_field("rootIds", &self.root_ids)?;
         fields.serialize_field("groups", &self.groups)?;
         fields.serialize_field("rootGroupIds", &self.root_group_ids)?;
@@ -256,36 +256,36 @@ impl PartialEq for Snapshot {
 impl Snapshot {
     /// Checks bounds and counts, except the ranges of numbers. Links were checked when the snapshot was parsed.
     pub(super) fn check(&self) -> Result<(), FieldMisfit> {
-        checked(&self.stars, "stars", limits::BODIES_MAX, Check::check_except_ranges)?;
-        checked(&self.groups, "groups", limits::GROUPS_MAX, Check::check_except_ranges)?;
-        few(self.group_places.len(), limits::GROUP_PLACES_MAX).map_err(|misfit| misfit.within("groups"))?;
+        check_entries(&self.stars, "stars", limits::BODIES_MAX, Check::check_except_ranges)?;
+        check_entries(&self.groups, "groups", limits::GROUPS_MAX, Check::check_except_ranges)?;
+        check_count(self.group_places.len(), limits::GROUP_PLACES_MAX).map_err(|misfit| misfit.in_field("groups"))?;
         // A group may list a system that does not exist; such an id is checked nowhere else.
         for (child, group_id) in self.group_places.keys() {
-            let at = |misfit: FieldMisfit| misfit.within("children").within(group_id).within("groups");
+            let at = |misfit: FieldMisfit| misfit.in_field("children").in_field(group_id).in_field("groups");
             child.id.check().map_err(at)?;
         }
-        checked(&self.belts, "belts", limits::REGIONS_MAX, Check::check_except_ranges)?;
-        checked(&self.small_body_fields, "smallBodyFields", limits::REGIONS_MAX, Check::check_except_ranges)?;
+        check_entries(&self.belts, "belts", limits::REGIONS_MAX, Check::check_except_ranges)?;
+        check_entries(&self.small_body_fields, "smallBodyFields", limits::REGIONS_MAX, Check::check_except_ranges)?;
         let disks = &self.protoplanetary_disks;
-        checked(disks, "protoplanetaryDisks", limits::REGIONS_MAX, Check::check_except_ranges)?;
-        checked(&self.nebulae, "nebulae", limits::REGIONS_MAX, Check::check_except_ranges)
+        check_entries(disks, "protoplanetaryDisks", limits::REGIONS_MAX, Check::check_except_ranges)?;
+        check_entries(&self.nebulae, "nebulae", limits::REGIONS_MAX, Check::check_except_ranges)
     }
 }
 
-fn checked<T>(
+fn check_entries<T>(
     map: &OrdMap<Id, Arc<T>>,
     field: &str,
     count_max: usize,
     check: fn(&T) -> Result<(), FieldMisfit>,
 ) -> Result<(), FieldMisfit> {
-    few(map.len(), count_max).map_err(|misfit| misfit.within(field))?;
-    map.iter().try_for_each(|(id, thing)| check(thing).map_err(|misfit| misfit.within(id).within(field)))
+    check_count(map.len(), count_max).map_err(|misfit| misfit.in_field(field))?;
+    map.iter().try_for_each(|(id, thing)| check(thing).map_err(|misfit| misfit.in_field(id).in_field(field)))
 }
 
 /// Checks the map of a set command: its keys, its size, and the bounds of its entries.
 pub(super) fn check_regions<T: LinkedById + Check>(map: &Regions<T>, field: &str) -> Result<(), FieldMisfit> {
-    link::keyed(map, field)?;
-    checked(map, field, limits::REGIONS_MAX, Check::check)
+    link::check_keys(map, field)?;
+    check_entries(map, field, limits::REGIONS_MAX, Check::check)
 }
 
 /// Bytes of text in a map of things.
@@ -293,7 +293,7 @@ pub(super) fn text_bytes_of<T: Check>(map: &OrdMap<Id, Arc<T>>) -> usize {
     map.values().map(|thing| thing.text_bytes()).sum()
 }
 
-fn few(count: usize, count_max: usize) -> Result<(), FieldMisfit> {
+fn check_count(count: usize, count_max: usize) -> Result<(), FieldMisfit> {
     if count <= count_max {
         return Ok(());
     }
@@ -303,24 +303,26 @@ fn few(count: usize, count_max: usize) -> Result<(), FieldMisfit> {
 impl Serialize for Snapshot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Snapshot", 8)?;
-        self.write(&mut fields)?;
+        self.write_fields(&mut fields)?;
         fields.end()
     }
 }
 
 impl<'de> Deserialize<'de> for Snapshot {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Parts::deserialize(deserializer)?.linked().map_err(|misfit| D::Error::custom(link::said(&misfit)))
+        SnapshotParts::deserialize(deserializer)?
+            .into_snapshot()
+            .map_err(|misfit| D::Error::custom(link::describe_misfit(&misfit)))
     }
 }
 
 impl JsonSchema for Snapshot {
     fn schema_name() -> Cow<'static, str> {
-        Parts::schema_name()
+        SnapshotParts::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Parts::json_schema(generator)
+        SnapshotParts::json_schema(generator)
     }
 }
 
@@ -330,9 +332,9 @@ impl JsonSchema for Snapshot {
 #[schemars(rename = "UniverseState")]
 pub(super) struct StateParts {
     stars: Entries<Star>,
-    root_ids: Order<Id>,
+    root_ids: OrderedList<Id>,
     groups: Entries<Group>,
-    root_group_ids: Order<Id>,
+    root_group_ids: OrderedList<Id>,
     #[schemars(with = "std::collections::BTreeMap<String, AsteroidBelt>")]
     belts: Regions<AsteroidBelt>,
     #[schemars(with = "std::collections::BTreeMap<String, SmallBodyField>")]
@@ -349,9 +351,9 @@ impl Default for StateParts {
     fn default() -> Self {
         Self {
             stars: Entries::default(),
-            root_ids: Order::default(),
+            root_ids: OrderedList::default(),
             groups: Entries::default(),
-            root_group_ids: Order::default(),
+            root_group_ids: OrderedList::default(),
             belts: Regions::new(),
             small_body_fields: Regions::new(),
             protoplanetary_disks: Regions::new(),
@@ -372,7 +374,7 @@ impl StateParts {
         self.nebulae.extend(other.nebulae);
     }
 
-    pub(super) fn linked(self) -> Result<Snapshot, FieldMisfit> {
+    pub(super) fn into_snapshot(self) -> Result<Snapshot, FieldMisfit> {
         let Self {
             stars,
             root_ids,
@@ -384,8 +386,16 @@ impl StateParts {
             nebulae,
             ..
         } = self;
-        let parts =
-            Parts { stars, root_ids, groups, root_group_ids, belts, small_body_fields, protoplanetary_disks, nebulae };
-        parts.linked()
+        let parts = SnapshotParts {
+            stars,
+            root_ids,
+            groups,
+            root_group_ids,
+            belts,
+            small_body_fields,
+            protoplanetary_disks,
+            nebulae,
+        };
+        parts.into_snapshot()
     }
 }

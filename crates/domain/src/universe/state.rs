@@ -37,32 +37,32 @@ impl SentState {
     /// Parses a sent state and returns it with its repairs, or the first fault. Bounds are checked when it is used.
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), FieldMisfit> {
         let (sent, mut repairs) = repair::clean_names(sent, &SCHEMA);
-        let misfit = match Self::typed(&sent) {
+        let misfit = match Self::read_strict(&sent) {
             Ok(state) => return Ok((state, repairs)),
             Err(misfit) => misfit,
         };
-        let (repaired, others) = Self::repaired(&sent);
+        let (repaired, others) = Self::repair(&sent);
         if others.is_empty() {
             return Err(misfit);
         }
         repairs.extend(others);
-        Ok((Self::typed(&repaired)?, repairs))
+        Ok((Self::read_strict(&repaired)?, repairs))
     }
 
     /// The sent state, repaired as far as possible, and the repairs.
-    pub fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
-        repair::repaired(sent, &SCHEMA)
+    pub fn repair(sent: &Value) -> (Value, Vec<Repair>) {
+        repair::repair_state(sent, &SCHEMA)
     }
 
-    fn typed(sent: &Value) -> Result<Self, FieldMisfit> {
+    fn read_strict(sent: &Value) -> Result<Self, FieldMisfit> {
         let parts =
             StateParts::deserialize(sent).map_err(|error| FieldMisfit::new(Reason::Unreadable, error.to_string()))?;
         let time = sent.get("time").map(|_| parts.time);
-        Ok(Self { snapshot: parts.linked()?, time })
+        Ok(Self { snapshot: parts.into_snapshot()?, time })
     }
 
     /// The state, with the time `now` if none was sent.
-    pub(super) fn at(&self, now: Number) -> UniverseState {
+    pub(super) fn to_state(&self, now: Number) -> UniverseState {
         UniverseState { snapshot: self.snapshot.clone(), time: self.time.unwrap_or(now) }
     }
 }
@@ -81,12 +81,12 @@ impl UniverseState {
 
     /// The fields between the bodies, which come first, and the time, which comes last: for a caller that has
     /// serialised the bodies already.
-    pub fn beside_bodies(&self) -> BesideBodies<'_> {
-        BesideBodies(self)
+    pub fn without_bodies_and_time(&self) -> StateWithoutBodiesAndTime<'_> {
+        StateWithoutBodiesAndTime(self)
     }
 
     /// The time, for serialisation.
-    pub fn written_time(&self) -> &impl Serialize {
+    pub fn serializable_time(&self) -> &impl Serialize {
         &self.time
     }
 
@@ -99,7 +99,7 @@ impl UniverseState {
 impl UniverseState {
     /// Checks bounds and counts, except the ranges of numbers.
     pub(super) fn check(&self) -> Result<(), FieldMisfit> {
-        self.time.check().map_err(|misfit| misfit.within("time"))?;
+        self.time.check().map_err(|misfit| misfit.in_field("time"))?;
         self.snapshot.check()
     }
 }
@@ -107,19 +107,19 @@ impl UniverseState {
 impl Serialize for UniverseState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("UniverseState", 9)?;
-        self.snapshot.write(&mut fields)?;
+        self.snapshot.write_fields(&mut fields)?;
         fields.serialize_field("time", &self.time)?;
         fields.end()
     }
 }
 
 /// Serialises a state without its bodies and its time.
-pub struct BesideBodies<'a>(&'a UniverseState);
+pub struct StateWithoutBodiesAndTime<'a>(&'a UniverseState);
 
-impl Serialize for BesideBodies<'_> {
+impl Serialize for StateWithoutBodiesAndTime<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("UniverseState", 7)?;
-        self.0.snapshot.write_beside_bodies(&mut fields)?;
+        self.0.snapshot.write_fields_after_stars(&mut fields)?;
         fields.end()
     }
 }
@@ -128,7 +128,7 @@ impl<'de> Deserialize<'de> for UniverseState {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let parts = StateParts::deserialize(deserializer)?;
         let time = parts.time;
-        let snapshot = parts.linked().map_err(|misfit| D::Error::custom(link::said(&misfit)))?;
+        let snapshot = parts.into_snapshot().map_err(|misfit| D::Error::custom(link::describe_misfit(&misfit)))?;
         Ok(Self { snapshot, time })
     }
 }
@@ -145,7 +145,7 @@ impl JsonSchema for UniverseState {
 
 /// The identity of a universe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct About {
+pub struct UniverseIdentity {
     pub id: String,
     pub name: String,
     /// The campaign it belongs to, if any.
@@ -157,14 +157,14 @@ pub struct About {
 /// The state of a universe's stream. Empty before it is created and after it is deleted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Universe {
-    pub(super) about: Option<Arc<About>>,
+    pub(super) about: Option<Arc<UniverseIdentity>>,
     pub(super) updated_at: Option<Timestamp>,
     pub(super) state: UniverseState,
 }
 
 impl Universe {
     /// `None` if there is no such universe.
-    pub fn about(&self) -> Option<&About> {
+    pub fn identity(&self) -> Option<&UniverseIdentity> {
         self.about.as_deref()
     }
 

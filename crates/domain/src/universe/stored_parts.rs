@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Error, to_string};
 
 use super::snapshot::StateParts;
-use super::state::{About, Universe, UniverseState};
+use super::state::{Universe, UniverseIdentity, UniverseState};
 use super::text::Id;
 
 /// One parsed part of a universe.
 pub struct StoredPart {
-    about: Option<Arc<About>>,
+    about: Option<Arc<UniverseIdentity>>,
     updated_at: Option<Timestamp>,
     state: StateParts,
 }
 
 /// The format of the first part.
 #[derive(Deserialize)]
-struct First {
-    about: Option<Arc<About>>,
+struct FirstPart {
+    about: Option<Arc<UniverseIdentity>>,
     updated_at: Option<Timestamp>,
     state: StateParts,
 }
@@ -34,12 +34,12 @@ impl StoredPart {
     pub fn write(universe: &Universe, bytes: usize) -> Result<Vec<String>, Error> {
         let snapshot = &universe.state.snapshot;
         let mut later = Vec::new();
-        let stars = first("stars", &snapshot.stars, bytes, &mut later)?;
-        let groups = first("groups", &snapshot.groups, bytes, &mut later)?;
-        let belts = first("belts", &snapshot.belts, bytes, &mut later)?;
-        let small_body_fields = first("smallBodyFields", &snapshot.small_body_fields, bytes, &mut later)?;
-        let disks = first("protoplanetaryDisks", &snapshot.protoplanetary_disks, bytes, &mut later)?;
-        let nebulae = first("nebulae", &snapshot.nebulae, bytes, &mut later)?;
+        let stars = write_first_chunk("stars", &snapshot.stars, bytes, &mut later)?;
+        let groups = write_first_chunk("groups", &snapshot.groups, bytes, &mut later)?;
+        let belts = write_first_chunk("belts", &snapshot.belts, bytes, &mut later)?;
+        let small_body_fields = write_first_chunk("smallBodyFields", &snapshot.small_body_fields, bytes, &mut later)?;
+        let disks = write_first_chunk("protoplanetaryDisks", &snapshot.protoplanetary_disks, bytes, &mut later)?;
+        let nebulae = write_first_chunk("nebulae", &snapshot.nebulae, bytes, &mut later)?;
         let about = to_string(&universe.about)?;
         let updated_at = to_string(&universe.updated_at)?;
         let root_ids = to_string(&snapshot.root_ids)?;
@@ -55,7 +55,7 @@ impl StoredPart {
     /// Parses one part. Whether the parts fit together is checked when they are joined.
     pub fn read(text: &str, is_first: bool) -> Result<Self, Error> {
         if is_first {
-            let First { about, updated_at, state } = serde_json::from_str(text)?;
+            let FirstPart { about, updated_at, state } = serde_json::from_str(text)?;
             return Ok(Self { about, updated_at, state });
         }
         Ok(Self { about: None, updated_at: None, state: serde_json::from_str(text)? })
@@ -67,25 +67,25 @@ impl StoredPart {
         let Self { about, updated_at, mut state } = parts.next()?;
         parts.for_each(|part| state.extend(part.state));
         let time = state.time;
-        Some(Universe { about, updated_at, state: UniverseState { snapshot: state.linked().ok()?, time } })
+        Some(Universe { about, updated_at, state: UniverseState { snapshot: state.into_snapshot().ok()?, time } })
     }
 }
 
 /// Returns the first chunk of a map and appends the others to `later` as parts.
-fn first<T: Serialize>(
+fn write_first_chunk<T: Serialize>(
     field: &str,
     map: &OrdMap<Id, Arc<T>>,
     bytes: usize,
     later: &mut Vec<String>,
 ) -> Result<String, Error> {
-    let mut stretches = stretches(map, bytes)?.into_iter();
+    let mut stretches = write_chunks(map, bytes)?.into_iter();
     let first = stretches.next().unwrap_or_default();
     later.extend(stretches.map(|stretch| format!(r#"{{"{field}":{{{stretch}}}}}"#)));
     Ok(first)
 }
 
 /// The entries of a map as JSON without the braces, in chunks.
-fn stretches<T: Serialize>(map: &OrdMap<Id, Arc<T>>, bytes: usize) -> Result<Vec<String>, Error> {
+fn write_chunks<T: Serialize>(map: &OrdMap<Id, Arc<T>>, bytes: usize) -> Result<Vec<String>, Error> {
     let mut stretches: Vec<String> = Vec::new();
     for (id, thing) in map {
         let (id, thing) = (to_string(id)?, to_string(thing)?);
@@ -102,34 +102,34 @@ fn stretches<T: Serialize>(map: &OrdMap<Id, Arc<T>>, bytes: usize) -> Result<Vec
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::universe::tests::Sky;
+    use crate::universe::tests::UniverseFixture;
 
-    fn read(parts: &[String]) -> Option<Universe> {
+    fn read_parts(parts: &[String]) -> Option<Universe> {
         let read = parts.iter().enumerate().map(|(number, part)| StoredPart::read(part, number == 0));
         StoredPart::join(read.collect::<Result<_, _>>().ok()?)
     }
 
     /// Checks that a universe reads back as it was, whatever the size of its chunks.
-    pub(in crate::universe) fn check(universe: &Universe) {
+    pub(in crate::universe) fn check_round_trip(universe: &Universe) {
         let whole = to_string(universe).unwrap();
         assert_eq!(StoredPart::write(universe, usize::MAX).unwrap(), [whole.as_str()]);
         for bytes in [0, 300, 1_000] {
             let parts = StoredPart::write(universe, bytes).unwrap();
-            let again = read(&parts).unwrap();
+            let again = read_parts(&parts).unwrap();
             assert_eq!(again, *universe);
             assert_eq!(to_string(&again).unwrap(), whole);
         }
     }
 
-    fn golden() -> Universe {
+    fn golden_universe() -> Universe {
         let state = serde_json::from_str(include_str!("golden/state.json")).unwrap();
-        Universe { state, ..Sky::empty().universe }
+        Universe { state, ..UniverseFixture::empty().universe }
     }
 
     #[test]
     fn every_map_is_cut_and_joined() {
-        let universe = golden();
-        check(&universe);
+        let universe = golden_universe();
+        check_round_trip(&universe);
         let parts = StoredPart::write(&universe, 0).unwrap();
         let snapshot = universe.state.snapshot();
         let maps = [snapshot.stars.len(), snapshot.groups.len(), snapshot.belts.len()];
@@ -141,7 +141,7 @@ pub(super) mod tests {
 
     #[test]
     fn bodies_without_the_others_are_no_universe() {
-        let parts = StoredPart::write(&golden(), 0).unwrap();
+        let parts = StoredPart::write(&golden_universe(), 0).unwrap();
         // The loss of a rogue planet that is in no list goes unnoticed here: the store has to know the number of parts.
         let is_missed = |part: &str| part.starts_with(r#"{"stars""#) && !part.contains("isRoguePlanet");
         let bodies: Vec<usize> = (1..parts.len()).filter(|number| is_missed(&parts[*number])).collect();
@@ -152,9 +152,9 @@ pub(super) mod tests {
             twice.insert(number, parts[number].clone());
             torn[number].truncate(parts[number].len() - 1);
             for parts in [fewer, twice, torn] {
-                assert!(read(&parts).is_none());
+                assert!(read_parts(&parts).is_none());
             }
         }
-        assert!(read(&[]).is_none() && read(&parts[1..]).is_none());
+        assert!(read_parts(&[]).is_none() && read_parts(&parts[1..]).is_none());
     }
 }

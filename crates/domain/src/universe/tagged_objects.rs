@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 
 pub(super) trait Tagged: Sized {
     /// Deserialises the fields of an object with this type.
-    fn of<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error>;
+    fn from_fields<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error>;
 }
 
-pub(super) fn read<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(super) fn deserialize_tagged<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_map(Reader(PhantomData))
 }
 
@@ -34,7 +34,7 @@ impl<'de, T: Tagged> Visitor<'de> for Reader<T> {
         let first: String = map.next_key()?.ok_or_else(missing)?;
         if first == "type" {
             let name: String = map.next_value()?;
-            return T::of(&name, MapAccessDeserializer::new(map));
+            return T::from_fields(&name, MapAccessDeserializer::new(map));
         }
         let mut fields = Map::new();
         fields.insert(first, map.next_value()?);
@@ -43,6 +43,6 @@ impl<'de, T: Tagged> Visitor<'de> for Reader<T> {
         }
         let name = fields.shift_remove("type").ok_or_else(missing)?;
         let name = name.as_str().ok_or_else(|| A::Error::custom("the type is not a string"))?;
-        T::of(name, Value::Object(fields)).map_err(A::Error::custom)
+        T::from_fields(name, Value::Object(fields)).map_err(A::Error::custom)
     }
 }

@@ -13,11 +13,11 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::check::{Check, FieldMisfit, Reason, short};
+use super::check::{Check, FieldMisfit, Reason, truncate_for_message};
 use crate::limits;
-use crate::plain_text::{code_point, deceptive_in};
+use crate::plain_text::{code_point, first_deceptive};
 
-macro_rules! word {
+macro_rules! text_type {
     ($name:ident, $schema:tt) => {
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
@@ -65,7 +65,7 @@ macro_rules! word {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(Shared).map(Self::from)
+                deserializer.deserialize_str(ArcStrVisitor).map(Self::from)
             }
         }
 
@@ -105,15 +105,15 @@ impl Id {
     pub(super) fn digest(&self) -> u64 {
         let length = self.text.len() as u64;
         if self.is_short() {
-            return mixed(self.first ^ length);
+            return mix_bits(self.first ^ length);
         }
         let word = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        self.text.as_bytes().chunks(8).fold(length, |digest, bytes| mixed(digest ^ word(bytes)))
+        self.text.as_bytes().chunks(8).fold(length, |digest, bytes| mix_bits(digest ^ word(bytes)))
     }
 }
 
 /// Mixes the bits, so that every bit of the input affects every bit of the output.
-fn mixed(number: u64) -> u64 {
+fn mix_bits(number: u64) -> u64 {
     let number = (number ^ number >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     number ^ number >> 32
@@ -156,7 +156,7 @@ impl From<Arc<str>> for Id {
     }
 }
 
-word!(Id, { "type": "string", "minLength": 1, "maxLength": (limits::ID_CHARS_MAX) });
+text_type!(Id, { "type": "string", "minLength": 1, "maxLength": (limits::ID_CHARS_MAX) });
 
 /// A name or a label for people.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,7 +170,7 @@ impl From<Arc<str>> for Name {
     }
 }
 
-word!(Name, { "type": "string", "maxLength": (limits::UNIVERSE_NAME_CHARS_MAX) });
+text_type!(Name, { "type": "string", "maxLength": (limits::UNIVERSE_NAME_CHARS_MAX) });
 
 /// Whether a schema is that of a [`Name`]: no other text has its `maxLength`.
 pub(super) fn is_name_schema(schema: &Value) -> bool {
@@ -189,12 +189,12 @@ impl From<Arc<str>> for Color {
     }
 }
 
-word!(Color, { "type": "string", "pattern": "^#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$" });
+text_type!(Color, { "type": "string", "pattern": "^#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$" });
 
 /// Deserialises a string directly into an `Arc<str>`.
-struct Shared;
+struct ArcStrVisitor;
 
-impl Visitor<'_> for Shared {
+impl Visitor<'_> for ArcStrVisitor {
     type Value = Arc<str>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -207,7 +207,7 @@ impl Visitor<'_> for Shared {
 }
 
 /// Properties that every JavaScript object inherits: looking up such an id in an object would find them.
-const INHERITED: &[&str] = &[
+const INHERITED_PROPERTIES: &[&str] = &[
     "__proto__",
     "__defineGetter__",
     "__defineSetter__",
@@ -234,10 +234,10 @@ impl Check for Id {
         if chars > limits::ID_CHARS_MAX {
             return forbidden(format!("has {chars} characters, at most {} are allowed", limits::ID_CHARS_MAX));
         }
-        if let Some(character) = deceptive_in(self) {
-            return forbidden(not_plain(self, character));
+        if let Some(character) = first_deceptive(self) {
+            return forbidden(not_plain_problem(self, character));
         }
-        if INHERITED.contains(&&**self) {
+        if INHERITED_PROPERTIES.contains(&&**self) {
             return forbidden(format!("is {self:?}, which every object of JavaScript has already"));
         }
         Ok(())
@@ -255,8 +255,8 @@ impl Check for Name {
             let problem = format!("has {chars} characters, at most {} are allowed", limits::UNIVERSE_NAME_CHARS_MAX);
             return Err(FieldMisfit::new(Reason::TooLong, problem));
         }
-        match deceptive_in(self) {
-            Some(character) => Err(FieldMisfit::new(Reason::NotPlain, not_plain(self, character))),
+        match first_deceptive(self) {
+            Some(character) => Err(FieldMisfit::new(Reason::NotPlain, not_plain_problem(self, character))),
             None => Ok(()),
         }
     }
@@ -267,8 +267,12 @@ impl Check for Name {
 }
 
 /// The problem of a text that is not one line of plain characters. The text is escaped, so that the message is one.
-fn not_plain(text: &str, character: char) -> String {
-    format!("is {:?} with the character {}, and is one line of plain characters", short(text), code_point(character))
+fn not_plain_problem(text: &str, character: char) -> String {
+    format!(
+        "is {:?} with the character {}, and is one line of plain characters",
+        truncate_for_message(text),
+        code_point(character)
+    )
 }
 
 impl Check for Color {
@@ -277,7 +281,10 @@ impl Check for Color {
         if matches!(digits.len(), 3 | 4 | 6 | 8) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Ok(());
         }
-        Err(FieldMisfit::new(Reason::BadColor, format!("is {:?}, not a colour such as #FFD700", short(self))))
+        Err(FieldMisfit::new(
+            Reason::BadColor,
+            format!("is {:?}, not a colour such as #FFD700", truncate_for_message(self)),
+        ))
     }
 
     fn text_bytes(&self) -> usize {
@@ -302,18 +309,20 @@ impl Check for Extensions {
     }
 
     fn text_bytes(&self) -> usize {
-        self.0.iter().map(|(name, value)| name.len() + bytes(value)).sum()
+        self.0.iter().map(|(name, value)| name.len() + estimate_json_bytes(value)).sum()
     }
 }
 
 /// An estimate of the bytes of the value as JSON.
-fn bytes(value: &Value) -> usize {
+fn estimate_json_bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,
         Value::Number(_) => 8,
         Value::String(text) => text.len() + 2,
-        Value::Array(items) => 2 + items.iter().map(|item| bytes(item) + 1).sum::<usize>(),
-        Value::Object(fields) => 2 + fields.iter().map(|(name, field)| name.len() + bytes(field) + 4).sum::<usize>(),
+        Value::Array(items) => 2 + items.iter().map(|item| estimate_json_bytes(item) + 1).sum::<usize>(),
+        Value::Object(fields) => {
+            2 + fields.iter().map(|(name, field)| name.len() + estimate_json_bytes(field) + 4).sum::<usize>()
+        }
     }
 }
 

@@ -170,23 +170,27 @@ impl UniverseState {
     }
 
     /// One body at `time`, or now, with a page of its children: those after the child `after`, or the first.
-    pub fn body(&self, id: &str, time: Option<f64>, after: Option<&str>, limit: usize) -> Option<BodyView> {
+    pub fn body_view(&self, id: &str, time: Option<f64>, after: Option<&str>, limit: usize) -> Option<BodyView> {
         let snapshot = &self.snapshot;
         let star = snapshot.stars.get(id)?;
         let time = time.unwrap_or(self.time.0);
         let is_child = |child: &&Star| child.parent_id.as_deref() == Some(id);
         let after = after.and_then(|after| snapshot.body(after)).filter(is_child).and_then(|child| child.place);
-        let mut page: Vec<&Id> =
-            star.children.after(after.map(|place| place.0)).map(|(_, id)| id).take(limit.saturating_add(1)).collect();
+        let mut page: Vec<&Id> = star
+            .children
+            .iter_after(after.map(|place| place.0))
+            .map(|(_, id)| id)
+            .take(limit.saturating_add(1))
+            .collect();
         let is_more = page.len() > limit;
         page.truncate(limit);
         let child = GroupChild { id: star.id.clone(), kind: GroupChildType::System };
         let groups = snapshot.groups_of(&child).take(limit).filter_map(|id| snapshot.group(id));
         Some(BodyView {
-            body: Star { children: page.iter().map(|id| (*id).clone()).collect(), ..star.shown() },
+            body: Star { children: page.iter().map(|id| (*id).clone()).collect(), ..star.with_clamped_numbers() },
             kind: star.kind(),
             parent: star.parent_id.as_ref().and_then(|id| snapshot.body(id)).map(Relative::from),
-            depth: snapshot.above(id).count(),
+            depth: snapshot.ancestors(id).count(),
             child_count: star.children.len(),
             children: page.iter().filter_map(|id| snapshot.body(id)).map(Relative::from).collect(),
             next_child_after: page.last().filter(|_| is_more).map(|id| (*id).clone()),
@@ -211,21 +215,21 @@ impl Snapshot {
 
     /// The bodies after an id, in order of ids. The id need not exist any more.
     pub fn bodies_after(&self, after: Option<&str>) -> impl Iterator<Item = &Star> + '_ {
-        self.stars.range::<_, str>(behind(after)).map(|(_, star)| star.as_ref())
+        self.stars.range::<_, str>(range_after(after)).map(|(_, star)| star.as_ref())
     }
 
     /// The groups after an id, in order of ids.
     pub fn groups_after(&self, after: Option<&str>) -> impl Iterator<Item = &Group> + '_ {
-        self.groups.range::<_, str>(behind(after)).map(|(_, group)| group.as_ref())
+        self.groups.range::<_, str>(range_after(after)).map(|(_, group)| group.as_ref())
     }
 
     /// The world positions of the bodies after an id, in order of ids.
-    pub fn placed_after(&self, after: Option<&str>, time: f64) -> impl Iterator<Item = Placed> + '_ {
-        self.placed(self.bodies_after(after), time)
+    pub fn world_positions_after(&self, after: Option<&str>, time: f64) -> impl Iterator<Item = Placed> + '_ {
+        self.world_positions_of(self.bodies_after(after), time)
     }
 
     /// The world positions of some bodies. The position of a shared ancestor is computed once.
-    pub fn placed<'a>(
+    pub fn world_positions_of<'a>(
         &'a self,
         stars: impl Iterator<Item = &'a Star> + 'a,
         time: f64,
@@ -235,7 +239,7 @@ impl Snapshot {
             id: star.id.clone(),
             name: star.name.clone(),
             kind: star.kind(),
-            position: self.world_position_from(star, time, &mut known),
+            position: self.world_position_cached(star, time, &mut known),
         })
     }
 
@@ -251,6 +255,6 @@ impl Snapshot {
     }
 }
 
-fn behind(after: Option<&str>) -> (Bound<&str>, Bound<&str>) {
+fn range_after(after: Option<&str>) -> (Bound<&str>, Bound<&str>) {
     (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded)
 }

@@ -4,7 +4,7 @@
 //! opened without blocking.
 
 #[cfg(not(unix))]
-mod elsewhere;
+mod non_unix;
 #[cfg(unix)]
 mod unix;
 
@@ -15,11 +15,11 @@ use super::refusal_texts;
 #[cfg(not(unix))]
 pub(super) use elsewhere::Below;
 #[cfg(unix)]
-pub(super) use unix::Below;
+pub(super) use unix::UntrustedFolder;
 
 /// The type of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum FileKind {
     File,
     Folder,
     Link,
@@ -27,16 +27,16 @@ enum Found {
 }
 
 /// Checks that a file can be evidence: an ordinary file, not empty, not too large.
-fn judge(path: &str, found: Found, bytes: u64) -> Result<(), String> {
+fn check_evidence(path: &str, found: FileKind, bytes: u64) -> Result<(), String> {
     match found {
-        Found::Link => Err(refusal_texts::link(path)),
-        Found::Folder => Err(refusal_texts::is_folder(path)),
-        Found::Special => Err(refusal_texts::special(path)),
-        Found::File if bytes == 0 => Err(refusal_texts::empty(path)),
-        Found::File if bytes > limits::ARTIFACT_BYTES_MAX => {
+        FileKind::Link => Err(refusal_texts::link(path)),
+        FileKind::Folder => Err(refusal_texts::folder(path)),
+        FileKind::Special => Err(refusal_texts::special(path)),
+        FileKind::File if bytes == 0 => Err(refusal_texts::empty(path)),
+        FileKind::File if bytes > limits::ARTIFACT_BYTES_MAX => {
             Err(refusal_texts::too_large(path, bytes, limits::ARTIFACT_BYTES_MAX))
         }
-        Found::File => Ok(()),
+        FileKind::File => Ok(()),
     }
 }
 

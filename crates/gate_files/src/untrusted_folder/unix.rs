@@ -6,20 +6,20 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, open, openat, statat};
 use rustix::io::Errno;
 
-use super::{Found, is_below, judge};
-use crate::file_stamp::Stamp;
+use super::{FileKind, check_evidence, is_below};
+use crate::file_stamp::FileStamp;
 use crate::refusal_texts;
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const FILE: OFlags =
     OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-pub(crate) struct Below {
+pub(crate) struct UntrustedFolder {
     handle: OwnedFd,
     folder: String,
 }
 
-impl Below {
+impl UntrustedFolder {
     /// Opens the folder. The path to it is the owner's and may contain links; the folder itself must not be one.
     pub(crate) fn open(folder: &str) -> Result<Self, String> {
         if !folder.starts_with('/') {
@@ -30,24 +30,24 @@ impl Below {
     }
 
     /// The stamp of an ordinary file, without opening it.
-    pub(crate) fn stamp(&self, path: &str) -> Result<Stamp, String> {
-        let (parent, name) = self.way(path)?;
-        self.look(path, parent.as_ref(), name)
+    pub(crate) fn stamp(&self, path: &str) -> Result<FileStamp, String> {
+        let (parent, name) = self.open_parent(path)?;
+        self.stat_file(path, parent.as_ref(), name)
     }
 
     /// An ordinary file, opened, and its stamp.
-    pub(crate) fn file(&self, path: &str) -> Result<(File, Stamp), String> {
-        let (parent, name) = self.way(path)?;
+    pub(crate) fn open_file(&self, path: &str) -> Result<(File, FileStamp), String> {
+        let (parent, name) = self.open_parent(path)?;
         // Check the type by name first: opening a device or a pipe can have side effects.
-        self.look(path, parent.as_ref(), name)?;
+        self.stat_file(path, parent.as_ref(), name)?;
         let opened = openat(parent.as_ref().unwrap_or(&self.handle), name, FILE, Mode::empty());
-        let opened = opened.map_err(|errno| self.why(path, errno))?;
-        let stamp = stamp_of(path, &fstat(&opened).map_err(|errno| self.why(path, errno))?)?;
+        let opened = opened.map_err(|errno| self.refusal(path, errno))?;
+        let stamp = checked_stamp(path, &fstat(&opened).map_err(|errno| self.refusal(path, errno))?)?;
         Ok((opened.into(), stamp))
     }
 
     /// Opens the parent folder of a file, `None` if it is this folder, and returns the file's name in it.
-    fn way<'a>(&self, path: &'a str) -> Result<(Option<OwnedFd>, &'a str), String> {
+    fn open_parent<'a>(&self, path: &'a str) -> Result<(Option<OwnedFd>, &'a str), String> {
         if !is_below(path) {
             return Err(refusal_texts::outside(path));
         }
@@ -59,22 +59,22 @@ impl Below {
             match openat(parent, part, FOLDER, Mode::empty()) {
                 Ok(next) => at = Some(next),
                 // A link is refused with an error that differs between systems.
-                Err(errno) => match statat(parent, part, AtFlags::SYMLINK_NOFOLLOW).map(|stat| found(&stat)) {
-                    Ok(Found::Link) => return Err(refusal_texts::link(&path[..end])),
-                    Ok(Found::File | Found::Special) => return Err(refusal_texts::missing(&self.folder, path)),
-                    Ok(Found::Folder) | Err(_) => return Err(self.why(path, errno)),
+                Err(errno) => match statat(parent, part, AtFlags::SYMLINK_NOFOLLOW).map(|stat| file_kind(&stat)) {
+                    Ok(FileKind::Link) => return Err(refusal_texts::link(&path[..end])),
+                    Ok(FileKind::File | FileKind::Special) => return Err(refusal_texts::missing(&self.folder, path)),
+                    Ok(FileKind::Folder) | Err(_) => return Err(self.refusal(path, errno)),
                 },
             }
         }
         Ok((at, name))
     }
 
-    fn look(&self, path: &str, parent: Option<&OwnedFd>, name: &str) -> Result<Stamp, String> {
+    fn stat_file(&self, path: &str, parent: Option<&OwnedFd>, name: &str) -> Result<FileStamp, String> {
         let stat = statat(parent.unwrap_or(&self.handle), name, AtFlags::SYMLINK_NOFOLLOW);
-        stamp_of(path, &stat.map_err(|errno| self.why(path, errno))?)
+        checked_stamp(path, &stat.map_err(|errno| self.refusal(path, errno))?)
     }
 
-    fn why(&self, path: &str, errno: Errno) -> String {
+    fn refusal(&self, path: &str, errno: Errno) -> String {
         match errno {
             Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => refusal_texts::missing(&self.folder, path),
             Errno::LOOP => refusal_texts::link(path),
@@ -83,16 +83,16 @@ impl Below {
     }
 }
 
-fn stamp_of(path: &str, stat: &Stat) -> Result<Stamp, String> {
-    let stamp = Stamp::of(stat);
-    judge(path, found(stat), stamp.size()).map(|()| stamp)
+fn checked_stamp(path: &str, stat: &Stat) -> Result<FileStamp, String> {
+    let stamp = FileStamp::from_metadata(stat);
+    check_evidence(path, file_kind(stat), stamp.size()).map(|()| stamp)
 }
 
-fn found(stat: &Stat) -> Found {
+fn file_kind(stat: &Stat) -> FileKind {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Found::File,
-        FileType::Directory => Found::Folder,
-        FileType::Symlink => Found::Link,
-        _ => Found::Special,
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Folder,
+        FileType::Symlink => FileKind::Link,
+        _ => FileKind::Special,
     }
 }

@@ -20,16 +20,16 @@ fn content_is_hashed_and_looked_into() {
         let gate = Gate::new().await;
         gate.write("sub/report.json", r#"{"passed": 3}"#);
         gate.write("note.md", "abc");
-        let report = gate.files.artifact(&gate.run, "sub/report.json", true).await.unwrap();
+        let report = gate.files.read_artifact(&gate.run, "sub/report.json", true).await.unwrap();
         assert_eq!((report.bytes, report.json), (13, Some(json!({"passed": 3}))));
         // The SHA-256 standard lists the digest of "abc".
         let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
         assert_eq!(
-            gate.files.artifact(&gate.run, "note.md", true).await,
+            gate.files.read_artifact(&gate.run, "note.md", true).await,
             Ok(ArtifactFile { sha256, bytes: 3, json: None })
         );
-        assert_eq!(gate.files.artifact(&gate.run, "sub/report.json", false).await.unwrap().json, None);
-        assert_eq!(gate.files.content(&gate.run, "note.md").await.unwrap(), b"abc");
+        assert_eq!(gate.files.read_artifact(&gate.run, "sub/report.json", false).await.unwrap().json, None);
+        assert_eq!(gate.files.read_content(&gate.run, "note.md").await.unwrap(), b"abc");
     });
 }
 
@@ -54,12 +54,12 @@ fn links_are_not_followed() {
         std::fs::create_dir(gate.place.file("outside")).unwrap();
         std::fs::write(gate.place.file("outside/note.md"), "outside").unwrap();
         gate.write("real/note.md", "inside");
-        symlink(gate.place.file("outside/note.md"), gate.at("note.md")).unwrap();
-        symlink(gate.at("real/note.md"), gate.at("inner.md")).unwrap();
-        symlink("nowhere", gate.at("dangling.md")).unwrap();
-        symlink("/dev/zero", gate.at("zero.md")).unwrap();
-        symlink(gate.place.file("outside"), gate.at("sub")).unwrap();
-        symlink(gate.at("real"), gate.at("real/again")).unwrap();
+        symlink(gate.place.file("outside/note.md"), gate.path("note.md")).unwrap();
+        symlink(gate.path("real/note.md"), gate.path("inner.md")).unwrap();
+        symlink("nowhere", gate.path("dangling.md")).unwrap();
+        symlink("/dev/zero", gate.path("zero.md")).unwrap();
+        symlink(gate.place.file("outside"), gate.path("sub")).unwrap();
+        symlink(gate.path("real"), gate.path("real/again")).unwrap();
         let why = "is a link, which may lead out of the artifact folder; put the file itself there";
         for path in ["note.md", "inner.md", "dangling.md", "zero.md"] {
             assert_eq!(gate.refusal(path).await, format!("'{path}' {why}"));
@@ -74,8 +74,8 @@ fn links_are_not_followed() {
 fn only_ordinary_files_with_something_in_them_count() {
     block_on(async {
         let gate = Gate::new().await;
-        std::fs::create_dir(gate.at("notes")).unwrap();
-        mknodat(CWD, gate.at("pipe.md"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        std::fs::create_dir(gate.path("notes")).unwrap();
+        mknodat(CWD, gate.path("pipe.md"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         gate.write("empty.md", "");
         gate.write("note.md", "x");
         assert_eq!(gate.refusal("notes").await, "'notes' is a folder; name a file in it");
@@ -94,19 +94,19 @@ fn only_ordinary_files_with_something_in_them_count() {
 fn large_files_are_refused_before_they_are_read() {
     block_on(async {
         let gate = Gate::new().await;
-        let grow = |path: &str, bytes| File::create(gate.at(path)).unwrap().set_len(bytes).unwrap();
+        let grow = |path: &str, bytes| File::create(gate.path(path)).unwrap().set_len(bytes).unwrap();
         grow("large.bin", limits::ARTIFACT_BYTES_MAX + 1);
-        let refusal = gate.files.artifact(&gate.run, "large.bin", false).await.unwrap_err();
+        let refusal = gate.files.read_artifact(&gate.run, "large.bin", false).await.unwrap_err();
         assert_eq!(refusal, "'large.bin' has 100000001 bytes, at most 100000000 are read; make it smaller");
 
         // At the size limit of content that is parsed, and past it.
         let json = |bytes: u64| format!("\"{}\"", "x".repeat(usize::try_from(bytes).unwrap() - 2));
         gate.write("fits.json", json(limits::ARTIFACT_CONTENT_BYTES_MAX));
         gate.write("more.json", json(limits::ARTIFACT_CONTENT_BYTES_MAX + 1));
-        assert!(gate.files.artifact(&gate.run, "fits.json", true).await.unwrap().json.is_some());
-        assert_eq!(gate.files.artifact(&gate.run, "more.json", true).await.unwrap().json, None);
-        assert!(gate.files.content(&gate.run, "fits.json").await.is_ok());
-        let refusal = gate.files.content(&gate.run, "more.json").await.unwrap_err();
+        assert!(gate.files.read_artifact(&gate.run, "fits.json", true).await.unwrap().json.is_some());
+        assert_eq!(gate.files.read_artifact(&gate.run, "more.json", true).await.unwrap().json, None);
+        assert!(gate.files.read_content(&gate.run, "fits.json").await.is_ok());
+        let refusal = gate.files.read_content(&gate.run, "more.json").await.unwrap_err();
         assert_eq!(refusal, "'more.json' has 1000001 bytes, at most 1000000 are read; make it smaller");
     });
 }
@@ -116,14 +116,14 @@ fn json_that_is_nested_too_deep_is_not_looked_into() {
     block_on(async {
         let gate = Gate::new().await;
         gate.write("deep.json", "[".repeat(100_000));
-        assert_eq!(gate.files.artifact(&gate.run, "deep.json", true).await.unwrap().json, None);
+        assert_eq!(gate.files.read_artifact(&gate.run, "deep.json", true).await.unwrap().json, None);
     });
 }
 
 /// Repeats an action on a thread until it is dropped.
-struct Meanwhile(Arc<AtomicBool>, Option<std::thread::JoinHandle<()>>);
+struct BackgroundLoop(Arc<AtomicBool>, Option<std::thread::JoinHandle<()>>);
 
-impl Meanwhile {
+impl BackgroundLoop {
     fn new(mut act: impl FnMut() + Send + 'static) -> Self {
         let goes_on = Arc::new(AtomicBool::new(true));
         let also = Arc::clone(&goes_on);
@@ -136,7 +136,7 @@ impl Meanwhile {
     }
 }
 
-impl Drop for Meanwhile {
+impl Drop for BackgroundLoop {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
         self.1.take().unwrap().join().unwrap();
@@ -149,12 +149,12 @@ fn a_file_that_grows_while_it_is_read_is_told() {
         use std::io::Write;
         let gate = Gate::new().await;
         gate.write("log.txt", vec![b'x'; 4_000_000]);
-        let mut log = File::options().append(true).open(gate.at("log.txt")).unwrap();
-        let writing = Meanwhile::new(move || log.write_all(b"x").unwrap());
-        let refusal = gate.files.artifact(&gate.run, "log.txt", false).await.unwrap_err();
+        let mut log = File::options().append(true).open(gate.path("log.txt")).unwrap();
+        let writing = BackgroundLoop::new(move || log.write_all(b"x").unwrap());
+        let refusal = gate.files.read_artifact(&gate.run, "log.txt", false).await.unwrap_err();
         assert_eq!(refusal, "'log.txt' changed while it was read; finish writing it, then try again");
         drop(writing);
-        assert!(gate.files.artifact(&gate.run, "log.txt", false).await.is_ok());
+        assert!(gate.files.read_artifact(&gate.run, "log.txt", false).await.is_ok());
     });
 }
 
@@ -167,14 +167,14 @@ fn a_file_that_is_replaced_while_it_is_read_is_one_or_the_other() {
         }
         let known = [gate.sha256("a").await, gate.sha256("b").await];
         gate.write("note.md", vec![b'a'; 200_000]);
-        let (at, mut turn) = ((gate.at("a"), gate.at("b"), gate.at("next"), gate.at("note.md")), false);
-        let replacing = Meanwhile::new(move || {
+        let (at, mut turn) = ((gate.path("a"), gate.path("b"), gate.path("next"), gate.path("note.md")), false);
+        let replacing = BackgroundLoop::new(move || {
             turn = !turn;
             std::fs::copy(if turn { &at.1 } else { &at.0 }, &at.2).unwrap();
             std::fs::rename(&at.2, &at.3).unwrap();
         });
         for _ in 0..50 {
-            match gate.files.artifact(&gate.run, "note.md", false).await {
+            match gate.files.read_artifact(&gate.run, "note.md", false).await {
                 Ok(artifact) => assert!(artifact.bytes == 200_000 && known.contains(&artifact.sha256)),
                 Err(refusal) => assert!(refusal.contains("changed while it was read"), "{refusal}"),
             }
@@ -188,9 +188,13 @@ fn a_run_has_a_folder_of_its_own() {
     block_on(async {
         let gate = Gate::new().await;
         assert_eq!(gate.run, gate.place.file("artifacts/run-1").display().to_string());
-        assert_eq!(gate.files.make_folder("run-1").await.unwrap(), Some(gate.run.clone()), "a folder may be there");
+        assert_eq!(
+            gate.files.create_run_folder("run-1").await.unwrap(),
+            Some(gate.run.clone()),
+            "a folder may be there"
+        );
         for run_id in ["..", ".", "", "a/b", "../a", "/tmp/a", "a\\b", ".hidden", "a\0", &"x".repeat(201)] {
-            let error = gate.files.make_folder(run_id).await.unwrap_err();
+            let error = gate.files.create_run_folder(run_id).await.unwrap_err();
             assert!(error.why.ends_with("which is no plain name"), "{run_id:?}: {error}");
         }
         let names: Vec<_> = std::fs::read_dir(gate.place.file("artifacts")).unwrap().collect();
@@ -198,7 +202,7 @@ fn a_run_has_a_folder_of_its_own() {
         std::fs::write(gate.place.file("artifacts/file"), "x").unwrap();
         symlink(&gate.run, gate.place.file("artifacts/link")).unwrap();
         for run_id in ["file", "link"] {
-            let error = gate.files.make_folder(run_id).await.unwrap_err();
+            let error = gate.files.create_run_folder(run_id).await.unwrap_err();
             assert!(error.path.ends_with(run_id) && error.why.starts_with("is no folder"), "{error}");
         }
     });
@@ -214,11 +218,11 @@ fn a_folder_that_is_a_link_or_gone_holds_nothing() {
         let link = gate.place.file("link").display().to_string();
         symlink(&gate.run, &link).unwrap();
         for folder in [link.as_str(), "/nowhere", "", "artifacts/run-1"] {
-            let refusal = gate.files.artifact(folder, "note.md", false).await.unwrap_err();
+            let refusal = gate.files.read_artifact(folder, "note.md", false).await.unwrap_err();
             assert!(refusal.starts_with(&format!("the artifact folder {folder} is not there")), "{refusal}");
-            assert_eq!(gate.files.stale(folder, held.clone()).await.len(), 1);
+            assert_eq!(gate.files.stale_paths(folder, held.clone()).await.len(), 1);
         }
-        assert!(gate.files.stale(&gate.run, held).await.is_empty());
+        assert!(gate.files.stale_paths(&gate.run, held).await.is_empty());
     });
 }
 
@@ -230,10 +234,10 @@ fn where_several_machines_serve_only_content_that_is_handed_in_counts() {
         std::fs::write(place.file("note.md"), "x").unwrap();
         let folder = place.file("").display().to_string();
         let no_folder = "there is no artifact folder here, hand the content in as text or base64";
-        assert_eq!(files.make_folder("run-1").await.unwrap(), None);
-        assert_eq!(files.artifact(&folder, "note.md", false).await.unwrap_err(), no_folder);
-        assert_eq!(files.content(&folder, "note.md").await.unwrap_err(), no_folder);
-        assert_eq!(files.stale(&folder, vec![("note.md".to_owned(), "x".to_owned())]).await.len(), 1);
-        assert!(files.touched().try_recv().is_err());
+        assert_eq!(files.create_run_folder("run-1").await.unwrap(), None);
+        assert_eq!(files.read_artifact(&folder, "note.md", false).await.unwrap_err(), no_folder);
+        assert_eq!(files.read_content(&folder, "note.md").await.unwrap_err(), no_folder);
+        assert_eq!(files.stale_paths(&folder, vec![("note.md".to_owned(), "x".to_owned())]).await.len(), 1);
+        assert!(files.subscribe_run_changes().try_recv().is_err());
     });
 }

@@ -15,12 +15,12 @@ async fn settle() {
 }
 
 /// Replaces the content of a file and restores its modification time.
-fn swap(gate: &Gate, path: &str, content: &str) {
-    let modified = std::fs::metadata(gate.at(path)).unwrap().modified().unwrap();
+fn swap_content(gate: &Gate, path: &str, content: &str) {
+    let modified = std::fs::metadata(gate.path(path)).unwrap().modified().unwrap();
     gate.write(path, content);
-    let file = File::options().write(true).open(gate.at(path)).unwrap();
+    let file = File::options().write(true).open(gate.path(path)).unwrap();
     file.set_times(FileTimes::new().set_modified(modified)).unwrap();
-    assert_eq!(std::fs::metadata(gate.at(path)).unwrap().modified().unwrap(), modified);
+    assert_eq!(std::fs::metadata(gate.path(path)).unwrap().modified().unwrap(), modified);
 }
 
 #[test]
@@ -32,9 +32,9 @@ fn content_that_was_swapped_behind_the_clock_is_stale() {
         let sha256 = gate.sha256("note.md").await;
         assert!(!gate.is_stale("note.md", &sha256).await);
         assert!(!gate.is_stale("note.md", &sha256).await);
-        swap(&gate, "note.md", "no truth!");
+        swap_content(&gate, "note.md", "no truth!");
         assert!(gate.is_stale("note.md", &sha256).await);
-        swap(&gate, "note.md", "the truth");
+        swap_content(&gate, "note.md", "the truth");
         assert!(!gate.is_stale("note.md", &sha256).await, "content counts, not its history");
     });
 }
@@ -47,7 +47,7 @@ fn content_that_is_swapped_at_once_is_stale() {
             gate.write("note.md", format!("the truth {round:03}"));
             let sha256 = gate.sha256("note.md").await;
             assert!(!gate.is_stale("note.md", &sha256).await);
-            swap(&gate, "note.md", &format!("no truth! {round:03}"));
+            swap_content(&gate, "note.md", &format!("no truth! {round:03}"));
             assert!(gate.is_stale("note.md", &sha256).await, "in round {round}");
         }
     });
@@ -63,24 +63,24 @@ fn what_is_gone_is_stale_until_it_is_back() {
         let is_stale = || gate.is_stale("sub/note.md", &sha256);
         assert!(!is_stale().await);
 
-        std::fs::rename(gate.at("sub"), gate.at("away")).unwrap();
+        std::fs::rename(gate.path("sub"), gate.path("away")).unwrap();
         assert!(is_stale().await);
-        std::os::unix::fs::symlink("away", gate.at("sub")).unwrap();
+        std::os::unix::fs::symlink("away", gate.path("sub")).unwrap();
         assert!(is_stale().await, "a link is not the folder");
-        std::fs::remove_file(gate.at("sub")).unwrap();
-        std::fs::rename(gate.at("away"), gate.at("sub")).unwrap();
+        std::fs::remove_file(gate.path("sub")).unwrap();
+        std::fs::rename(gate.path("away"), gate.path("sub")).unwrap();
         assert!(!is_stale().await);
 
-        std::fs::rename(gate.at("sub/note.md"), gate.at("away.md")).unwrap();
-        std::fs::create_dir(gate.at("sub/note.md")).unwrap();
+        std::fs::rename(gate.path("sub/note.md"), gate.path("away.md")).unwrap();
+        std::fs::create_dir(gate.path("sub/note.md")).unwrap();
         assert!(is_stale().await, "a folder is not the file");
-        std::fs::remove_dir(gate.at("sub/note.md")).unwrap();
-        std::os::unix::fs::symlink(gate.at("away.md"), gate.at("sub/note.md")).unwrap();
+        std::fs::remove_dir(gate.path("sub/note.md")).unwrap();
+        std::os::unix::fs::symlink(gate.path("away.md"), gate.path("sub/note.md")).unwrap();
         assert!(is_stale().await, "a link is not the file");
-        std::fs::rename(gate.at("away.md"), gate.at("sub/note.md")).unwrap();
+        std::fs::rename(gate.path("away.md"), gate.path("sub/note.md")).unwrap();
         assert!(!is_stale().await);
 
-        std::fs::remove_file(gate.at("sub/note.md")).unwrap();
+        std::fs::remove_file(gate.path("sub/note.md")).unwrap();
         assert!(is_stale().await);
         gate.write("sub/note.md", "content");
         assert!(!is_stale().await);
@@ -101,17 +101,17 @@ fn of_many_only_what_changed_is_stale() {
             held.push((path, sha256));
         }
         settle().await;
-        assert!(gate.files.stale(&gate.run, held.clone()).await.is_empty());
+        assert!(gate.files.stale_paths(&gate.run, held.clone()).await.is_empty());
         gate.write(&held[3].0, "another");
-        std::fs::remove_file(gate.at(&held[5].0)).unwrap();
+        std::fs::remove_file(gate.path(&held[5].0)).unwrap();
         // The file now has the content of another file.
-        std::fs::copy(gate.at(&held[8].0), gate.at(&held[7].0)).unwrap();
+        std::fs::copy(gate.path(&held[8].0), gate.path(&held[7].0)).unwrap();
         let expected = BTreeSet::from([3, 5, 7].map(|number: usize| held[number].0.clone()));
         for _ in 0..3 {
-            assert_eq!(gate.files.stale(&gate.run, held.clone()).await, expected);
+            assert_eq!(gate.files.stale_paths(&gate.run, held.clone()).await, expected);
         }
         // A new instance with an empty cache sees the same.
-        assert_eq!(folders(&gate.place).stale(&gate.run, held).await, expected);
+        assert_eq!(folders(&gate.place).stale_paths(&gate.run, held).await, expected);
     });
 }
 
@@ -119,7 +119,7 @@ fn of_many_only_what_changed_is_stale() {
 fn what_was_not_touched_is_not_read_again() {
     block_on(async {
         let gate = Gate::new().await;
-        File::create(gate.at("large.bin")).unwrap().set_len(20_000_000).unwrap();
+        File::create(gate.path("large.bin")).unwrap().set_len(20_000_000).unwrap();
         settle().await;
         let start = Instant::now();
         let sha256 = gate.sha256("large.bin").await;
@@ -140,11 +140,11 @@ fn two_names_of_one_file_are_one_content() {
     block_on(async {
         let gate = Gate::new().await;
         gate.write("note.md", "content");
-        std::fs::hard_link(gate.at("note.md"), gate.at("note-2.md")).unwrap();
+        std::fs::hard_link(gate.path("note.md"), gate.path("note-2.md")).unwrap();
         settle().await;
         let sha256 = gate.sha256("note.md").await;
         assert_eq!(gate.sha256("note-2.md").await, sha256);
-        swap(&gate, "note-2.md", "CONTENT");
+        swap_content(&gate, "note-2.md", "CONTENT");
         assert!(gate.is_stale("note.md", &sha256).await, "it changed under both of its names");
     });
 }

@@ -25,17 +25,17 @@ impl Gate {
     async fn new() -> Self {
         let place = TemporaryFolder::new();
         let files = folders(&place);
-        let run = files.make_folder("run-1").await.unwrap().unwrap();
+        let run = files.create_run_folder("run-1").await.unwrap().unwrap();
         Self { files, run, place }
     }
 
     /// A path below the folder of the run.
-    fn at(&self, path: &str) -> PathBuf {
+    fn path(&self, path: &str) -> PathBuf {
         Path::new(&self.run).join(path)
     }
 
     fn write(&self, path: &str, content: impl AsRef<[u8]>) {
-        let path = self.at(path);
+        let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
     }
@@ -43,7 +43,7 @@ impl Gate {
     /// The reason why a file is refused as evidence; asserts that all methods agree.
     async fn refusal(&self, path: &str) -> String {
         let (artifact, content) =
-            (self.files.artifact(&self.run, path, true).await, self.files.content(&self.run, path).await);
+            (self.files.read_artifact(&self.run, path, true).await, self.files.read_content(&self.run, path).await);
         let refusal = artifact.unwrap_err();
         assert_eq!(content.unwrap_err(), refusal);
         assert!(self.is_stale(path, &"0".repeat(64)).await);
@@ -51,11 +51,11 @@ impl Gate {
     }
 
     async fn sha256(&self, path: &str) -> String {
-        self.files.artifact(&self.run, path, false).await.unwrap().sha256
+        self.files.read_artifact(&self.run, path, false).await.unwrap().sha256
     }
 
     async fn is_stale(&self, path: &str, sha256: &str) -> bool {
-        let stale = self.files.stale(&self.run, vec![(path.to_owned(), sha256.to_owned())]).await;
+        let stale = self.files.stale_paths(&self.run, vec![(path.to_owned(), sha256.to_owned())]).await;
         stale.contains(path)
     }
 }

@@ -10,17 +10,17 @@ use super::{Gate, folders};
 use crate::block_on;
 use skald_testkit::TemporaryFolder;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longer than any notification is delayed.
 const QUIET: Duration = Duration::from_millis(400);
 
-async fn next(touched: &mut Receiver<String>) -> String {
-    timeout(PATIENCE, touched.recv()).await.expect("somebody is told").unwrap()
+async fn next_run(touched: &mut Receiver<String>) -> String {
+    timeout(NOTIFICATION_TIMEOUT, touched.recv()).await.expect("somebody is told").unwrap()
 }
 
 /// Waits until there are no more notifications.
-async fn quiet(touched: &mut Receiver<String>) {
+async fn wait_until_quiet(touched: &mut Receiver<String>) {
     while timeout(QUIET, touched.recv()).await.is_ok() {}
 }
 
@@ -28,12 +28,12 @@ async fn quiet(touched: &mut Receiver<String>) {
 fn every_change_of_a_run_is_heard() {
     block_on(async {
         let gate = Gate::new().await;
-        gate.files.make_folder("run-2").await.unwrap();
-        let mut touched = gate.files.touched();
-        let (file, mut deep) = (gate.at("note.md"), gate.at("sub/deep"));
+        gate.files.create_run_folder("run-2").await.unwrap();
+        let mut touched = gate.files.subscribe_run_changes();
+        let (file, mut deep) = (gate.path("note.md"), gate.path("sub/deep"));
         let mut heard = async |what: &str| {
-            assert_eq!(next(&mut touched).await, "run-1", "{what}");
-            quiet(&mut touched).await;
+            assert_eq!(next_run(&mut touched).await, "run-1", "{what}");
+            wait_until_quiet(&mut touched).await;
         };
         std::fs::write(&file, "new").unwrap();
         heard("a new file").await;
@@ -44,11 +44,11 @@ fn every_change_of_a_run_is_heard() {
         deep.push("note.md");
         std::fs::write(&deep, "new").unwrap();
         heard("a file in a folder that was not there before").await;
-        std::fs::rename(&deep, gate.at("moved.md")).unwrap();
+        std::fs::rename(&deep, gate.path("moved.md")).unwrap();
         heard("a moved file").await;
         std::fs::remove_file(&file).unwrap();
         heard("a removed file").await;
-        std::fs::remove_dir_all(gate.at("sub")).unwrap();
+        std::fs::remove_dir_all(gate.path("sub")).unwrap();
         heard("a removed folder").await;
     });
 }
@@ -58,13 +58,13 @@ fn reading_changes_nothing() {
     block_on(async {
         let gate = Gate::new().await;
         gate.write("note.md", "content");
-        let mut touched = gate.files.touched();
+        let mut touched = gate.files.subscribe_run_changes();
         let sha256 = gate.sha256("note.md").await;
         assert!(!gate.is_stale("note.md", &sha256).await);
-        gate.files.content(&gate.run, "note.md").await.unwrap();
+        gate.files.read_content(&gate.run, "note.md").await.unwrap();
         assert!(timeout(QUIET, touched.recv()).await.is_err());
         gate.write("note.md", "more");
-        assert_eq!(next(&mut touched).await, "run-1", "it was listening");
+        assert_eq!(next_run(&mut touched).await, "run-1", "it was listening");
     });
 }
 
@@ -73,25 +73,25 @@ fn a_root_that_is_made_later_is_watched() {
     block_on(async {
         let place = TemporaryFolder::new();
         let files = folders(&place);
-        let mut touched = files.touched();
-        let first = files.make_folder("run-1").await.unwrap().unwrap();
-        assert_eq!(next(&mut touched).await, "run-1");
-        quiet(&mut touched).await;
+        let mut touched = files.subscribe_run_changes();
+        let first = files.create_run_folder("run-1").await.unwrap().unwrap();
+        assert_eq!(next_run(&mut touched).await, "run-1");
+        wait_until_quiet(&mut touched).await;
         std::fs::write(format!("{first}/note.md"), "x").unwrap();
-        assert_eq!(next(&mut touched).await, "run-1");
-        quiet(&mut touched).await;
-        files.make_folder("run-2").await.unwrap();
-        assert_eq!(next(&mut touched).await, "run-2");
-        quiet(&mut touched).await;
+        assert_eq!(next_run(&mut touched).await, "run-1");
+        wait_until_quiet(&mut touched).await;
+        files.create_run_folder("run-2").await.unwrap();
+        assert_eq!(next_run(&mut touched).await, "run-2");
+        wait_until_quiet(&mut touched).await;
 
         // The root is removed, and created again by somebody else.
         std::fs::remove_dir_all(place.file("artifacts")).unwrap();
-        quiet(&mut touched).await;
+        wait_until_quiet(&mut touched).await;
         std::fs::create_dir_all(place.file("artifacts/run-3")).unwrap();
-        assert_eq!(next(&mut touched).await, "run-3");
-        quiet(&mut touched).await;
+        assert_eq!(next_run(&mut touched).await, "run-3");
+        wait_until_quiet(&mut touched).await;
         std::fs::write(place.file("artifacts/run-3/note.md"), "x").unwrap();
-        assert_eq!(next(&mut touched).await, "run-3");
+        assert_eq!(next_run(&mut touched).await, "run-3");
     });
 }
 
@@ -99,9 +99,9 @@ fn a_root_that_is_made_later_is_watched() {
 fn what_is_in_a_new_folder_is_not_missed() {
     block_on(async {
         let gate = Gate::new().await;
-        let mut touched = gate.files.touched();
+        let mut touched = gate.files.subscribe_run_changes();
         for round in 0..30 {
-            let folder = gate.at(&format!("{round}/a/b"));
+            let folder = gate.path(&format!("{round}/a/b"));
             let file = folder.join("note.md");
             let writing = file.clone();
             // The file is written when the folder may not be watched yet.
@@ -112,7 +112,7 @@ fn what_is_in_a_new_folder_is_not_missed() {
             });
             // A client that looks at each notification must see the file in the end.
             while !file.exists() {
-                assert_eq!(next(&mut touched).await, "run-1", "in round {round}");
+                assert_eq!(next_run(&mut touched).await, "run-1", "in round {round}");
             }
             writer.join().unwrap();
         }
@@ -123,8 +123,8 @@ fn what_is_in_a_new_folder_is_not_missed() {
 fn a_burst_is_told_seldom_and_to_its_end() {
     block_on(async {
         let gate = Gate::new().await;
-        let mut touched = gate.files.touched();
-        let file = gate.at("note.md");
+        let mut touched = gate.files.subscribe_run_changes();
+        let file = gate.path("note.md");
         let start = Instant::now();
         let (writing, written) = (file.clone(), Duration::from_millis(500));
         let writer = std::thread::spawn(move || {
@@ -152,11 +152,11 @@ fn a_link_to_elsewhere_is_not_watched() {
     block_on(async {
         let gate = Gate::new().await;
         std::fs::create_dir(gate.place.file("outside")).unwrap();
-        std::os::unix::fs::symlink(gate.place.file("outside"), gate.at("before")).unwrap();
-        let mut touched = gate.files.touched();
-        std::os::unix::fs::symlink(gate.place.file("outside"), gate.at("after")).unwrap();
-        assert_eq!(next(&mut touched).await, "run-1");
-        quiet(&mut touched).await;
+        std::os::unix::fs::symlink(gate.place.file("outside"), gate.path("before")).unwrap();
+        let mut touched = gate.files.subscribe_run_changes();
+        std::os::unix::fs::symlink(gate.place.file("outside"), gate.path("after")).unwrap();
+        assert_eq!(next_run(&mut touched).await, "run-1");
+        wait_until_quiet(&mut touched).await;
         std::fs::write(gate.place.file("outside/note.md"), "x").unwrap();
         assert!(timeout(QUIET, touched.recv()).await.is_err());
     });

@@ -1,7 +1,7 @@
 //! Tests of the gateway: every operation of the catalogue, refusals, metadata and tokens.
 
 use serde_json::{Value, json};
-use skald_app::{CampaignRole, Local, Toolsets, Visible};
+use skald_app::{CampaignRole, LocalEngine, ToolsetFilter, Toolsets};
 use skald_grpc::proto::skald::complete_request::Target;
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
 use skald_grpc::proto::skald::identify_response::Principal;
@@ -13,7 +13,7 @@ use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
 
-use crate::server::{Server, app, by, reason, run, token};
+use crate::server::{Server, app, code_and_reason, create_token, run, with_token};
 
 async fn call(
     gateway: &mut GatewayClient<Channel>,
@@ -33,13 +33,14 @@ async fn call(
 #[test]
 fn everything_of_the_catalogue_can_be_reached() {
     run(async {
-        let local = Local::new(app());
-        let server = Server::of(&local).await;
+        let local = LocalEngine::new(app());
+        let server = Server::start(&local).await;
         let mut gateway = GatewayClient::new(server.channel());
         let described = gateway.describe(DescribeRequest {}).await.unwrap().into_inner();
         assert_eq!((described.name.as_str(), described.version.as_str()), ("skald", env!("CARGO_PKG_VERSION")));
         let names: Vec<&str> = described.operations.iter().map(|operation| operation.name.as_str()).collect();
-        let expected: Vec<&str> = skald_app::Catalogue::whole().operations().iter().map(|entry| entry.name).collect();
+        let expected: Vec<&str> =
+            skald_app::Catalogue::from_all_nouns().operations().iter().map(|entry| entry.name).collect();
         assert_eq!(names, expected);
         let outcome = described.operations.iter().find(|operation| operation.name == "duality_outcome").unwrap();
         assert!(outcome.is_read && outcome.input_schema.contains("\"hope\""));
@@ -69,8 +70,8 @@ fn everything_of_the_catalogue_can_be_reached() {
 #[test]
 fn refusals_have_a_status_by_class_and_say_the_rest_in_details() {
     run(async {
-        let local = Local::new(app());
-        let server = Server::of(&local).await;
+        let local = LocalEngine::new(app());
+        let server = Server::start(&local).await;
         let mut gateway = GatewayClient::new(server.channel());
         for (operation, input, expected) in [
             ("duality_outcome", json!({"hope": 13, "fear": 1}), (Code::InvalidArgument, "INVALID_PARAMS")),
@@ -78,7 +79,7 @@ fn refusals_have_a_status_by_class_and_say_the_rest_in_details() {
             ("no_such_thing", json!({}), (Code::NotFound, "NOT_FOUND")),
         ] {
             let status = call(&mut gateway, operation, &input, &[]).await.unwrap_err();
-            assert_eq!(reason(&status), (expected.0, expected.1.to_owned()));
+            assert_eq!(code_and_reason(&status), (expected.0, expected.1.to_owned()));
             let details = status.get_error_details();
             assert!(!details.localized_message().expect("a hint").message.is_empty(), "{status:?}");
         }
@@ -88,17 +89,17 @@ fn refusals_have_a_status_by_class_and_say_the_rest_in_details() {
         assert_eq!(details.error_info().expect("a reason").metadata["value"], "13");
 
         let nonsense = CallRequest { operation: "roll".to_owned(), input: "{".to_owned() };
-        assert_eq!(reason(&gateway.call(nonsense).await.unwrap_err()).0, Code::InvalidArgument);
+        assert_eq!(code_and_reason(&gateway.call(nonsense).await.unwrap_err()).0, Code::InvalidArgument);
         let none = CompleteRequest { target: None, argument: String::new(), typed: String::new(), given: Vec::new() };
-        assert_eq!(reason(&gateway.complete(none).await.unwrap_err()).0, Code::InvalidArgument);
+        assert_eq!(code_and_reason(&gateway.complete(none).await.unwrap_err()).0, Code::InvalidArgument);
     });
 }
 
 #[test]
 fn a_key_and_a_revision_travel_as_metadata() {
     run(async {
-        let local = Local::new(app());
-        let server = Server::of(&local).await;
+        let local = LocalEngine::new(app());
+        let server = Server::start(&local).await;
         let mut gateway = GatewayClient::new(server.channel());
         let input = json!({"name": "The Hill", "gm_mode": "HUMAN"});
         let key = [("idempotency-key", "once")];
@@ -107,7 +108,7 @@ fn a_key_and_a_revision_travel_as_metadata() {
         assert_eq!(created, again);
         let other = json!({"name": "The Valley", "gm_mode": "HUMAN"});
         let mismatch = call(&mut gateway, "campaign_create", &other, &key).await.unwrap_err();
-        assert_eq!(reason(&mismatch), (Code::Aborted, "IDEMPOTENCY_MISMATCH".to_owned()));
+        assert_eq!(code_and_reason(&mismatch), (Code::Aborted, "IDEMPOTENCY_MISMATCH".to_owned()));
 
         let read = json!({"campaign_id": created["id"]});
         let (_, etag) = call(&mut gateway, "campaign_read", &read, &[]).await.unwrap();
@@ -115,7 +116,7 @@ fn a_key_and_a_revision_travel_as_metadata() {
         let update = json!({"campaign_id": created["id"], "theme_prompt": "x"});
         call(&mut gateway, "campaign_update", &update, &[("if-match", &etag)]).await.unwrap();
         let late = call(&mut gateway, "campaign_update", &update, &[("if-match", &etag)]).await.unwrap_err();
-        assert_eq!(reason(&late), (Code::Aborted, "REVISION_CONFLICT".to_owned()));
+        assert_eq!(code_and_reason(&late), (Code::Aborted, "REVISION_CONFLICT".to_owned()));
         let wrong = call(&mut gateway, "campaign_update", &update, &[("if-match", "x")]).await.unwrap_err();
         assert_eq!(wrong.code(), Code::InvalidArgument);
     });
@@ -124,16 +125,16 @@ fn a_key_and_a_revision_travel_as_metadata() {
 #[test]
 fn whose_token_it_is_decides() {
     run(async {
-        let local = Local::new(app());
-        let server = Server::of(&local).await;
+        let local = LocalEngine::new(app());
+        let server = Server::start(&local).await;
         let mut gateway = GatewayClient::new(server.channel());
         let owner = gateway.identify(IdentifyRequest {}).await.unwrap().into_inner();
         assert!(matches!(owner.principal, Some(Principal::Owner(_))));
         let (created, _) =
             call(&mut gateway, "campaign_create", &json!({"name": "A", "gm_mode": "AI"}), &[]).await.unwrap();
         let campaign = created["id"].as_str().unwrap();
-        let (secret, id) = token(&local, campaign, CampaignRole::Player).await;
-        let holder = gateway.identify(by(&secret, IdentifyRequest {})).await.unwrap().into_inner();
+        let (secret, id) = create_token(&local, campaign, CampaignRole::Player).await;
+        let holder = gateway.identify(with_token(&secret, IdentifyRequest {})).await.unwrap().into_inner();
         let Some(Principal::Holder(holder)) = holder.principal else { panic!("a holder") };
         assert_eq!((&holder.id, holder.kind.as_str()), (&id, "human"));
         assert_eq!(holder.roles.get(campaign).map(String::as_str), Some("player"));
@@ -142,32 +143,32 @@ fn whose_token_it_is_decides() {
         let input = json!({"campaign_id": campaign, "display_name": "Bo", "role": "PLAYER"});
         let denied =
             call(&mut gateway, "participant_create", &input, &[("authorization", bearer.as_str())]).await.unwrap_err();
-        assert_eq!(reason(&denied), (Code::PermissionDenied, "FORBIDDEN".to_owned()));
+        assert_eq!(code_and_reason(&denied), (Code::PermissionDenied, "FORBIDDEN".to_owned()));
         for wrong in ["Bearer skald_x_y", "Basic abc", "Bearer"] {
             let refused =
                 call(&mut gateway, "duality_rules_version", &json!({}), &[("authorization", wrong)]).await.unwrap_err();
-            assert_eq!(reason(&refused), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()), "{wrong}");
+            assert_eq!(code_and_reason(&refused), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()), "{wrong}");
         }
-        let open = Server::with(local.clone(), true, Visible::EVERYTHING).await;
+        let open = Server::start_with(local.clone(), true, ToolsetFilter::EVERYTHING).await;
         let mut gateway = GatewayClient::new(open.channel());
         let refused = gateway.describe(DescribeRequest {}).await.unwrap_err();
-        assert_eq!(reason(&refused), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
-        assert!(gateway.describe(by(&secret, DescribeRequest {})).await.is_ok());
+        assert_eq!(code_and_reason(&refused), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
+        assert!(gateway.describe(with_token(&secret, DescribeRequest {})).await.is_ok());
     });
 }
 
 #[test]
 fn what_the_command_line_hides_is_not_there() {
     run(async {
-        let visible = Visible { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
-        let server = Server::with(Local::new(app()), false, visible).await;
+        let visible = ToolsetFilter { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
+        let server = Server::start_with(LocalEngine::new(app()), false, visible).await;
         let mut gateway = GatewayClient::new(server.channel());
         for (operation, is_there) in [("duality_outcome", true), ("roll", false), ("campaign_read", false)] {
             let answer = call(&mut gateway, operation, &json!({"hope": 1, "fear": 2}), &[]).await;
             assert_eq!(answer.is_ok(), is_there, "{operation}");
         }
         let hidden = gateway.read(ReadRequest { uri: "campaigns://list".to_owned() }).await.unwrap_err();
-        assert_eq!(reason(&hidden), (Code::NotFound, "NOT_FOUND".to_owned()));
+        assert_eq!(code_and_reason(&hidden), (Code::NotFound, "NOT_FOUND".to_owned()));
         let described = gateway.describe(DescribeRequest {}).await.unwrap().into_inner();
         assert!(described.operations.iter().all(|operation| operation.is_read && operation.toolset == "dice"));
     });
@@ -176,8 +177,8 @@ fn what_the_command_line_hides_is_not_there() {
 #[test]
 fn a_conversation_keeps_its_context_until_it_ends() {
     run(async {
-        let local = Local::new(app());
-        let server = Server::of(&local).await;
+        let local = LocalEngine::new(app());
+        let server = Server::start(&local).await;
         let mut gateway = GatewayClient::new(server.channel());
         let input = json!({"name": "A", "gm_mode": "AI"});
         let (created, _) = call(&mut gateway, "campaign_create", &input, &[]).await.unwrap();
@@ -191,7 +192,7 @@ fn a_conversation_keeps_its_context_until_it_ends() {
             let (theirs, _) = call(&mut gateway, "campaign_read", &view, metadata).await.unwrap();
             assert_eq!(theirs["context"]["campaign_id"], Value::Null);
         }
-        let (secret, _) = token(&local, created["id"].as_str().unwrap(), CampaignRole::Gm).await;
+        let (secret, _) = create_token(&local, created["id"].as_str().unwrap(), CampaignRole::Gm).await;
         let bearer = format!("Bearer {secret}");
         let stranger = [("skald-session", "one"), ("authorization", bearer.as_str())];
         let (theirs, _) = call(&mut gateway, "campaign_read", &view, &stranger).await.unwrap();

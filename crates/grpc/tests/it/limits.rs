@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_app::{
-    Allowed, App, Call, Catalogue, Fault, Local, Operation, OperationEntry, OperationKind, Toolset, Visible,
+    Allowed, App, Call, Catalogue, Fault, LocalEngine, Operation, OperationEntry, OperationKind, Toolset, ToolsetFilter,
 };
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
 use skald_grpc::proto::skald::{CallRequest, WatchRequest};
@@ -15,7 +15,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::server::{Server, app, reason, run};
+use crate::server::{Server, app, code_and_reason, run};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -56,11 +56,11 @@ impl Operation for Endless {
     }
 }
 
-fn endless() -> CallRequest {
+fn endless_call() -> CallRequest {
     CallRequest { operation: "endless".to_owned(), input: String::new() }
 }
 
-async fn until(count: &AtomicUsize, expected: usize) {
+async fn wait_for_count(count: &AtomicUsize, expected: usize) {
     while count.load(Ordering::SeqCst) < expected {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -69,29 +69,30 @@ async fn until(count: &AtomicUsize, expected: usize) {
 #[test]
 fn a_deadline_and_a_caller_who_leaves_end_the_work() {
     run(async {
-        let catalogue = Catalogue::new(vec![OperationEntry::of::<Endless>()], Vec::new(), Vec::new());
-        let server = Server::with(Local::with_catalogue(app(), catalogue), false, Visible::EVERYTHING).await;
+        let catalogue = Catalogue::new(vec![OperationEntry::from_operation::<Endless>()], Vec::new(), Vec::new());
+        let server =
+            Server::start_with(LocalEngine::with_catalogue(app(), catalogue), false, ToolsetFilter::EVERYTHING).await;
         let mut gateway = GatewayClient::new(server.channel());
-        let mut request = Request::new(endless());
+        let mut request = Request::new(endless_call());
         request.set_timeout(Duration::from_millis(50));
         let status = gateway.call(request).await.unwrap_err();
         // Client and server both enforce the deadline; tonic's client reports `Cancelled` if it is first.
         assert!([Code::DeadlineExceeded, Code::Cancelled].contains(&status.code()), "{status:?}");
-        until(&GIVEN_UP, 1).await;
+        wait_for_count(&GIVEN_UP, 1).await;
 
         let mut leaving = gateway.clone();
-        let call = tokio::spawn(async move { leaving.call(endless()).await });
-        until(&BEGUN, 2).await;
+        let call = tokio::spawn(async move { leaving.call(endless_call()).await });
+        wait_for_count(&BEGUN, 2).await;
         assert_eq!(GIVEN_UP.load(Ordering::SeqCst), 1);
         call.abort();
-        until(&GIVEN_UP, 2).await;
+        wait_for_count(&GIVEN_UP, 2).await;
     });
 }
 
 #[test]
 fn a_message_past_the_limit_is_refused_by_name() {
     run(async {
-        let server = Server::with(Local::new(app()), false, Visible::EVERYTHING).await;
+        let server = Server::start_with(LocalEngine::new(app()), false, ToolsetFilter::EVERYTHING).await;
         let mut gateway = GatewayClient::new(server.channel());
         let sized = |bytes: usize| CallRequest { operation: "roll".to_owned(), input: " ".repeat(bytes) };
         let most = skald_app::limits::BODY_BYTES_MAX;
@@ -99,7 +100,7 @@ fn a_message_past_the_limit_is_refused_by_name() {
         let fits = gateway.call(sized(most - 20)).await.unwrap_err();
         assert_eq!(fits.code(), Code::InvalidArgument, "it was read, and is no roll: {fits:?}");
         let status = gateway.call(sized(most + 1)).await.unwrap_err();
-        assert_eq!(reason(&status), (Code::ResourceExhausted, "TOO_LARGE".to_owned()));
+        assert_eq!(code_and_reason(&status), (Code::ResourceExhausted, "TOO_LARGE".to_owned()));
         assert!(status.message().contains("10485760"), "{status:?}");
     });
 }
@@ -107,7 +108,7 @@ fn a_message_past_the_limit_is_refused_by_name() {
 #[test]
 fn a_stopping_server_ends_what_would_last() {
     run(async {
-        let server = Server::with(Local::new(app()), false, Visible::EVERYTHING).await;
+        let server = Server::start_with(LocalEngine::new(app()), false, ToolsetFilter::EVERYTHING).await;
         let mut gateway = GatewayClient::new(server.channel());
         let request = WatchRequest { after: String::new(), uris: Vec::new() };
         let mut stream = gateway.watch(request).await.unwrap().into_inner();
@@ -123,13 +124,13 @@ fn a_stopping_server_ends_what_would_last() {
 #[test]
 fn nothing_is_read_of_whoever_has_no_token() {
     run(async {
-        let server = Server::with(Local::new(app()), true, Visible::EVERYTHING).await;
+        let server = Server::start_with(LocalEngine::new(app()), true, ToolsetFilter::EVERYTHING).await;
         let mut client = GatewayClient::new(server.channel()).max_encoding_message_size(usize::MAX);
         // It would be refused for its size if it had been read.
         let large =
             CallRequest { operation: "roll".to_owned(), input: " ".repeat(skald_app::limits::BODY_BYTES_MAX + 1) };
         let refused = client.call(large).await.unwrap_err();
-        assert_eq!(reason(&refused), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
+        assert_eq!(code_and_reason(&refused), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
         let asked = HealthCheckRequest { service: String::new() };
         assert!(HealthClient::new(server.channel()).check(asked).await.is_ok(), "how it is, everybody may know");
     });
@@ -138,7 +139,7 @@ fn nothing_is_read_of_whoever_has_no_token() {
 #[test]
 fn whoever_watches_the_health_does_not_hold_up_the_end() {
     run(async {
-        let server = Server::of(&Local::new(app())).await;
+        let server = Server::start(&LocalEngine::new(app())).await;
         let asked = HealthCheckRequest { service: String::new() };
         let mut statuses = HealthClient::new(server.channel()).watch(asked).await.unwrap().into_inner();
         assert_eq!(statuses.message().await.unwrap().unwrap().status(), ServingStatus::Serving);

@@ -3,7 +3,7 @@
 mod gateway;
 mod limits;
 mod public_methods;
-mod reflected;
+mod reflection;
 mod server;
 mod typed_services;
 mod watch;

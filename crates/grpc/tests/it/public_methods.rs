@@ -2,7 +2,7 @@
 
 use prost::Message;
 use prost_types::FileDescriptorSet;
-use skald_app::{Local, Visible};
+use skald_app::{LocalEngine, ToolsetFilter};
 use skald_grpc::PUBLIC_METHODS;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
@@ -42,7 +42,7 @@ async fn call(channel: Channel, path: &str) -> Code {
 #[test]
 fn only_the_public_methods_answer_without_a_token() {
     run(async {
-        let server = Server::with(Local::new(app()), true, Visible::EVERYTHING).await;
+        let server = Server::start_with(LocalEngine::new(app()), true, ToolsetFilter::EVERYTHING).await;
         let mut methods = methods();
         for path in PUBLIC_METHODS.into_iter().chain(["/skald.v1.Gateway/Call", "/duality.v1.DualityService/RollDice"])
         {

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use skald_app::{App, Clock, Engine, Entropy, Local, NewToken, PrincipalKind, Visible};
+use skald_app::{App, Clock, Engine, Entropy, LocalEngine, NewToken, PrincipalKind, ToolsetFilter};
 use skald_grpc::{GrpcHealth, GrpcOptions};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -13,25 +13,25 @@ use tonic::{Request, Status};
 use tonic_types::StatusExt;
 
 /// Entropy that differs on every call.
-struct Counting(AtomicU8);
+struct CountingEntropy(AtomicU8);
 
-impl Entropy for Counting {
+impl Entropy for CountingEntropy {
     fn bytes(&self) -> [u8; 32] {
         [self.0.fetch_add(1, Ordering::Relaxed); 32]
     }
 }
 
 /// A clock with a fixed time.
-struct Noon;
+struct FixedClock;
 
-impl Clock for Noon {
+impl Clock for FixedClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::from_second(1_768_478_400).expect("a moment")
     }
 }
 
 pub(crate) fn app() -> App {
-    App::new(Arc::new(Counting(AtomicU8::new(1))), Arc::new(Noon), Arc::new(skald_store::Memory::new()))
+    App::new(Arc::new(CountingEntropy(AtomicU8::new(1))), Arc::new(FixedClock), Arc::new(skald_store::Memory::new()))
 }
 
 pub(crate) struct Server {
@@ -48,13 +48,13 @@ impl Drop for Server {
 
 impl Server {
     /// A server of the engine in this process, which follows the journal as the binary does.
-    pub(crate) async fn of(local: &Arc<Local>) -> Self {
-        let (following, from) = (Arc::clone(local), local.end().await);
+    pub(crate) async fn start(local: &Arc<LocalEngine>) -> Self {
+        let (following, from) = (Arc::clone(local), local.journal_end().await);
         tokio::spawn(async move { following.follow(from).await });
-        Self::with(local.clone(), false, Visible::EVERYTHING).await
+        Self::start_with(local.clone(), false, ToolsetFilter::EVERYTHING).await
     }
 
-    pub(crate) async fn with(engine: Arc<dyn Engine>, is_token_required: bool, visible: Visible) -> Self {
+    pub(crate) async fn start_with(engine: Arc<dyn Engine>, is_token_required: bool, visible: ToolsetFilter) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (health, stopping) = (GrpcHealth::new().await, CancellationToken::new());
@@ -80,7 +80,11 @@ pub(crate) fn run(test: impl Future<Output = ()>) {
         .block_on(test);
 }
 
-pub(crate) async fn token(local: &Local, campaign: &str, role: skald_app::CampaignRole) -> (String, String) {
+pub(crate) async fn create_token(
+    local: &LocalEngine,
+    campaign: &str,
+    role: skald_app::CampaignRole,
+) -> (String, String) {
     let roles = [(campaign.to_owned(), role)].into();
     let (kind, program) = (PrincipalKind::Human, "a test".to_owned());
     let new = NewToken { name: "Alice".to_owned(), person: None, kind, roles, gate_role: None, program };
@@ -89,14 +93,14 @@ pub(crate) async fn token(local: &Local, campaign: &str, role: skald_app::Campai
 }
 
 /// A request with a token.
-pub(crate) fn by<T>(token: &str, message: T) -> Request<T> {
+pub(crate) fn with_token<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().expect("a token is plain"));
     request
 }
 
 /// The status and the reason of a refusal.
-pub(crate) fn reason(status: &Status) -> (tonic::Code, String) {
+pub(crate) fn code_and_reason(status: &Status) -> (tonic::Code, String) {
     let details = status.get_error_details();
     let reason = details.error_info().unwrap_or_else(|| panic!("no reason: {status:?}"));
     assert_eq!(reason.domain, "skald");

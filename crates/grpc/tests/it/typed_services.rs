@@ -1,6 +1,6 @@
 //! Tests of the typed services for campaigns, sessions and dice.
 
-use skald_app::Local;
+use skald_app::LocalEngine;
 use skald_grpc::proto::campaign::actor_controller::Controller as Plays;
 use skald_grpc::proto::campaign::campaign_service_client::CampaignServiceClient;
 use skald_grpc::proto::campaign::{
@@ -18,9 +18,9 @@ use skald_grpc::proto::session::{GetSessionRequest, ListSessionsRequest, Session
 use tonic::Code;
 use tonic::transport::Channel;
 
-use crate::server::{Server, app, reason, run};
+use crate::server::{Server, app, code_and_reason, run};
 
-async fn create(client: &mut CampaignServiceClient<Channel>, name: &str) -> Campaign {
+async fn create_campaign(client: &mut CampaignServiceClient<Channel>, name: &str) -> Campaign {
     let request =
         CreateCampaignRequest { name: name.to_owned(), gm_mode: GmMode::Hybrid.into(), theme_prompt: "fog".to_owned() };
     let response = client.create_campaign(request).await.expect("a campaign").into_inner();
@@ -28,7 +28,7 @@ async fn create(client: &mut CampaignServiceClient<Channel>, name: &str) -> Camp
     response.campaign.expect("a campaign")
 }
 
-fn player(campaign_id: &str, name: &str) -> CreateParticipantRequest {
+fn player_request(campaign_id: &str, name: &str) -> CreateParticipantRequest {
     CreateParticipantRequest {
         campaign_id: campaign_id.to_owned(),
         display_name: name.to_owned(),
@@ -37,23 +37,29 @@ fn player(campaign_id: &str, name: &str) -> CreateParticipantRequest {
     }
 }
 
-fn page(campaign_id: &str, page_size: i32, page_token: &str) -> ListParticipantsRequest {
+fn page_request(campaign_id: &str, page_size: i32, page_token: &str) -> ListParticipantsRequest {
     ListParticipantsRequest { campaign_id: campaign_id.to_owned(), page_size, page_token: page_token.to_owned() }
 }
 
 #[test]
 fn campaigns_participants_and_actors() {
     run(async {
-        let server = Server::of(&Local::new(app())).await;
+        let server = Server::start(&LocalEngine::new(app())).await;
         let mut client = CampaignServiceClient::new(server.channel());
-        let campaign = create(&mut client, "The Hill").await;
+        let campaign = create_campaign(&mut client, "The Hill").await;
         assert_eq!((campaign.gm_mode(), campaign.theme_prompt.as_str()), (GmMode::Hybrid, "fog"));
         assert_eq!(campaign.created_at.expect("a moment").seconds, 1_768_478_400);
 
-        let ai = CreateParticipantRequest { controller: Controller::Ai.into(), ..player(&campaign.id, "Ada") };
+        let ai = CreateParticipantRequest { controller: Controller::Ai.into(), ..player_request(&campaign.id, "Ada") };
         let ada = client.create_participant(ai).await.unwrap().into_inner().participant.unwrap();
         assert_eq!((ada.role(), ada.controller()), (ParticipantRole::Player, Controller::Ai));
-        let bo = client.create_participant(player(&campaign.id, "Bo")).await.unwrap().into_inner().participant.unwrap();
+        let bo = client
+            .create_participant(player_request(&campaign.id, "Bo"))
+            .await
+            .unwrap()
+            .into_inner()
+            .participant
+            .unwrap();
         assert_eq!(bo.controller(), Controller::Human, "which it is if it is not said");
         let request = GetParticipantRequest { campaign_id: campaign.id.clone(), participant_id: ada.id.clone() };
         assert_eq!(client.get_participant(request).await.unwrap().into_inner().participant, Some(ada.clone()));
@@ -91,11 +97,11 @@ fn campaigns_participants_and_actors() {
 #[test]
 fn lists_come_in_pages_of_ten_at_most() {
     run(async {
-        let server = Server::of(&Local::new(app())).await;
+        let server = Server::start(&LocalEngine::new(app())).await;
         let mut client = CampaignServiceClient::new(server.channel());
-        let campaign = create(&mut client, "The Hill").await;
+        let campaign = create_campaign(&mut client, "The Hill").await;
         for number in 0..25 {
-            client.create_participant(player(&campaign.id, &format!("P{number}"))).await.unwrap();
+            client.create_participant(player_request(&campaign.id, &format!("P{number}"))).await.unwrap();
         }
         for (asked, sizes) in [
             (0, vec![10, 10, 5]),
@@ -106,7 +112,8 @@ fn lists_come_in_pages_of_ten_at_most() {
         ] {
             let (mut found, mut names, mut token) = (Vec::new(), Vec::new(), String::new());
             loop {
-                let response = client.list_participants(page(&campaign.id, asked, &token)).await.unwrap().into_inner();
+                let response =
+                    client.list_participants(page_request(&campaign.id, asked, &token)).await.unwrap().into_inner();
                 found.push(response.participants.len());
                 names.extend(response.participants.into_iter().map(|participant| participant.display_name));
                 token = response.next_page_token;
@@ -119,24 +126,24 @@ fn lists_come_in_pages_of_ten_at_most() {
             assert_eq!(names, expected, "the newest first, and each once");
         }
         for number in 0..11 {
-            create(&mut client, &format!("C{number}")).await;
+            create_campaign(&mut client, &format!("C{number}")).await;
         }
         let request = ListCampaignsRequest { page_size: 0, page_token: String::new() };
         let first = client.list_campaigns(request).await.unwrap().into_inner();
         let request = ListCampaignsRequest { page_size: 0, page_token: first.next_page_token };
         let second = client.list_campaigns(request).await.unwrap().into_inner();
         assert_eq!((first.campaigns.len(), second.campaigns.len(), second.next_page_token.as_str()), (10, 2, ""));
-        let wrong = client.list_participants(page(&campaign.id, 5, "nonsense")).await.unwrap_err();
-        assert_eq!(reason(&wrong), (Code::InvalidArgument, "INVALID_PARAMS".to_owned()));
+        let wrong = client.list_participants(page_request(&campaign.id, 5, "nonsense")).await.unwrap_err();
+        assert_eq!(code_and_reason(&wrong), (Code::InvalidArgument, "INVALID_PARAMS".to_owned()));
     });
 }
 
 #[test]
 fn what_is_missing_or_not_there_has_the_right_status() {
     run(async {
-        let server = Server::of(&Local::new(app())).await;
+        let server = Server::start(&LocalEngine::new(app())).await;
         let mut client = CampaignServiceClient::new(server.channel());
-        let campaign = create(&mut client, "The Hill").await;
+        let campaign = create_campaign(&mut client, "The Hill").await;
         let id = |id: &str| GetCampaignRequest { campaign_id: id.to_owned() };
         assert_eq!(client.get_campaign(id("camp_nowhere")).await.unwrap_err().code(), Code::NotFound);
         assert_eq!(client.get_campaign(id("")).await.unwrap_err().code(), Code::InvalidArgument);
@@ -144,7 +151,11 @@ fn what_is_missing_or_not_there_has_the_right_status() {
         for (name, mode) in [("", 1), ("A", 0), ("A", 99)] {
             let request = CreateCampaignRequest { name: name.to_owned(), gm_mode: mode, theme_prompt: String::new() };
             let refused = client.create_campaign(request).await.unwrap_err();
-            assert_eq!(reason(&refused), (Code::InvalidArgument, "INVALID_PARAMS".to_owned()), "{name} {mode}");
+            assert_eq!(
+                code_and_reason(&refused),
+                (Code::InvalidArgument, "INVALID_PARAMS".to_owned()),
+                "{name} {mode}"
+            );
         }
         for (participant_id, code) in [("part_nobody", Code::NotFound), (" ", Code::InvalidArgument)] {
             let request =
@@ -163,14 +174,14 @@ fn what_is_missing_or_not_there_has_the_right_status() {
 #[test]
 fn sessions() {
     run(async {
-        let server = Server::of(&Local::new(app())).await;
-        let campaign = create(&mut CampaignServiceClient::new(server.channel()), "The Hill").await;
+        let server = Server::start(&LocalEngine::new(app())).await;
+        let campaign = create_campaign(&mut CampaignServiceClient::new(server.channel()), "The Hill").await;
         let mut client = SessionServiceClient::new(server.channel());
         let start = || StartSessionRequest { campaign_id: campaign.id.clone(), name: "One".to_owned() };
         let session = client.start_session(start()).await.unwrap().into_inner().session.unwrap();
         assert_eq!((session.status(), session.version, session.ended_at), (SessionStatus::Active, 1, None));
         let again = client.start_session(start()).await.unwrap_err();
-        assert_eq!(reason(&again), (Code::FailedPrecondition, "ACTIVE_SESSION_EXISTS".to_owned()));
+        assert_eq!(code_and_reason(&again), (Code::FailedPrecondition, "ACTIVE_SESSION_EXISTS".to_owned()));
         let request = GetSessionRequest { campaign_id: campaign.id.clone(), session_id: session.id.clone() };
         assert_eq!(client.get_session(request).await.unwrap().into_inner().session, Some(session.clone()));
         let request = ListSessionsRequest { campaign_id: campaign.id.clone(), page_size: 1, page_token: String::new() };
@@ -183,7 +194,7 @@ fn sessions() {
 #[test]
 fn duality_dice() {
     run(async {
-        let server = Server::of(&Local::new(app())).await;
+        let server = Server::start(&LocalEngine::new(app())).await;
         let mut client = DualityServiceClient::new(server.channel());
         let roll = ActionRollRequest { modifier: 2, difficulty: Some(0) };
         let rolled = client.action_roll(roll).await.unwrap().into_inner();

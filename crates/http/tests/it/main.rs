@@ -10,25 +10,28 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skald_app::{App, Caller, Class, Clock, Engine, Entropy, Local, TABLE, Toolsets, Visible, Work, limits};
+use skald_app::{
+    App, Caller, Class, Clock, ERROR_TABLE, Engine, Entropy, LocalEngine, RequestControl, ToolsetFilter, Toolsets,
+    limits,
+};
 use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
 use skald_testkit::{Client, Reply};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-struct Sevens;
+struct ConstantEntropy;
 
-impl Entropy for Sevens {
+impl Entropy for ConstantEntropy {
     fn bytes(&self) -> [u8; 32] {
         [7; 32]
     }
 }
 
 /// A clock with a fixed time.
-struct Noon;
+struct FixedClock;
 
-impl Clock for Noon {
+impl Clock for FixedClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::from_second(1_768_478_400).expect("a moment")
     }
@@ -38,7 +41,7 @@ struct Server {
     address: SocketAddr,
     readiness: Readiness,
     engine: Arc<dyn Engine>,
-    local: Arc<Local>,
+    local: Arc<LocalEngine>,
     runtime: Runtime,
 }
 
@@ -49,19 +52,19 @@ fn exposition() -> Exposition {
 }
 
 impl Server {
-    fn start(visible: Visible) -> Self {
+    fn start(visible: ToolsetFilter) -> Self {
         Self::with_heartbeat(visible, Duration::from_secs(limits::HEARTBEAT_SECONDS))
     }
 
-    fn with_heartbeat(visible: Visible, heartbeat: Duration) -> Self {
+    fn with_heartbeat(visible: ToolsetFilter, heartbeat: Duration) -> Self {
         let exposition = exposition();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
-        let mut app = App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(skald_store::Memory::new()));
+        let mut app = App::new(Arc::new(ConstantEntropy), Arc::new(FixedClock), Arc::new(skald_store::Memory::new()));
         app.heartbeat = heartbeat;
-        let local = Local::new(app);
-        let (following, from) = (Arc::clone(&local), runtime.block_on(local.end()));
+        let local = LocalEngine::new(app);
+        let (following, from) = (Arc::clone(&local), runtime.block_on(local.journal_end()));
         runtime.spawn(async move { following.follow(from).await });
         let engine: Arc<dyn Engine> = Arc::clone(&local) as _;
         let readiness = Readiness::default();
@@ -80,8 +83,8 @@ impl Server {
         Client::connect(self.address).send("POST", path, &[], body.as_bytes())
     }
 
-    fn ask(&self, operation: &str, input: Value) -> Value {
-        let (caller, work) = (Caller::owner(), Work::default());
+    fn call_or_envelope(&self, operation: &str, input: Value) -> Value {
+        let (caller, work) = (Caller::owner(), RequestControl::default());
         match self.runtime.block_on(self.engine.call(&caller, operation, input, &work)) {
             Ok(answer) => answer,
             Err(fault) => fault.envelope(),
@@ -91,7 +94,7 @@ impl Server {
 
 #[test]
 fn odds_are_drawn() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     for query in [
         "expression=4d6kh3",
         "expression=2d20kh1%2B5+%3E%3D+15&mode=at_least",
@@ -121,7 +124,7 @@ fn odds_are_drawn() {
 
 #[test]
 fn an_operation_answers_the_same_as_over_the_engine() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     for (operation, input, status) in [
         ("duality_rules_version", json!({}), 200),
         ("duality_rules", json!({}), 200),
@@ -136,14 +139,14 @@ fn an_operation_answers_the_same_as_over_the_engine() {
     ] {
         let reply = server.post(&format!("/api/v1/{operation}"), &input.to_string());
         assert_eq!((reply.status, reply.header("content-type")), (status, Some("application/json")), "{operation}");
-        assert_eq!(reply.json(), server.ask(operation, input), "{operation}");
+        assert_eq!(reply.json(), server.call_or_envelope(operation, input), "{operation}");
     }
     assert_eq!(server.post("/api/v1/duality_rules_version", "").status, 200, "no body is no input");
 }
 
 #[test]
 fn reads_have_routes_of_their_own() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     let probability = server.get("/api/v1/duality/probability?modifier=2&difficulty=15");
     assert_eq!(probability.json()["success_count"], 84);
     assert_eq!(server.get("/api/v1/duality/outcome?hope=8&fear=5").json()["outcome"], "ROLL_WITH_HOPE");
@@ -162,7 +165,7 @@ fn reads_have_routes_of_their_own() {
 
 #[test]
 fn what_is_not_there_says_where_to_look() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     let nowhere = server.get("/api/v1/caverns");
     assert_eq!((nowhere.status, &nowhere.json()["error"]["code"]), (404, &json!("NOT_FOUND")));
     assert!(nowhere.json()["error"]["hint"].as_str().unwrap().contains("openapi.json"));
@@ -173,7 +176,7 @@ fn what_is_not_there_says_where_to_look() {
 
 #[test]
 fn bad_bodies_are_refused() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     let refused = |body: &str| {
         let reply = server.post("/api/v1/roll_dice", body);
         (reply.status, reply.json()["error"]["code"].clone())
@@ -188,17 +191,17 @@ fn bad_bodies_are_refused() {
 
 #[test]
 fn a_narrowed_server_has_fewer_routes() {
-    let read_only = Server::start(Visible { toolsets: Toolsets::ALL, read_only: true });
+    let read_only = Server::start(ToolsetFilter { toolsets: Toolsets::ALL, read_only: true });
     assert_eq!(read_only.post("/api/v1/roll_dice", "{}").status, 404);
     assert_eq!(read_only.post("/api/v1/duality_rules_version", "{}").status, 200);
     assert_eq!(read_only.get("/api/v1/openapi.json").json()["paths"].get("/api/v1/roll_dice"), None);
-    let elsewhere = Server::start(Visible { toolsets: "lore".parse().unwrap(), read_only: false });
+    let elsewhere = Server::start(ToolsetFilter { toolsets: "lore".parse().unwrap(), read_only: false });
     assert_eq!(elsewhere.post("/api/v1/duality_rules_version", "{}").status, 404);
 }
 
 #[test]
 fn health_and_readiness_differ_when_stopping() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     for path in ["/health", "/ready", "/mcp/health"] {
         assert_eq!(server.get(path).status, 200, "{path}");
     }
@@ -215,7 +218,7 @@ fn health_and_readiness_differ_when_stopping() {
 
 #[test]
 fn metrics_count_requests_and_operations() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     server.post("/api/v1/duality_rules_version", "{}");
     server.post("/api/v1/duality_outcome", "{}");
     let metrics = server.get("/metrics").text();
@@ -231,7 +234,7 @@ fn metrics_count_requests_and_operations() {
 
 #[test]
 fn strangers_are_turned_away_from_every_route() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     for path in ["/health", "/metrics", "/api/v1/openapi.json", "/nowhere"] {
         for stranger in [("Origin", "https://evil.example"), ("Host", "evil.example")] {
             let reply = Client::connect(server.address).send("GET", path, &[stranger], b"");
@@ -246,7 +249,7 @@ fn strangers_are_turned_away_from_every_route() {
 
 #[test]
 fn a_page_that_may_call_may_also_read() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     let origin = "http://localhost:3000";
     let ask = |headers: &[(&str, &str)]| Client::connect(server.address).send("OPTIONS", "/mcp", headers, b"");
     let preflight = ask(&[("Origin", origin), ("Access-Control-Request-Method", "POST")]);
@@ -266,7 +269,7 @@ fn a_page_that_may_call_may_also_read() {
 
 #[test]
 fn the_description_is_whole() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     let document = server.get("/api/v1/openapi.json").json();
     assert_eq!(document["openapi"], "3.1.0");
     let mut references = Vec::new();
@@ -306,7 +309,7 @@ fn every_class_has_its_status() {
         Class::Internal => 500,
         Class::Unavailable => 503,
     };
-    for row in TABLE {
+    for row in ERROR_TABLE {
         assert_eq!(skald_http::status(row.class).as_u16(), expected(row.class), "{}", row.name);
     }
 }

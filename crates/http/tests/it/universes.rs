@@ -3,7 +3,7 @@
 use futures::StreamExt;
 use futures::stream;
 use serde_json::{Value, json};
-use skald_app::{Caller, Visible, Work, limits};
+use skald_app::{Caller, RequestControl, ToolsetFilter, limits};
 use skald_testkit::Client;
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use crate::Server;
 
 impl Server {
     /// Creates universes, many at once.
-    fn create_many(&self, numbers: std::ops::Range<usize>) {
+    fn create_universes(&self, numbers: std::ops::Range<usize>) {
         let created = stream::iter(numbers).for_each_concurrent(64, async |number| {
             let input = json!({"method": "create", "universeId": format!("u-{number:05}"), "name": "Sol"});
-            let (caller, work) = (Caller::owner(), Work::default());
+            let (caller, work) = (Caller::owner(), RequestControl::default());
             self.engine.call(&caller, "universe", input, &work).await.unwrap();
         });
         self.runtime.block_on(created);
     }
 
     /// The ids of one answer, and the link to the next page.
-    fn listed(&self, path: &str) -> (BTreeSet<String>, Option<String>) {
+    fn list_universes(&self, path: &str) -> (BTreeSet<String>, Option<String>) {
         let reply = self.get(path);
         assert_eq!(reply.status, 200, "{}", reply.text());
         let listed: Vec<Value> = serde_json::from_slice(&reply.body).expect("a bare array");
@@ -38,18 +38,18 @@ impl Server {
 /// Clients of the original show the answer to one request and follow no pages.
 #[test]
 fn all_universes_are_listed_at_once_up_to_a_limit() {
-    let server = Server::start(Visible::EVERYTHING);
-    server.create_many(0..205);
-    let (ids, next) = server.listed("/universes");
+    let server = Server::start(ToolsetFilter::EVERYTHING);
+    server.create_universes(0..205);
+    let (ids, next) = server.list_universes("/universes");
     assert_eq!((ids.len(), next), (205, None), "more than a page");
-    assert_eq!(server.listed("/universes?limit=200").0.len(), 200);
-    server.create_many(205..limits::UNIVERSES_LISTED_MAX);
-    let (ids, next) = server.listed("/universes");
+    assert_eq!(server.list_universes("/universes?limit=200").0.len(), 200);
+    server.create_universes(205..limits::UNIVERSES_LISTED_MAX);
+    let (ids, next) = server.list_universes("/universes");
     assert_eq!((ids.len(), next), (limits::UNIVERSES_LISTED_MAX, None), "at the limit");
-    server.create_many(limits::UNIVERSES_LISTED_MAX..limits::UNIVERSES_LISTED_MAX + 2);
-    let (ids, next) = server.listed("/universes");
+    server.create_universes(limits::UNIVERSES_LISTED_MAX..limits::UNIVERSES_LISTED_MAX + 2);
+    let (ids, next) = server.list_universes("/universes");
     assert_eq!(ids.len(), limits::UNIVERSES_LISTED_MAX, "past the limit");
-    let (rest, next) = server.listed(&next.expect("a link to the rest"));
+    let (rest, next) = server.list_universes(&next.expect("a link to the rest"));
     assert_eq!((rest.len(), next), (2, None));
     assert!(ids.is_disjoint(&rest));
 }
@@ -57,7 +57,7 @@ fn all_universes_are_listed_at_once_up_to_a_limit() {
 /// The description contains everything that clients of the original rely on.
 #[test]
 fn the_routes_are_described_with_their_statuses() {
-    let server = Server::start(Visible::EVERYTHING);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
     let paths = server.get("/api/v1/openapi.json").json()["paths"].take();
     for (method, path, status, taken, answered) in [
         ("get", "/universes", "200", None, Some("/application~1json/schema/items/properties/id")),
@@ -97,8 +97,8 @@ fn the_routes_are_described_with_their_statuses() {
 
 #[test]
 fn no_field_is_passed_over_or_given_twice() {
-    let server = Server::start(Visible::EVERYTHING);
-    server.create_many(0..1);
+    let server = Server::start(ToolsetFilter::EVERYTHING);
+    server.create_universes(0..1);
     let send = |method: &str, path: &str, body: &str| {
         let reply = Client::connect(server.address).send(method, path, &[], body.as_bytes());
         let fault = reply.json();
@@ -118,7 +118,7 @@ fn no_field_is_passed_over_or_given_twice() {
 /// The surface that a path belongs to is known from the routes, also while the server stops.
 #[test]
 fn a_stopping_server_refuses_universes_in_their_shape() {
-    let server = Server::start(Visible { toolsets: "dice".parse().unwrap(), read_only: false });
+    let server = Server::start(ToolsetFilter { toolsets: "dice".parse().unwrap(), read_only: false });
     let (nothing, elsewhere) = (server.get("/universes/u-1"), server.get("/universe"));
     assert_eq!((nothing.status, nothing.json()["error"].is_string()), (404, true), "though nothing is mounted there");
     assert_eq!((elsewhere.status, elsewhere.json()["error"].is_object()), (404, true));

@@ -19,7 +19,7 @@ impl VerifyFinding {
 
 impl fmt::Display for VerifyFinding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}: {}", self.kind.word(), self.place, self.what)
+        write!(formatter, "{}: {}: {}", self.kind.name(), self.place, self.what)
     }
 }
 
@@ -41,7 +41,7 @@ macro_rules! kinds {
             pub const ALL: &'static [Self] = &[$(Self::$kind),+];
 
             /// The stable name of the finding.
-            pub fn word(self) -> &'static str {
+            pub fn name(self) -> &'static str {
                 match self { $(Self::$kind => $word),+ }
             }
 

@@ -5,20 +5,20 @@
 mod finding;
 mod rebuild;
 mod root;
-mod stored_rows;
+mod side_rows;
 mod stream;
 
 use super::{Hash, Head, Journal, RowSum, StoreError, StreamKinds, StreamName};
 pub use finding::{FindingKind, VerifyFinding};
 pub use rebuild::{rebuild, rebuild_with_progress};
-use root::Root;
-pub(super) use stored_rows::read_sum;
-pub use stored_rows::{CheckRow, RowCheck, SideRowCheck};
+use root::RootHash;
+pub(super) use side_rows::read_sum;
+pub use side_rows::{CheckRow, RowCheck, SideRowCheck};
 
 /// Names and rows read at once.
 const PAGE: usize = 500;
 /// Stream names read at once. Each such query scans whole tables, so the page is large.
-const NAMES: usize = 20_000;
+const STREAM_NAMES_PAGE: usize = 20_000;
 /// Findings that are listed; more are counted.
 const FINDINGS_MAX: usize = 1_000;
 
@@ -89,7 +89,8 @@ pub async fn verify_with_contents(
     nouns: &StreamKinds,
     tell: impl Fn(u64, u64),
 ) -> Result<(VerifyVerdict, StoredContents), StoreError> {
-    let (mut report, mut root, mut contents) = (VerifyReport::default(), Root::default(), StoredContents::default());
+    let (mut report, mut root, mut contents) =
+        (VerifyReport::default(), RootHash::default(), StoredContents::default());
     let (mut findings, mut unlisted) = (Vec::new(), 0);
     let mut note = |found: Vec<VerifyFinding>| {
         for finding in found {
@@ -102,10 +103,10 @@ pub async fn verify_with_contents(
     };
     let mut after = String::new();
     loop {
-        let names = journal.stream_names(&after, NAMES).await?;
+        let names = journal.stream_names(&after, STREAM_NAMES_PAGE).await?;
         for name in &names {
             let checked = stream::check(journal, nouns, name).await?;
-            root.stream(name, &checked);
+            root.add_stream(name, &checked);
             if checked.head.revision > 0 {
                 report.streams += 1;
                 contents.heads.push((name.clone(), checked.head));
@@ -126,7 +127,7 @@ pub async fn verify_with_contents(
             None => break,
         }
     }
-    let (found, rows) = stored_rows::check(journal, nouns, &mut root).await?;
+    let (found, rows) = side_rows::check(journal, nouns, &mut root).await?;
     note(found);
     (report.beside, contents.rows, contents.replaceable_rows) = (rows.count, rows.unchanging, rows.replaceable);
     contents.sums = rows.sums;

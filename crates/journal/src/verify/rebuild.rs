@@ -1,7 +1,7 @@
 //! Rebuilds read models and snapshots from the records, and removes rows that follow from none.
 
 use super::super::{Head, Journal, Limits, StoreError, StreamFold, StreamKinds, StreamName};
-use super::{NAMES, PAGE};
+use super::{PAGE, STREAM_NAMES_PAGE};
 
 /// Rebuilds all read models and snapshots, stream by stream. Returns the number of documents.
 pub async fn rebuild(journal: &dyn Journal, nouns: &StreamKinds) -> Result<u64, StoreError> {
@@ -17,9 +17,9 @@ pub async fn rebuild_with_progress(
     journal.drop_snapshots().await?;
     let (mut after, mut documents, mut streams) = (String::new(), 0, 0);
     loop {
-        let names = journal.stream_names(&after, NAMES).await?;
+        let names = journal.stream_names(&after, STREAM_NAMES_PAGE).await?;
         for stream in &names {
-            documents += rebuild_one(journal, nouns, stream).await?;
+            documents += rebuild_stream(journal, nouns, stream).await?;
             streams += 1;
             tell(streams, documents);
         }
@@ -30,21 +30,21 @@ pub async fn rebuild_with_progress(
     }
 }
 
-async fn rebuild_one(journal: &dyn Journal, nouns: &StreamKinds, stream: &StreamName) -> Result<u64, StoreError> {
+async fn rebuild_stream(journal: &dyn Journal, nouns: &StreamKinds, stream: &StreamName) -> Result<u64, StoreError> {
     loop {
         let head = journal.head(stream).await?;
-        let Some(mut fold) = nouns.fold(stream).filter(|_| head.revision > 0) else {
+        let Some(mut fold) = nouns.begin_fold(stream).filter(|_| head.revision > 0) else {
             journal.delete_documents(stream).await?;
             return Ok(0);
         };
-        folded(journal, stream, head, &mut *fold).await?;
+        replay_stream(journal, stream, head, &mut *fold).await?;
         let snapshot = (head.revision >= Limits::default().records_per_snapshot).then(|| fold.snapshot(head)).flatten();
-        let documents = fold.documents();
+        let documents = fold.into_documents();
         let count = documents.len() as u64;
         match journal.replace_documents(stream, head, documents).await {
             Ok(()) => {
                 if let Some(snapshot) = snapshot {
-                    journal.keep_snapshot(stream, snapshot).await?;
+                    journal.store_snapshot(stream, snapshot).await?;
                 }
                 return Ok(count);
             }
@@ -56,7 +56,7 @@ async fn rebuild_one(journal: &dyn Journal, nouns: &StreamKinds, stream: &Stream
 }
 
 /// Replays a stream up to its head. Fails on a record that was changed, so that nothing is derived from it.
-async fn folded(
+async fn replay_stream(
     journal: &dyn Journal,
     stream: &StreamName,
     head: Head,
@@ -73,7 +73,7 @@ async fn folded(
             if !record.follows(at) {
                 return Err(damaged(record.revision, "the record is not what was written, see skald verify"));
             }
-            fold.record(&record).map_err(|error| damaged(record.revision, &error))?;
+            fold.apply_record(&record).map_err(|error| damaged(record.revision, &error))?;
             at = record.head();
         }
     }

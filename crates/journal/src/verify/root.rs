@@ -6,7 +6,7 @@
 use sha2::{Digest, Sha256};
 
 use super::super::{Document, Hash, IdempotentAnswer, StreamName};
-use super::stream::Checked;
+use super::stream::StreamCheckResult;
 
 /// The number of rows, and a running hash of them in order.
 #[derive(Clone, Default)]
@@ -16,15 +16,15 @@ pub(super) struct RowsDigest {
 }
 
 impl RowsDigest {
-    pub(super) fn document(&mut self, document: &Document) {
+    pub(super) fn add_document(&mut self, document: &Document) {
         // The partition is verified against the records. It is left out of the root, so that roots from before
         // partitions stay valid.
         let Document { collection, partition: _, id, rank, body } = document;
-        self.row(&[collection.as_bytes(), id.as_bytes(), &rank.to_be_bytes(), body.as_bytes()]);
+        self.add_row(&[collection.as_bytes(), id.as_bytes(), &rank.to_be_bytes(), body.as_bytes()]);
     }
 
-    pub(super) fn answer(&mut self, command: &IdempotentAnswer) {
-        self.row(&[&command.digest(), &command.revision.to_be_bytes()]);
+    pub(super) fn add_answer(&mut self, command: &IdempotentAnswer) {
+        self.add_row(&[&command.digest(), &command.revision.to_be_bytes()]);
     }
 
     /// The hash of the rows so far.
@@ -32,21 +32,21 @@ impl RowsDigest {
         self.hash.clone().finalize().into()
     }
 
-    fn row(&mut self, parts: &[&[u8]]) {
+    fn add_row(&mut self, parts: &[&[u8]]) {
         self.rows += 1;
         for part in parts {
-            add(&mut self.hash, part);
+            hash_part(&mut self.hash, part);
         }
     }
 }
 
 #[derive(Default)]
-pub(super) struct Root(Sha256);
+pub(super) struct RootHash(Sha256);
 
-impl Root {
-    pub(super) fn stream(&mut self, name: &StreamName, checked: &Checked) {
-        add(&mut self.0, b"stream");
-        add(&mut self.0, name.as_str().as_bytes());
+impl RootHash {
+    pub(super) fn add_stream(&mut self, name: &StreamName, checked: &StreamCheckResult) {
+        hash_part(&mut self.0, b"stream");
+        hash_part(&mut self.0, name.as_str().as_bytes());
         self.0.update(checked.head.revision.to_be_bytes());
         self.0.update(checked.head.hash);
         for digest in [&checked.documents, &checked.answers] {
@@ -55,9 +55,9 @@ impl Root {
         }
     }
 
-    pub(super) fn beside(&mut self, kind: &str, key: &str, body: &str) {
+    pub(super) fn add_side_row(&mut self, kind: &str, key: &str, body: &str) {
         for part in ["beside", kind, key, body] {
-            add(&mut self.0, part.as_bytes());
+            hash_part(&mut self.0, part.as_bytes());
         }
     }
 
@@ -67,7 +67,7 @@ impl Root {
 }
 
 /// Hashes a part after its length, so that different sequences never hash the same bytes.
-fn add(hash: &mut Sha256, part: &[u8]) {
+fn hash_part(hash: &mut Sha256, part: &[u8]) {
     hash.update((part.len() as u64).to_be_bytes());
     hash.update(part);
 }

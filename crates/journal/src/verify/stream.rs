@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 6;
 
 /// The contents of a stream, and the findings.
 #[derive(Default)]
-pub(super) struct Checked {
+pub(super) struct StreamCheckResult {
     pub(super) head: Head,
     pub(super) records: u64,
     pub(super) documents: RowsDigest,
@@ -34,8 +34,8 @@ pub(super) async fn check(
     journal: &dyn Journal,
     nouns: &StreamKinds,
     stream: &StreamName,
-) -> Result<Checked, StoreError> {
-    let mut checked = Checked::default();
+) -> Result<StreamCheckResult, StoreError> {
+    let mut checked = StreamCheckResult::default();
     for _ in 0..ATTEMPTS {
         let mark;
         (checked, mark) = check_once(journal, nouns, stream).await?;
@@ -57,34 +57,34 @@ async fn check_once(
     journal: &dyn Journal,
     nouns: &StreamKinds,
     stream: &StreamName,
-) -> Result<(Checked, Option<i64>), StoreError> {
+) -> Result<(StreamCheckResult, Option<i64>), StoreError> {
     let head = journal.head(stream).await?;
     let snapshot = journal.snapshot(stream).await?;
     let mark = snapshot.as_ref().map(|snapshot| snapshot.mark);
     let mut walk = StreamCheck {
         journal,
         stream,
-        checked: Checked { head, ..Checked::default() },
-        fold: nouns.fold(stream),
+        checked: StreamCheckResult { head, ..StreamCheckResult::default() },
+        fold: nouns.begin_fold(stream),
         is_unfoldable: false,
         snapshot: match snapshot {
-            Some(snapshot) => Some(with_parts(journal, stream, snapshot).await?),
+            Some(snapshot) => Some(read_snapshot_parts(journal, stream, snapshot).await?),
             None => None,
         },
         is_snapshot_compared: false,
         noted_answers: HashMap::new(),
         older: HashSet::new(),
     };
-    walk.records().await?;
-    walk.snapshot();
-    walk.content().await?;
-    walk.answers().await?;
-    walk.documents().await?;
+    walk.check_records().await?;
+    walk.check_snapshot();
+    walk.check_content().await?;
+    walk.check_answers().await?;
+    walk.check_documents().await?;
     Ok((walk.checked, mark))
 }
 
 /// A snapshot and the text of its parts, up to the first that is missing.
-async fn with_parts(
+async fn read_snapshot_parts(
     journal: &dyn Journal,
     stream: &StreamName,
     mut snapshot: StoredSnapshot,
@@ -106,7 +106,7 @@ async fn with_parts(
 struct StreamCheck<'a> {
     journal: &'a dyn Journal,
     stream: &'a StreamName,
-    checked: Checked,
+    checked: StreamCheckResult,
     /// `None` if the kind is unknown, and once a record cannot be replayed.
     fold: Option<Box<dyn StreamFold>>,
     is_unfoldable: bool,
@@ -119,58 +119,58 @@ struct StreamCheck<'a> {
 }
 
 impl StreamCheck<'_> {
-    fn found(&mut self, kind: FindingKind, what: impl Into<String>) {
+    fn add_finding(&mut self, kind: FindingKind, what: impl Into<String>) {
         self.checked.findings.push(VerifyFinding::new(kind, self.stream.as_str(), what));
     }
 
-    fn found_at(&mut self, kind: FindingKind, revision: u64, what: &str) {
+    fn add_finding_at(&mut self, kind: FindingKind, revision: u64, what: &str) {
         let place = format!("{} at revision {revision}", self.stream);
         self.checked.findings.push(VerifyFinding::new(kind, place, what));
     }
 
     /// Checks every record up to the head against the one before, and that there are no records after the head.
-    async fn records(&mut self) -> Result<(), StoreError> {
+    async fn check_records(&mut self) -> Result<(), StoreError> {
         let head = self.checked.head;
         let mut at = Head::default();
         while at.revision < head.revision {
             let page = self.journal.read(self.stream, at.revision, PAGE).await?;
             if page.first().is_none_or(|record| record.revision > head.revision) {
                 let what = format!("the head is at revision {}, the records end at {}", head.revision, at.revision);
-                self.found(FindingKind::HeadWithoutRecords, what);
+                self.add_finding(FindingKind::HeadWithoutRecords, what);
                 break;
             }
             for record in page.into_iter().take_while(|record| record.revision <= head.revision) {
-                self.record(&record, at);
+                self.check_record(&record, at);
                 at = record.head();
                 self.compare_snapshot(at);
             }
         }
         if at.revision == head.revision && at.hash != head.hash {
-            self.found(FindingKind::HeadDiffers, "the head has another hash than the last record");
+            self.add_finding(FindingKind::HeadDiffers, "the head has another hash than the last record");
         }
         let behind = self.journal.read(self.stream, at.revision.max(head.revision), 1).await?;
         if let Some(record) = behind.first() {
             let revision = record.revision;
             if head.revision == 0 {
-                self.found(FindingKind::HeadMissing, "there are records and no head");
+                self.add_finding(FindingKind::HeadMissing, "there are records and no head");
             } else {
-                self.found_at(FindingKind::RecordHidden, revision, "the head is behind the records");
+                self.add_finding_at(FindingKind::RecordHidden, revision, "the head is behind the records");
             }
         }
         Ok(())
     }
 
-    fn record(&mut self, record: &Record, before: Head) {
+    fn check_record(&mut self, record: &Record, before: Head) {
         let revision = record.revision;
         self.checked.records += 1;
         if revision > before.revision + 1 {
             let what = format!("revision {} is missing", before.revision + 1);
-            self.found_at(FindingKind::RecordMissing, revision, &what);
+            self.add_finding_at(FindingKind::RecordMissing, revision, &what);
         } else if record.previous != before.hash {
-            self.found_at(FindingKind::RecordUnchained, revision, "the record does not follow the one before");
+            self.add_finding_at(FindingKind::RecordUnchained, revision, "the record does not follow the one before");
         }
         if record.hash != record.computed_hash() {
-            self.found_at(FindingKind::RecordChanged, revision, "the record was changed");
+            self.add_finding_at(FindingKind::RecordChanged, revision, "the record was changed");
         }
         match record.answer {
             AnswerDigest::NotNoted => {
@@ -180,9 +180,9 @@ impl StreamCheck<'_> {
             AnswerDigest::NoAnswer => {}
             AnswerDigest::Of(digest) => drop(self.noted_answers.insert(revision, digest)),
         }
-        if let Some(Err(error)) = self.fold.as_mut().map(|fold| fold.record(record)) {
+        if let Some(Err(error)) = self.fold.as_mut().map(|fold| fold.apply_record(record)) {
             let what = format!("the events cannot be read: {error}");
-            self.found_at(FindingKind::RecordUnreadable, revision, &what);
+            self.add_finding_at(FindingKind::RecordUnreadable, revision, &what);
             (self.fold, self.is_unfoldable) = (None, true);
         }
     }
@@ -198,37 +198,48 @@ impl StreamCheck<'_> {
         let is_right = self.fold.as_ref().is_none_or(|fold| {
             // A snapshot of another version, or without a digest, is never used.
             let is_opened = fold.snapshot_version() == Some(snapshot.version) && snapshot.digest != Hash::default();
-            !is_opened || snapshot.head == at && fold.is_written_as(parts)
+            !is_opened || snapshot.head == at && fold.is_equal_to_parts(parts)
         });
         if !is_right {
-            self.found_at(FindingKind::SnapshotDiffers, at.revision, "the snapshot is not what the records come to");
+            self.add_finding_at(
+                FindingKind::SnapshotDiffers,
+                at.revision,
+                "the snapshot is not what the records come to",
+            );
         }
     }
 
-    fn snapshot(&mut self) {
+    fn check_snapshot(&mut self) {
         let Some((snapshot, _)) = &self.snapshot else { return };
         let revision = snapshot.head.revision;
         if self.checked.head.revision == 0 {
-            self.found(FindingKind::SnapshotOrphaned, "there is a snapshot of a stream that never began");
+            self.add_finding(FindingKind::SnapshotOrphaned, "there is a snapshot of a stream that never began");
         } else if self.fold.as_ref().is_some_and(|fold| fold.snapshot_version().is_none()) {
-            self.found(FindingKind::SnapshotOrphaned, "there is a snapshot of a stream that is never opened at one");
+            self.add_finding(
+                FindingKind::SnapshotOrphaned,
+                "there is a snapshot of a stream that is never opened at one",
+            );
         } else if !self.is_snapshot_compared {
-            self.found_at(FindingKind::SnapshotDiffers, revision, "the snapshot is of a revision that is not there");
+            self.add_finding_at(
+                FindingKind::SnapshotDiffers,
+                revision,
+                "the snapshot is of a revision that is not there",
+            );
         }
     }
 
     /// Checks that all side rows exist that the state refers to.
-    async fn content(&mut self) -> Result<(), StoreError> {
+    async fn check_content(&mut self) -> Result<(), StoreError> {
         let needed = self.fold.as_ref().map(|fold| fold.needed_content()).unwrap_or_default();
         for (kind, key) in needed {
             if self.journal.get(kind, &key).await?.is_none() {
-                self.found(FindingKind::ContentMissing, format!("{kind} {key} is not there"));
+                self.add_finding(FindingKind::ContentMissing, format!("{kind} {key} is not there"));
             }
         }
         Ok(())
     }
 
-    async fn answers(&mut self) -> Result<(), StoreError> {
+    async fn check_answers(&mut self) -> Result<(), StoreError> {
         let mut after = String::new();
         loop {
             let page = self.journal.answers(self.stream, &after, PAGE).await?;
@@ -242,20 +253,20 @@ impl StreamCheck<'_> {
                         continue;
                     }
                 }
-                self.checked.answers.answer(command);
+                self.checked.answers.add_answer(command);
                 let (key, revision) = (&command.key.key, command.revision);
                 match self.noted_answers.remove(&revision) {
                     Some(digest) if digest == command.digest() => {}
                     Some(_) => {
                         let what = format!("the answer under {key:?} is not the one that was given");
-                        self.found_at(FindingKind::AnswerDiffers, revision, &what);
+                        self.add_finding_at(FindingKind::AnswerDiffers, revision, &what);
                     }
                     None if self.older.contains(&revision) => {
-                        self.checked.older_answers.get_or_insert_default().answer(command);
+                        self.checked.older_answers.get_or_insert_default().add_answer(command);
                     }
                     None => {
                         let what = format!("the answer under {key:?} is of no command");
-                        self.found_at(FindingKind::AnswerOrphaned, revision, &what);
+                        self.add_finding_at(FindingKind::AnswerOrphaned, revision, &what);
                     }
                 }
             }
@@ -263,44 +274,46 @@ impl StreamCheck<'_> {
         let mut missing: Vec<u64> = self.noted_answers.keys().copied().collect();
         missing.sort_unstable();
         for revision in missing {
-            self.found_at(FindingKind::AnswerMissing, revision, "the answer that was given is not there");
+            self.add_finding_at(FindingKind::AnswerMissing, revision, "the answer that was given is not there");
         }
         Ok(())
     }
 
     /// Compares the stored documents of the stream with the derived ones. Both are ordered by collection and id.
-    async fn documents(&mut self) -> Result<(), StoreError> {
-        let mut wanted = self.fold.take().map(StreamFold::documents).unwrap_or_default().into_iter().peekable();
+    async fn check_documents(&mut self) -> Result<(), StoreError> {
+        let mut wanted = self.fold.take().map(StreamFold::into_documents).unwrap_or_default().into_iter().peekable();
         let mut after = (String::new(), String::new());
         loop {
             let page = self.journal.owned_documents(self.stream, (&after.0, &after.1), PAGE).await?;
             let Some(last) = page.last() else { break };
             after = (last.collection.clone(), last.id.clone());
             for document in &page {
-                self.checked.documents.document(document);
-                while let Some(missing) = wanted.next_if(|wanted| place(wanted) < place(document)) {
-                    self.row(FindingKind::RowMissing, &missing, "is missing");
+                self.checked.documents.add_document(document);
+                while let Some(missing) = wanted.next_if(|wanted| document_key(wanted) < document_key(document)) {
+                    self.add_row_finding(FindingKind::RowMissing, &missing, "is missing");
                 }
-                match wanted.next_if(|wanted| place(wanted) == place(document)) {
+                match wanted.next_if(|wanted| document_key(wanted) == document_key(document)) {
                     Some(wanted) if wanted == *document => {}
-                    Some(_) => self.row(FindingKind::RowDiffers, document, "is not what the records come to"),
+                    Some(_) => {
+                        self.add_row_finding(FindingKind::RowDiffers, document, "is not what the records come to");
+                    }
                     // Without a replayed state, the expected rows are unknown.
                     None if self.is_unfoldable => {}
-                    None => self.row(FindingKind::RowOrphaned, document, "follows from no record"),
+                    None => self.add_row_finding(FindingKind::RowOrphaned, document, "follows from no record"),
                 }
             }
         }
         for missing in wanted {
-            self.row(FindingKind::RowMissing, &missing, "is missing");
+            self.add_row_finding(FindingKind::RowMissing, &missing, "is missing");
         }
         Ok(())
     }
 
-    fn row(&mut self, kind: FindingKind, document: &Document, what: &str) {
-        self.found(kind, format!("{} {:?} {what}", document.collection, document.id));
+    fn add_row_finding(&mut self, kind: FindingKind, document: &Document, what: &str) {
+        self.add_finding(kind, format!("{} {:?} {what}", document.collection, document.id));
     }
 }
 
-fn place(document: &Document) -> (&str, &str) {
+fn document_key(document: &Document) -> (&str, &str) {
     (&document.collection, &document.id)
 }

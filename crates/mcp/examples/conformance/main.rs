@@ -8,7 +8,7 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use skald_app::{App, Clock, Entropy, Local};
+use skald_app::{App, Clock, Entropy, LocalEngine};
 use skald_http::{Access, Allowlist, MountedRoutes, Readiness};
 use tokio::net::TcpListener;
 
@@ -39,7 +39,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (handler, _drain) = skald_mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
     let routes = MountedRoutes::default().route(skald_mcp::PATH, handler);
     // The fixtures do not use the engine: it only authenticates tokens, and no request sends one.
-    let engine = Local::new(App::new(Arc::new(NoEntropy), Arc::new(SystemClock), Arc::new(skald_store::Memory::new())));
+    let engine =
+        LocalEngine::new(App::new(Arc::new(NoEntropy), Arc::new(SystemClock), Arc::new(skald_store::Memory::new())));
     let access = Access { engine, is_token_required: false };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     skald_http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), options.stopping).await?;

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use skald_testkit::message::{BOTH, JSON, call};
+use skald_testkit::message::{ACCEPT_BOTH, JSON, tool_call};
 
-use crate::server::{Server, dice};
+use crate::server::{Server, default_engine};
 
 const MESSAGES: usize = 2_000;
 
@@ -27,13 +27,13 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 24, 6, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            prop::collection::vec((field(), inner), 0..6)
+            prop::collection::vec((any_field_name(), inner), 0..6)
                 .prop_map(|fields| Value::Object(fields.into_iter().collect())),
         ]
     })
 }
 
-fn field() -> impl Strategy<Value = String> {
+fn any_field_name() -> impl Strategy<Value = String> {
     let known = [
         "jsonrpc",
         "id",
@@ -57,7 +57,7 @@ fn field() -> impl Strategy<Value = String> {
 }
 
 /// A message with a known method, random params, and a random id or none.
-fn almost() -> impl Strategy<Value = Value> {
+fn known_method_message() -> impl Strategy<Value = Value> {
     let methods = prop::sample::select(vec![
         "initialize",
         "initialized",
@@ -81,11 +81,11 @@ fn almost() -> impl Strategy<Value = Value> {
     })
 }
 
-fn body() -> impl Strategy<Value = Vec<u8>> {
+fn any_body() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
-        3 => almost().prop_map(|message| message.to_string().into_bytes()),
+        3 => known_method_message().prop_map(|message| message.to_string().into_bytes()),
         2 => any_json().prop_map(|message| message.to_string().into_bytes()),
-        1 => (almost(), any::<prop::sample::Index>()).prop_map(|(message, at)| {
+        1 => (known_method_message(), any::<prop::sample::Index>()).prop_map(|(message, at)| {
             let mut bytes = message.to_string().into_bytes();
             bytes.truncate(at.index(bytes.len() + 1));
             bytes
@@ -96,8 +96,8 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
 
 type Headers = Vec<(&'static str, String)>;
 
-fn headers(session: String) -> impl Strategy<Value = Headers> {
-    let accepts = vec!["*/*", "", "application/json", BOTH.1, "text/html", "text/event-stream"];
+fn any_headers(session: String) -> impl Strategy<Value = Headers> {
+    let accepts = vec!["*/*", "", "application/json", ACCEPT_BOTH.1, "text/html", "text/event-stream"];
     let versions = vec!["2024-11-05", "2025-11-25", "2026-07-28", "2099-01-01", "x"];
     let cookies = vec!["mcp_session=", "mcp_session=x", "mcp_session=x; mcp_session=y", "=;=;", "mcp_session"];
     (
@@ -123,10 +123,10 @@ fn headers(session: String) -> impl Strategy<Value = Headers> {
 fn nonsense_is_answered_and_the_server_goes_on() {
     let seconds = std::env::var("SKALD_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let server = Server::start(dice());
-    let session = server.session("2025-11-25");
+    let server = Server::start(default_engine());
+    let session = server.open_session("2025-11-25");
     let mut runner = if seconds.is_some() { TestRunner::default() } else { TestRunner::deterministic() };
-    let (bodies, headers) = (body(), headers(session.clone()));
+    let (bodies, headers) = (any_body(), any_headers(session.clone()));
     for count in 0.. {
         if end.map_or(count >= MESSAGES, |end| Instant::now() > end) {
             break;
@@ -145,12 +145,13 @@ fn nonsense_is_answered_and_the_server_goes_on() {
         let (status, kind) = (answer.status, answer.kind.clone());
         assert!(["application/json", "text/event-stream"].contains(&kind.as_str()), "{kind} for {text} with {given:?}");
         // A listener is acknowledged; everything else is answered.
-        let first = answer.message().unwrap_or_else(|| panic!("no answer, {status} {kind}, for {text} with {given:?}"));
+        let first =
+            answer.first_message().unwrap_or_else(|| panic!("no answer, {status} {kind}, for {text} with {given:?}"));
         assert_eq!(first["jsonrpc"], "2.0", "{text} with {given:?}");
-        if let Some(opened) = answer.session() {
+        if let Some(opened) = answer.session_id() {
             server.client().send("DELETE", "/mcp", &[("Mcp-Session-Id", &opened)], b"");
         }
     }
-    let answer = server.call(&session, &call("duality_rules_version", &json!({})));
+    let answer = server.call(&session, &tool_call("duality_rules_version", &json!({})));
     assert_eq!(answer["result"]["isError"], false, "the session that was there before still works");
 }

@@ -1,40 +1,40 @@
 //! Tests of toolsets, resources, prompts and completions.
 
 use serde_json::{Value, json};
-use skald_app::{Toolsets, Visible};
+use skald_app::{ToolsetFilter, Toolsets};
 use skald_mcp::McpOptions;
-use skald_testkit::message::{BOTH, JSON, call, request};
+use skald_testkit::message::{ACCEPT_BOTH, JSON, request, tool_call};
 
-use crate::server::{Server, dice, snapshot};
+use crate::server::{Server, default_engine, snapshot};
 
-fn tools(server: &Server, headers: &[(&str, &str)]) -> Vec<String> {
-    let listed = server.modern_with(&request(1, "tools/list", &json!({})), headers).json();
+fn tool_names(server: &Server, headers: &[(&str, &str)]) -> Vec<String> {
+    let listed = server.post_modern_with(&request(1, "tools/list", &json!({})), headers).json();
     let tools = listed["result"]["tools"].as_array().unwrap();
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-fn ask(server: &Server, method: &str, params: &Value) -> Value {
-    server.modern(&request(1, method, params)).json()
+fn call_method(server: &Server, method: &str, params: &Value) -> Value {
+    server.post_modern(&request(1, method, params)).json()
 }
 
 #[test]
 fn a_header_narrows_the_toolsets() {
-    let server = Server::start(dice());
-    assert_eq!(tools(&server, &[]).len(), 33);
-    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 8);
-    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 33);
+    let server = Server::start(default_engine());
+    assert_eq!(tool_names(&server, &[]).len(), 33);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 8);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 33);
     let elsewhere = ("X-MCP-Toolsets", "lore");
-    assert!(tools(&server, &[elsewhere]).is_empty());
+    assert!(tool_names(&server, &[elsewhere]).is_empty());
     for (method, list) in [
         ("resources/list", "resources"),
         ("resources/templates/list", "resourceTemplates"),
         ("prompts/list", "prompts"),
     ] {
-        let listed = server.modern_with(&request(1, method, &json!({})), &[elsewhere]).json();
+        let listed = server.post_modern_with(&request(1, method, &json!({})), &[elsewhere]).json();
         assert_eq!(listed["result"][list], json!([]), "{method}");
     }
     let hidden = [
-        call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]})),
+        tool_call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]})),
         request(1, "resources/read", &json!({"uri": "dice://rules/duality"})),
         request(
             1,
@@ -46,7 +46,7 @@ fn a_header_narrows_the_toolsets() {
         request(1, "prompts/get", &json!({"name": "explain_odds", "arguments": {"difficulty": "15"}})),
     ];
     for message in hidden {
-        let error = &server.modern_with(&message, &[elsewhere]).json()["error"];
+        let error = &server.post_modern_with(&message, &[elsewhere]).json()["error"];
         assert!(error["message"].as_str().unwrap().contains("hidden"), "{error}");
         assert_eq!(error["data"]["error"]["code"], "NOT_FOUND");
     }
@@ -54,9 +54,9 @@ fn a_header_narrows_the_toolsets() {
 
 #[test]
 fn an_unknown_toolset_is_named_with_the_known() {
-    let server = Server::start(dice());
-    let session = server.session("2025-11-25");
-    let headers = [JSON, BOTH, ("Mcp-Session-Id", session.as_str()), ("X-MCP-Toolsets", "dices")];
+    let server = Server::start(default_engine());
+    let session = server.open_session("2025-11-25");
+    let headers = [JSON, ACCEPT_BOTH, ("Mcp-Session-Id", session.as_str()), ("X-MCP-Toolsets", "dices")];
     let error = &server.post(&headers, &request(1, "tools/list", &json!({}))).json()["error"];
     assert_eq!(error["code"], -32602);
     let message = error["message"].as_str().unwrap();
@@ -65,60 +65,60 @@ fn an_unknown_toolset_is_named_with_the_known() {
 
 #[test]
 fn read_only_hides_what_rolls() {
-    let server = Server::start(dice());
+    let server = Server::start(default_engine());
     for value in ["true", "TRUE", "1"] {
         let read_only = [("X-MCP-Readonly", value)];
-        let listed = tools(&server, &read_only);
+        let listed = tool_names(&server, &read_only);
         assert!(
             listed.iter().all(|tool| !["roll", "roll_dice", "duality_action_roll"].contains(&tool.as_str())),
             "{listed:?}"
         );
         assert_eq!(listed.len(), 13);
-        let roll = call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
-        assert_eq!(server.modern_with(&roll, &read_only).json()["error"]["code"], -32602);
+        let roll = tool_call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
+        assert_eq!(server.post_modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
-    assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 33);
-    let unclear = server.modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
+    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 33);
+    let unclear = server.post_modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }
 
 #[test]
 fn of_repeated_headers_each_narrows() {
-    let server = Server::start(dice());
+    let server = Server::start(default_engine());
     let twice = [
         ("X-MCP-Readonly", "false"),
         ("X-MCP-Readonly", "true"),
         ("X-MCP-Toolsets", "all"),
         ("X-MCP-Toolsets", "dice"),
     ];
-    assert_eq!(tools(&server, &twice).len(), 5);
+    assert_eq!(tool_names(&server, &twice).len(), 5);
     for unclear in ["bogus", ",", ""] {
         let headers = [("X-MCP-Toolsets", "dice"), ("X-MCP-Toolsets", unclear)];
-        let answer = server.modern_with(&request(1, "tools/list", &json!({})), &headers).json();
+        let answer = server.post_modern_with(&request(1, "tools/list", &json!({})), &headers).json();
         assert_eq!(answer["error"]["code"], -32602, "{unclear:?}");
     }
 }
 
 #[test]
 fn a_header_cannot_widen_what_the_server_offers() {
-    let visible = Visible { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
-    let server = Server::with(dice(), McpOptions { visible, ..McpOptions::default() });
+    let visible = ToolsetFilter { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
+    let server = Server::start_with(default_engine(), McpOptions { visible, ..McpOptions::default() });
     let headers = [("X-MCP-Toolsets", "all"), ("X-MCP-Readonly", "false")];
-    assert_eq!(tools(&server, &headers).len(), 5);
+    assert_eq!(tool_names(&server, &headers).len(), 5);
 }
 
 #[test]
 fn resources_are_listed_and_read() {
-    let server = Server::start(dice());
+    let server = Server::start(default_engine());
     snapshot!(
         "lists",
         json!({
-            "resources": ask(&server, "resources/list", &json!({}))["result"]["resources"],
-            "templates": ask(&server, "resources/templates/list", &json!({}))["result"]["resourceTemplates"],
-            "prompts": ask(&server, "prompts/list", &json!({}))["result"]["prompts"],
+            "resources": call_method(&server, "resources/list", &json!({}))["result"]["resources"],
+            "templates": call_method(&server, "resources/templates/list", &json!({}))["result"]["resourceTemplates"],
+            "prompts": call_method(&server, "prompts/list", &json!({}))["result"]["prompts"],
         })
     );
-    let read = |uri: &str| ask(&server, "resources/read", &json!({"uri": uri}));
+    let read = |uri: &str| call_method(&server, "resources/read", &json!({"uri": uri}));
     let rules = &read("dice://rules/duality")["result"]["contents"][0];
     assert_eq!((&rules["uri"], &rules["mimeType"]), (&json!("dice://rules/duality"), &json!("text/markdown")));
     assert!(rules["text"].as_str().unwrap().starts_with("# Duality dice"));
@@ -129,12 +129,12 @@ fn resources_are_listed_and_read() {
 
 #[test]
 fn a_resource_that_is_not_there_is_not_found_in_each_eras_words() {
-    let server = Server::start(dice());
-    let session = server.session("2025-11-25");
+    let server = Server::start(default_engine());
+    let session = server.open_session("2025-11-25");
     for uri in ["campaign://camp_abc123", "nowhere://x", "x"] {
         let message = request(1, "resources/read", &json!({"uri": uri}));
         assert_eq!(server.call(&session, &message)["error"]["code"], -32002, "{uri}");
-        let error = &server.modern(&message).json()["error"];
+        let error = &server.post_modern(&message).json()["error"];
         assert_eq!(error["code"], -32602, "{uri}");
         assert_eq!((&error["data"]["error"]["code"], &error["data"]["uri"]), (&json!("NOT_FOUND"), &json!(uri)));
     }
@@ -142,22 +142,24 @@ fn a_resource_that_is_not_there_is_not_found_in_each_eras_words() {
         ["dice://rules/chess", "dice://duality/odds/2", "dice://duality/odds/2/15/more", "dice://duality/odds//15"]
     {
         let message = request(1, "resources/read", &json!({"uri": uri}));
-        for answer in [server.call(&session, &message), server.modern(&message).json()] {
+        for answer in [server.call(&session, &message), server.post_modern(&message).json()] {
             let error = &answer["error"];
             assert_eq!((&error["code"], &error["data"]["error"]["code"]), (&json!(-32602), &json!("INVALID_PARAMS")));
             assert!(error["message"].as_str().unwrap().contains("did you mean dice://"), "{error}");
         }
     }
     for (uri, path) in [("dice://duality/odds/2/hard", "/difficulty"), ("dice://duality/odds/2/-1", "/difficulty")] {
-        let error = &server.modern(&request(1, "resources/read", &json!({"uri": uri}))).json()["error"];
+        let error = &server.post_modern(&request(1, "resources/read", &json!({"uri": uri}))).json()["error"];
         assert_eq!((&error["code"], &error["data"]["error"]["path"]), (&json!(-32602), &json!(path)), "{uri}");
     }
 }
 
 #[test]
 fn a_prompt_has_the_odds_counted() {
-    let server = Server::start(dice());
-    let get = |arguments: Value| ask(&server, "prompts/get", &json!({"name": "explain_odds", "arguments": arguments}));
+    let server = Server::start(default_engine());
+    let get = |arguments: Value| {
+        call_method(&server, "prompts/get", &json!({"name": "explain_odds", "arguments": arguments}))
+    };
     let result = &get(json!({"modifier": "2", "difficulty": "15", "outcome": "critical_success"}))["result"];
     snapshot!("prompt", result["messages"]);
     assert_eq!(get(json!({"difficulty": "15"}))["result"]["messages"][0]["role"], "user");
@@ -169,15 +171,19 @@ fn a_prompt_has_the_odds_counted() {
     ] {
         assert_eq!(get(arguments.clone())["error"]["code"], -32602, "{arguments}");
     }
-    let unknown = ask(&server, "prompts/get", &json!({"name": "no_such_prompt"}));
+    let unknown = call_method(&server, "prompts/get", &json!({"name": "no_such_prompt"}));
     assert_eq!(unknown["error"]["code"], -32602);
 }
 
 #[test]
 fn arguments_are_completed_from_their_schemas() {
-    let server = Server::start(dice());
+    let server = Server::start(default_engine());
     let complete = |reference: Value, name: &str, value: &str| {
-        ask(&server, "completion/complete", &json!({"ref": reference, "argument": {"name": name, "value": value}}))
+        call_method(
+            &server,
+            "completion/complete",
+            &json!({"ref": reference, "argument": {"name": name, "value": value}}),
+        )
     };
     let prompt = json!({"type": "ref/prompt", "name": "explain_odds"});
     let values = |answer: &Value| answer["result"]["completion"]["values"].clone();
@@ -195,10 +201,10 @@ fn arguments_are_completed_from_their_schemas() {
 
 #[test]
 fn a_malformed_uri_is_refused_in_short() {
-    let server = Server::start(dice());
-    let session = server.session("2025-11-25");
+    let server = Server::start(default_engine());
+    let session = server.open_session("2025-11-25");
     let read = |uri: &str, toolsets: &str| {
-        let headers = [JSON, BOTH, ("Mcp-Session-Id", session.as_str()), ("X-MCP-Toolsets", toolsets)];
+        let headers = [JSON, ACCEPT_BOTH, ("Mcp-Session-Id", session.as_str()), ("X-MCP-Toolsets", toolsets)];
         server.post(&headers, &request(2, "resources/read", &json!({"uri": uri}))).json()
     };
     let answer = read("campaign://x/bogus", "campaign");

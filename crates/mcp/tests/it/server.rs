@@ -10,46 +10,47 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skald_app::{
-    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Fault, Holder, Local,
-    Operation, OperationEntry, OperationKind, Principal, PrincipalKind, Resource, Revocations, Roles, Toolset,
+    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Fault, Holder,
+    LocalEngine, Operation, OperationEntry, OperationKind, Principal, PrincipalKind, Resource, Revocations, Roles,
+    Toolset,
 };
 use skald_http::{Access, Allowlist, MountedRoutes, Readiness};
 use skald_mcp::{Drain, McpOptions};
-use skald_testkit::message::{self, BOTH, JSON};
+use skald_testkit::message::{self, ACCEPT_BOTH, JSON};
 use skald_testkit::{Client, Reply};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 /// Entropy that is always the same, so that answers can be compared.
-struct Sevens;
+struct ConstantEntropy;
 
-impl Entropy for Sevens {
+impl Entropy for ConstantEntropy {
     fn bytes(&self) -> [u8; 32] {
         [7; 32]
     }
 }
 
 /// A clock with a fixed time.
-struct Noon;
+struct FixedClock;
 
-impl Clock for Noon {
+impl Clock for FixedClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::from_second(1_768_478_400).expect("a moment")
     }
 }
 
 pub(crate) fn app() -> App {
-    App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(skald_store::Memory::new()))
+    App::new(Arc::new(ConstantEntropy), Arc::new(FixedClock), Arc::new(skald_store::Memory::new()))
 }
 
 /// An engine with Skald's own catalogue.
-pub(crate) fn dice() -> Arc<Local> {
-    Local::new(app())
+pub(crate) fn default_engine() -> Arc<LocalEngine> {
+    LocalEngine::new(app())
 }
 
 /// An engine with one operation that panics and one that is slow.
-pub(crate) fn awkward() -> Arc<Local> {
+pub(crate) fn panic_and_slow_engine() -> Arc<LocalEngine> {
     let resources = ["test://first", "test://second"].map(|uri| Resource {
         uri,
         name: uri,
@@ -61,8 +62,8 @@ pub(crate) fn awkward() -> Arc<Local> {
         fixed: None,
         listed: None,
     });
-    let operations = vec![OperationEntry::of::<Panics>(), OperationEntry::of::<Slow>()];
-    Local::with_catalogue(app(), Catalogue::new(operations, resources.to_vec(), Vec::new()))
+    let operations = vec![OperationEntry::from_operation::<Panics>(), OperationEntry::from_operation::<Slow>()];
+    LocalEngine::with_catalogue(app(), Catalogue::new(operations, resources.to_vec(), Vec::new()))
 }
 
 /// The number of `slow` calls that have begun, by their milliseconds.
@@ -141,15 +142,15 @@ pub(crate) const UNIDENTIFIED: &str = "unidentified";
 
 impl Server {
     pub(crate) fn start(engine: Arc<dyn Engine>) -> Self {
-        Self::with(engine, McpOptions::default())
+        Self::start_with(engine, McpOptions::default())
     }
 
-    pub(crate) fn with(engine: Arc<dyn Engine>, options: McpOptions) -> Self {
+    pub(crate) fn start_with(engine: Arc<dyn Engine>, options: McpOptions) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
         let access = Access { engine: Arc::clone(&engine), is_token_required: false };
-        let (handler, drain) = skald_mcp::http(engine, &options);
+        let (handler, drain) = skald_mcp::http_route(engine, &options);
         let revocations = Arc::<Revocations>::default();
         let signals = Arc::clone(&revocations);
         let handler = handler.layer(axum::middleware::map_request(move |mut request: Request| {
@@ -183,8 +184,8 @@ impl Server {
     }
 
     /// Opens a session and returns its id.
-    pub(crate) fn session(&self, version: &str) -> String {
-        let reply = self.post(&[JSON, BOTH], &message::initialize(version));
+    pub(crate) fn open_session(&self, version: &str) -> String {
+        let reply = self.post(&[JSON, ACCEPT_BOTH], &message::initialize(version));
         assert_eq!(reply.status, 200, "{}", reply.text());
         reply.header("mcp-session-id").expect("a session").to_owned()
     }
@@ -195,16 +196,16 @@ impl Server {
 
     /// A call in a session, as a well-behaved client makes it.
     pub(crate) fn call(&self, session: &str, message: &Value) -> Value {
-        self.post(&[JSON, BOTH, ("Mcp-Session-Id", session)], message).json()
+        self.post(&[JSON, ACCEPT_BOTH, ("Mcp-Session-Id", session)], message).json()
     }
 
     /// A request of 2026-07-28.
-    pub(crate) fn modern(&self, message: &Value) -> Reply {
-        self.modern_with(message, &[])
+    pub(crate) fn post_modern(&self, message: &Value) -> Reply {
+        self.post_modern_with(message, &[])
     }
 
-    pub(crate) fn modern_with(&self, message: &Value, more: &[(&str, &str)]) -> Reply {
-        let message = message::modern(message.clone());
+    pub(crate) fn post_modern_with(&self, message: &Value, more: &[(&str, &str)]) -> Reply {
+        let message = message::with_modern_meta(message.clone());
         let headers = message::modern_headers(&message);
         let mut headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         headers.extend_from_slice(more);

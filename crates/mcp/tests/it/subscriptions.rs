@@ -5,54 +5,54 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skald_app::{ResourceChange, limits};
-use skald_testkit::message::{self, BOTH, JSON, request};
-use skald_testkit::{Client, Events};
+use skald_testkit::message::{self, ACCEPT_BOTH, JSON, request};
+use skald_testkit::{Client, EventStream};
 
-use crate::server::{Server, awkward, dice};
+use crate::server::{Server, default_engine, panic_and_slow_engine};
 
-fn updated(uri: &str) -> ResourceChange {
+fn resource_change(uri: &str) -> ResourceChange {
     ResourceChange::Resource(uri.into())
 }
 
-fn next(events: &mut Events) -> (String, Option<String>) {
+fn next_notification(events: &mut EventStream) -> (String, Option<String>) {
     let message = events.next().expect("a message");
     let uri = message["params"]["uri"].as_str().map(str::to_owned);
     (message["method"].as_str().unwrap_or_default().to_owned(), uri)
 }
 
-fn update(uri: &str) -> (String, Option<String>) {
+fn update_notification(uri: &str) -> (String, Option<String>) {
     ("notifications/resources/updated".to_owned(), Some(uri.to_owned()))
 }
 
-fn list_changed() -> (String, Option<String>) {
+fn list_changed_notification() -> (String, Option<String>) {
     ("notifications/resources/list_changed".to_owned(), None)
 }
 
 #[test]
 fn a_session_hears_of_what_it_subscribed_to() {
-    let engine = awkward();
+    let engine = panic_and_slow_engine();
     let server = Server::start(engine.clone());
-    let session = server.session("2025-11-25");
+    let session = server.open_session("2025-11-25");
     let mut stream = server.client().open("GET", "/mcp", &[("Mcp-Session-Id", &session)], b"");
     let subscribe = |method: &str, uri: &str| server.call(&session, &request(2, method, &json!({"uri": uri})));
     assert_eq!(subscribe("resources/subscribe", "test://first")["result"], json!({}));
-    engine.publish(updated("test://second"));
-    engine.publish(updated("test://first"));
+    engine.publish(resource_change("test://second"));
+    engine.publish(resource_change("test://first"));
     engine.publish(ResourceChange::ResourceList);
-    assert_eq!(next(&mut stream), update("test://first"));
-    assert_eq!(next(&mut stream), list_changed());
+    assert_eq!(next_notification(&mut stream), update_notification("test://first"));
+    assert_eq!(next_notification(&mut stream), list_changed_notification());
 
     subscribe("resources/unsubscribe", "test://first");
-    engine.publish(updated("test://first"));
+    engine.publish(resource_change("test://first"));
     engine.publish(ResourceChange::ResourceList);
-    assert_eq!(next(&mut stream), list_changed(), "nobody asks for the first any more");
+    assert_eq!(next_notification(&mut stream), list_changed_notification(), "nobody asks for the first any more");
     assert_eq!(subscribe("resources/subscribe", "test://third")["error"]["code"], -32002);
 }
 
 #[test]
 fn a_session_watches_only_so_many_resources() {
-    let server = Server::start(dice());
-    let session = server.session("2025-11-25");
+    let server = Server::start(default_engine());
+    let session = server.open_session("2025-11-25");
     let subscribe = |number: usize| {
         let uri = format!("campaign://camp_{number}");
         server.call(&session, &request(2, "resources/subscribe", &json!({"uri": uri})))
@@ -66,9 +66,9 @@ fn a_session_watches_only_so_many_resources() {
     assert!(message.contains("one client watches at most 256 resources"), "{refused}");
 }
 
-fn listen(client: Client, uris: &Value) -> Events {
+fn listen(client: Client, uris: &Value) -> EventStream {
     let filter = json!({"notifications": {"resourceSubscriptions": uris, "resourcesListChanged": true, "toolsListChanged": true}});
-    let message = message::modern(request(5, "subscriptions/listen", &filter));
+    let message = message::with_modern_meta(request(5, "subscriptions/listen", &filter));
     let headers = message::modern_headers(&message);
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     client.open("POST", "/mcp", &headers, message.to_string().as_bytes())
@@ -76,7 +76,7 @@ fn listen(client: Client, uris: &Value) -> Events {
 
 #[test]
 fn a_listener_is_acknowledged_and_told_everything_once() {
-    let engine = awkward();
+    let engine = panic_and_slow_engine();
     let server = Server::start(engine.clone());
     let mut events = listen(server.client(), &json!(["test://first", "test://nowhere"]));
     assert_eq!((events.status, events.kind.as_str()), (200, "text/event-stream"));
@@ -86,22 +86,22 @@ fn a_listener_is_acknowledged_and_told_everything_once() {
         acknowledged["params"]["notifications"],
         json!({"resourcesListChanged": true, "resourceSubscriptions": ["test://first"]})
     );
-    assert_eq!(next(&mut events), update("test://first"), "announced once on entry");
+    assert_eq!(next_notification(&mut events), update_notification("test://first"), "announced once on entry");
     for _ in 0..3 {
-        engine.publish(updated("test://first"));
-        engine.publish(updated("test://second"));
+        engine.publish(resource_change("test://first"));
+        engine.publish(resource_change("test://second"));
         engine.publish(ResourceChange::ResourceList);
-        assert_eq!(next(&mut events), update("test://first"));
-        assert_eq!(next(&mut events), list_changed());
+        assert_eq!(next_notification(&mut events), update_notification("test://first"));
+        assert_eq!(next_notification(&mut events), list_changed_notification());
     }
 }
 
 #[test]
 fn a_header_hides_resources_from_a_listener() {
-    let engine = awkward();
+    let engine = panic_and_slow_engine();
     let server = Server::start(engine.clone());
     let filter = json!({"notifications": {"resourceSubscriptions": ["test://first"], "resourcesListChanged": true}});
-    let message = message::modern(request(5, "subscriptions/listen", &filter));
+    let message = message::with_modern_meta(request(5, "subscriptions/listen", &filter));
     let headers = message::modern_headers(&message);
     let mut headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     headers.push(("X-MCP-Toolsets", "lore"));
@@ -112,7 +112,7 @@ fn a_header_hides_resources_from_a_listener() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !heard.load(Ordering::Relaxed) {
-                engine.publish(updated("test://first"));
+                engine.publish(resource_change("test://first"));
                 engine.publish(ResourceChange::ResourceList);
                 std::thread::yield_now();
             }
@@ -125,7 +125,7 @@ fn a_header_hides_resources_from_a_listener() {
 
 #[test]
 fn listeners_end_when_the_server_stops() {
-    let server = Server::start(dice());
+    let server = Server::start(default_engine());
     let mut events = listen(server.client(), &json!(["dice://rules/duality"]));
     events.next().unwrap();
     events.next().unwrap();
@@ -139,8 +139,8 @@ fn listeners_end_when_the_server_stops() {
 #[test]
 fn a_client_without_a_session_cannot_subscribe() {
     let options = skald_mcp::McpOptions { sessions: false, ..skald_mcp::McpOptions::default() };
-    let server = Server::with(dice(), options);
+    let server = Server::start_with(default_engine(), options);
     let message = request(2, "resources/subscribe", &json!({"uri": "dice://rules/duality"}));
-    let error = &server.post(&[JSON, BOTH], &message).json()["error"];
+    let error = &server.post(&[JSON, ACCEPT_BOTH], &message).json()["error"];
     assert_eq!(error["code"], -32600);
 }

@@ -1,17 +1,17 @@
 //! Tests of tools as clients list and call them.
 
 use serde_json::{Value, json};
-use skald_testkit::message::{call, request};
+use skald_testkit::message::{request, tool_call};
 
-use crate::server::{Server, awkward, dice, snapshot};
+use crate::server::{Server, default_engine, panic_and_slow_engine, snapshot};
 
-fn called(server: &Server, tool: &str, arguments: &Value) -> Value {
-    server.modern(&call(tool, arguments)).json()["result"].clone()
+fn call_tool(server: &Server, tool: &str, arguments: &Value) -> Value {
+    server.post_modern(&tool_call(tool, arguments)).json()["result"].clone()
 }
 
 /// The error object of a refused call. Checks the form of the refusal as well.
 fn refusal(server: &Server, tool: &str, arguments: &Value) -> Value {
-    let result = called(server, tool, arguments);
+    let result = call_tool(server, tool, arguments);
     assert_eq!(result["isError"], true, "{result}");
     assert_eq!(result.get("structuredContent"), None, "an error is not what the output schema promises");
     let texts: Vec<&str> =
@@ -26,7 +26,7 @@ fn refusal(server: &Server, tool: &str, arguments: &Value) -> Value {
 }
 
 /// The id that is generated for a prefix: always the same one, since entropy is constant here.
-fn id(prefix: &str) -> String {
+fn generated_id(prefix: &str) -> String {
     format!("{prefix}_a4dqobyha4dqobyha4dqobyha4")
 }
 
@@ -52,20 +52,26 @@ fn good_calls() -> Vec<(&'static str, Value)> {
             "campaign_create",
             json!({"name": "The Lost Expedition", "gm_mode": "HUMAN", "theme_prompt": "A cursed forest"}),
         ),
-        ("participant_create", json!({"campaign_id": id("camp"), "display_name": "Alice", "role": "PLAYER"})),
-        ("actor_create", json!({"campaign_id": id("camp"), "name": "Thorin Ironforge", "kind": "PC"})),
-        ("actor_control_set", json!({"actor_id": id("actor"), "controller": id("part")})),
+        ("participant_create", json!({"campaign_id": generated_id("camp"), "display_name": "Alice", "role": "PLAYER"})),
+        ("actor_create", json!({"campaign_id": generated_id("camp"), "name": "Thorin Ironforge", "kind": "PC"})),
+        ("actor_control_set", json!({"actor_id": generated_id("actor"), "controller": generated_id("part")})),
         ("session_start", json!({"name": "Session 1"})),
-        ("set_context", json!({"campaign_id": id("camp"), "session_id": id("sess"), "participant_id": id("part")})),
+        (
+            "set_context",
+            json!({"campaign_id": generated_id("camp"), "session_id": generated_id("sess"), "participant_id": generated_id("part")}),
+        ),
         ("session_note", json!({"text": "They met a bear."})),
         ("session_recap", json!({})),
         ("session_end", json!({})),
         ("campaign_read", json!({"view": "actors", "limit": 1})),
         ("events_list", json!({"types": ["session."], "order": "oldest"})),
         ("campaign_update", json!({"name": "The Found Expedition"})),
-        ("participant_update", json!({"participant_id": id("part"), "display_name": "Alicia"})),
-        ("actor_update", json!({"actor_id": id("actor"), "method": "remove"})),
-        ("universe", json!({"method": "create", "universeId": "u-1", "name": "Sol", "campaignId": id("camp")})),
+        ("participant_update", json!({"participant_id": generated_id("part"), "display_name": "Alicia"})),
+        ("actor_update", json!({"actor_id": generated_id("actor"), "method": "remove"})),
+        (
+            "universe",
+            json!({"method": "create", "universeId": "u-1", "name": "Sol", "campaignId": generated_id("camp")}),
+        ),
         ("get_universe_state", json!({"universeId": "u-1"})),
         ("list_universe_commands", json!({"universeId": "u-1", "category": "Star hierarchy"})),
         ("send_universe_command", json!({"universeId": "u-1", "command": {"type": "tick"}})),
@@ -88,16 +94,16 @@ fn good_calls() -> Vec<(&'static str, Value)> {
 
 #[test]
 fn a_picture_is_an_image_beside_the_numbers() {
-    let server = Server::start(dice());
+    let server = Server::start(default_engine());
     let arguments = json!({"expression": "duality(+2, dc 15)", "picture": true});
-    let result = called(&server, "odds", &arguments);
+    let result = call_tool(&server, "odds", &arguments);
     let [text, image] = &result["content"].as_array().unwrap()[..] else { panic!("two blocks: {result}") };
     assert_eq!(image["type"], "image");
     assert_eq!(image["mimeType"], "image/png");
     // It begins like a PNG in base64 and has a plausible size.
     let data = image["data"].as_str().unwrap();
     assert!(data.starts_with("iVBORw0KGgo") && data.len() > 10_000, "{} characters", data.len());
-    let plain = called(&server, "odds", &json!({"expression": "duality(+2, dc 15)"}));
+    let plain = call_tool(&server, "odds", &json!({"expression": "duality(+2, dc 15)"}));
     assert_eq!(result["structuredContent"], plain["structuredContent"], "the numbers are the same");
     assert_eq!(text, &plain["content"][0]);
     assert_eq!(plain["content"].as_array().unwrap().len(), 1, "nobody asked for a picture");
@@ -105,17 +111,17 @@ fn a_picture_is_an_image_beside_the_numbers() {
 
 #[test]
 fn every_tool_answers_what_its_schema_promises() {
-    let server = Server::start(dice());
-    let tools = skald_mcp::tools(&*dice());
+    let server = Server::start(default_engine());
+    let tools = skald_mcp::tools(&*default_engine());
     let calls = good_calls();
     // The list of tools reads a run before it creates one, so this run is created first.
-    called(&server, "state_gate.create_run", &json!({"process_id": "exploration-process", "run_id": "run-1"}));
+    call_tool(&server, "state_gate.create_run", &json!({"process_id": "exploration-process", "run_id": "run-1"}));
     assert_eq!(
         tools.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
         calls.iter().map(|(name, _)| *name).collect::<Vec<_>>()
     );
     for ((name, tool), (_, arguments)) in tools.iter().zip(calls) {
-        let result = called(&server, name, &arguments);
+        let result = call_tool(&server, name, &arguments);
         assert_eq!(result["isError"], false, "{name}: {result}");
         let structured = &result["structuredContent"];
         let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
@@ -153,7 +159,7 @@ const DESTRUCTIVE: [&str; 4] = ["universe", "send_universe_command", "state_gate
 
 #[test]
 fn the_whole_list_keeps_the_rules() {
-    let tools = skald_mcp::tools(&*dice());
+    let tools = skald_mcp::tools(&*default_engine());
     let mut characters = 0;
     for (name, tool) in &tools {
         let text = |field: &str| tool[field].as_str().unwrap_or_default();
@@ -179,7 +185,7 @@ fn the_whole_list_keeps_the_rules() {
 
 #[test]
 fn a_refusal_teaches() {
-    let server = Server::start(dice());
+    let server = Server::start(default_engine());
     let refused = |tool, arguments| refusal(&server, tool, &arguments);
     snapshot!(
         "refusals",
@@ -210,15 +216,15 @@ fn a_refusal_teaches() {
 
 #[test]
 fn a_whole_number_is_an_integer_however_it_is_written() {
-    let server = Server::start(dice());
-    let result = called(&server, "duality_outcome", &json!({"hope": 8.0, "fear": 5, "difficulty": 15.0}));
+    let server = Server::start(default_engine());
+    let result = call_tool(&server, "duality_outcome", &json!({"hope": 8.0, "fear": 5, "difficulty": 15.0}));
     assert_eq!(result["structuredContent"]["difficulty"], 15, "{result}");
 }
 
 #[test]
 fn a_live_roll_ignores_the_clients_seed() {
-    let server = Server::start(dice());
-    let roll = |rng: Value| called(&server, "roll_dice", &json!({"dice": [{"sides": 20, "count": 10}], "rng": rng}));
+    let server = Server::start(default_engine());
+    let roll = |rng: Value| call_tool(&server, "roll_dice", &json!({"dice": [{"sides": 20, "count": 10}], "rng": rng}));
     let live = roll(json!({"seed": 42}))["structuredContent"].clone();
     assert_eq!(live["rng"]["seed_used"], "07".repeat(32));
     assert_eq!((&live["rng"]["seed_source"], &live["rng"]["roll_mode"]), (&json!("SERVER"), &json!("LIVE")));
@@ -229,9 +235,9 @@ fn a_live_roll_ignores_the_clients_seed() {
 
 #[test]
 fn an_unknown_tool_is_a_protocol_error_that_names_the_known() {
-    let server = Server::start(dice());
+    let server = Server::start(default_engine());
     for (tool, meant) in [("rol_dice", "roll_dice"), ("duality_rules", "duality_rules_version")] {
-        let error = &server.modern(&call(tool, &json!({}))).json()["error"];
+        let error = &server.post_modern(&tool_call(tool, &json!({}))).json()["error"];
         assert_eq!(error["code"], -32602);
         assert!(error["message"].as_str().unwrap().ends_with(&format!("did you mean {meant}?")), "{error}");
         assert_eq!(error.to_string().matches("session_recap").count(), 1, "the others are named once: {error}");
@@ -240,19 +246,23 @@ fn an_unknown_tool_is_a_protocol_error_that_names_the_known() {
 
 #[test]
 fn a_list_has_one_page() {
-    let server = Server::start(dice());
-    let error = &server.modern(&request(1, "tools/list", &json!({"cursor": "x"}))).json()["error"];
+    let server = Server::start(default_engine());
+    let error = &server.post_modern(&request(1, "tools/list", &json!({"cursor": "x"}))).json()["error"];
     assert_eq!(error["code"], -32602);
 }
 
 #[test]
 fn a_panic_is_one_requests_failure() {
-    let server = Server::start(awkward());
-    let session = server.session("2025-11-25");
-    let result = server.call(&session, &call("panics", &json!({})))["result"].clone();
+    let server = Server::start(panic_and_slow_engine());
+    let session = server.open_session("2025-11-25");
+    let result = server.call(&session, &tool_call("panics", &json!({})))["result"].clone();
     let error = &result["_meta"]["skald/error"];
     assert_eq!(error["code"], "INTERNAL_ERROR");
     assert!(error["request_id"].as_str().unwrap().starts_with("req_"));
     assert!(!result.to_string().contains("secret"), "the cause is for the log: {result}");
-    assert_eq!(server.call(&session, &call("slow", &json!({})))["result"]["isError"], false, "the session goes on");
+    assert_eq!(
+        server.call(&session, &tool_call("slow", &json!({})))["result"]["isError"],
+        false,
+        "the session goes on"
+    );
 }

@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skald_app::{
-    Allowed, App, Call, Caller, Engine, Exposed, Fault, FaultField, Local, Noun, Nouns, Operation, OperationEntry,
-    OperationKind, Prompt, PromptEntry, RecordAudience, Resource, ResourceChange, Route, Toolset, Visible,
+    Allowed, App, Call, Caller, Engine, Exposed, Fault, FaultField, LocalEngine, Noun, Nouns, Operation,
+    OperationEntry, OperationKind, Prompt, PromptEntry, RecordAudience, Resource, ResourceChange, Route, Toolset,
+    ToolsetFilter,
 };
-use skald_domain::decider::{Decider, Given};
+use skald_domain::decider::{Decider, DecisionContext};
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
 use skald_grpc::proto::skald::{CallRequest, DescribeRequest, ReadRequest};
 use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
@@ -19,8 +20,8 @@ use skald_journal::{
     VerifyVerdict, WholeSnapshot, rebuild, verify,
 };
 use skald_mcp::McpOptions;
-use skald_testkit::message::{self, BOTH, JSON, request};
-use skald_testkit::{Client, Events};
+use skald_testkit::message::{self, ACCEPT_BOTH, JSON, request};
+use skald_testkit::{Client, EventStream};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -46,11 +47,11 @@ impl Decider for LanternRules {
     type Refusal = &'static str;
     type State = Lantern;
 
-    fn decide(lantern: &Lantern, oil: &String, _: &Given) -> Result<Vec<LanternEvent>, &'static str> {
+    fn decide(lantern: &Lantern, oil: &String, _: &DecisionContext) -> Result<Vec<LanternEvent>, &'static str> {
         if lantern.is_lit { Err("it is lit already") } else { Ok(vec![LanternEvent::Lit { oil: oil.clone() }]) }
     }
 
-    fn evolve(_: Lantern, _: &LanternEvent, _: &Given) -> Lantern {
+    fn evolve(_: Lantern, _: &LanternEvent, _: &DecisionContext) -> Lantern {
         Lantern { is_lit: true }
     }
 }
@@ -63,11 +64,11 @@ impl StreamKind for LanternStream {
     type Parts = WholeSnapshot<Lantern>;
     type ReadCache = ();
 
-    fn kind(_: &LanternEvent) -> &'static str {
+    fn event_kind(_: &LanternEvent) -> &'static str {
         "lantern.lit.v1"
     }
 
-    fn index(stream: &StreamName, _: &Lantern, _: &[LanternEvent]) -> Vec<ReadModelChange> {
+    fn read_model_changes(stream: &StreamName, _: &Lantern, _: &[LanternEvent]) -> Vec<ReadModelChange> {
         vec![ReadModelChange::Put(Document {
             collection: "lanterns".to_owned(),
             id: stream.id().to_owned(),
@@ -110,7 +111,7 @@ impl Operation for LanternLight {
     type Output = LanternOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: LanternInput) -> Result<LanternOutput, Fault> {
-        let given = Given { at: app.clock.now(), by: call.caller.id().to_owned() };
+        let given = DecisionContext { at: app.clock.now(), by: call.caller.id().to_owned() };
         let submission = Submission::new("whale oil".to_owned(), given);
         let applied = streams(app).execute(&stream(&input.lantern_id), submission).await;
         applied.map(|applied| LanternOutput { is_lit: applied.committed.state.is_lit }).map_err(|_| {
@@ -161,7 +162,7 @@ struct LanternNoun;
 
 impl Noun for LanternNoun {
     fn operations(&self) -> Vec<OperationEntry> {
-        vec![OperationEntry::of::<LanternLight>(), OperationEntry::of::<LanternRead>()]
+        vec![OperationEntry::from_operation::<LanternLight>(), OperationEntry::from_operation::<LanternRead>()]
     }
 
     fn resources(&self) -> Vec<Resource> {
@@ -179,7 +180,7 @@ impl Noun for LanternNoun {
     }
 
     fn prompts(&self) -> Vec<PromptEntry> {
-        vec![PromptEntry::of::<DescribeLight>()]
+        vec![PromptEntry::from_prompt::<DescribeLight>()]
     }
 
     fn instructions(&self) -> Option<(Toolset, &'static str)> {
@@ -191,7 +192,7 @@ impl Noun for LanternNoun {
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {
-        Some(RegisteredKind::of::<LanternStream>())
+        Some(RegisteredKind::new::<LanternStream>())
     }
 
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
@@ -225,7 +226,7 @@ impl Noun for LanternNoun {
 struct Surfaces {
     http: std::net::SocketAddr,
     grpc: std::net::SocketAddr,
-    local: Arc<Local>,
+    local: Arc<LocalEngine>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -233,19 +234,24 @@ impl Surfaces {
     fn start() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let mut app = app();
-        app.nouns = Nouns::all().with(Arc::new(LanternNoun));
-        let local = Local::new(app);
+        app.nouns = Nouns::all().with_noun(Arc::new(LanternNoun));
+        let local = LocalEngine::new(app);
         let engine: Arc<dyn Engine> = local.clone();
-        let (following, from) = (Arc::clone(&local), runtime.block_on(local.end()));
+        let (following, from) = (Arc::clone(&local), runtime.block_on(local.journal_end()));
         runtime.spawn(async move { following.follow(from).await });
         let closing = CancellationToken::new();
 
         let exposition = Exposition::install().expect("no other test of this program has metrics");
         let access = Access { engine: Arc::clone(&engine), is_token_required: false };
-        let (mcp, _) = skald_mcp::http(Arc::clone(&engine), &McpOptions::default());
-        let routes =
-            skald_http::routes(&engine, Visible::EVERYTHING, &Readiness::default(), exposition, &Calls::default())
-                .route(skald_mcp::PATH, mcp);
+        let (mcp, _) = skald_mcp::http_route(Arc::clone(&engine), &McpOptions::default());
+        let routes = skald_http::routes(
+            &engine,
+            ToolsetFilter::EVERYTHING,
+            &Readiness::default(),
+            exposition,
+            &Calls::default(),
+        )
+        .route(skald_mcp::PATH, mcp);
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let http = listener.local_addr().unwrap();
         let served =
@@ -256,7 +262,7 @@ impl Surfaces {
         let grpc = listener.local_addr().unwrap();
         let options = skald_grpc::GrpcOptions {
             is_token_required: false,
-            visible: Visible::EVERYTHING,
+            visible: ToolsetFilter::EVERYTHING,
             stopping: closing.clone(),
         };
         runtime.spawn(async move {
@@ -266,13 +272,13 @@ impl Surfaces {
         Self { http, grpc, local, runtime }
     }
 
-    fn mcp(&self, session: &str, message: &Value) -> Value {
-        let headers = [JSON, BOTH, ("Mcp-Session-Id", session)];
+    fn post_mcp(&self, session: &str, message: &Value) -> Value {
+        let headers = [JSON, ACCEPT_BOTH, ("Mcp-Session-Id", session)];
         Client::connect(self.http).send("POST", "/mcp", &headers, message.to_string().as_bytes()).json()
     }
 }
 
-fn next_update(events: &mut Events) -> Value {
+fn next_update(events: &mut EventStream) -> Value {
     let message = events.next().expect("a message");
     assert_eq!(message["method"], "notifications/resources/updated");
     message["params"]["uri"].clone()
@@ -284,7 +290,7 @@ fn a_registered_noun_is_on_every_surface() {
     let initialized = Client::connect(surfaces.http).send(
         "POST",
         "/mcp",
-        &[JSON, BOTH],
+        &[JSON, ACCEPT_BOTH],
         message::initialize("2025-11-25").to_string().as_bytes(),
     );
     let session = initialized.header("mcp-session-id").expect("a session").to_owned();
@@ -293,7 +299,7 @@ fn a_registered_noun_is_on_every_surface() {
 
     // MCP: tools, resource templates, prompts, and news of a change.
     let named = |method: &str, list: &str, field: &str| {
-        let listed = surfaces.mcp(&session, &request(2, method, &json!({})));
+        let listed = surfaces.post_mcp(&session, &request(2, method, &json!({})));
         let listed = listed["result"][list].as_array().expect("a list").clone();
         listed.iter().map(|item| item[field].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
@@ -301,11 +307,12 @@ fn a_registered_noun_is_on_every_surface() {
     let templates = named("resources/templates/list", "resourceTemplates", "uriTemplate");
     assert!(templates.contains(&"lantern://{lantern_id}".to_owned()));
     assert!(named("prompts/list", "prompts", "name").contains(&"describe_light".to_owned()));
-    let subscribed = surfaces.mcp(&session, &request(3, "resources/subscribe", &json!({"uri": "lantern://harbour"})));
+    let subscribed =
+        surfaces.post_mcp(&session, &request(3, "resources/subscribe", &json!({"uri": "lantern://harbour"})));
     assert_eq!(subscribed["result"], json!({}));
     let mut news = Client::connect(surfaces.http).open("GET", "/mcp", &[("Mcp-Session-Id", &session)], b"");
     let called = json!({"name": "lantern_light", "arguments": {"lantern_id": "harbour"}});
-    let lit = surfaces.mcp(&session, &request(4, "tools/call", &called));
+    let lit = surfaces.post_mcp(&session, &request(4, "tools/call", &called));
     assert_eq!(lit["result"]["structuredContent"], json!({"is_lit": true}));
     assert_eq!(next_update(&mut news), "lantern://harbour");
 

@@ -2,8 +2,8 @@
 
 use super::levels::Levels;
 use super::text::{self, Lines};
-use super::{Flow, real};
-use crate::label::{BOLD, shorten, width};
+use super::{Flow, count_to_f64};
+use crate::label::{BOLD, shorten, text_width};
 
 /// Limit on the points where arrows pass rows, over the whole picture. Past it the longest arrows are cut short.
 const BENDS_MAX: usize = 4_000;
@@ -29,11 +29,11 @@ pub(super) struct Item {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) height: f64,
-    pub(super) what: What,
+    pub(super) what: ItemKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ItemKind {
     /// A stop, by its index.
     Stop(usize),
     /// The name of an arrow.
@@ -77,8 +77,8 @@ pub(super) struct Graph {
 impl Graph {
     pub(super) fn new(flow: &Flow) -> Self {
         let levels = Levels::new(flow);
-        let spans = spans(flow, &levels);
-        let shapes = shapes(flow, &spans);
+        let spans = arrow_spans(flow, &levels);
+        let shapes = box_shapes(flow, &spans);
         let stop = |(index, shape): (usize, &BoxShape)| {
             let loops = shape.loops.iter().map(|(_, lines)| lines.width).fold(0.0, f64::max);
             let start = if flow.start == Some(index) { START_ROOM } else { 0.0 };
@@ -87,7 +87,7 @@ impl Graph {
                 left: shape.width / 2.0 + start,
                 right: shape.width / 2.0 + if shape.loops.is_empty() { 0.0 } else { LOOP_ROOM + loops },
                 height: shape.height,
-                what: What::Stop(index),
+                what: ItemKind::Stop(index),
             }
         };
         let items = shapes.iter().enumerate().map(stop).collect();
@@ -96,10 +96,10 @@ impl Graph {
         let mut taken: Vec<f64> = Vec::new();
         for span in spans {
             let arrow = &flow.arrows[span.arrow];
-            let lines = text::label(arrow, span.is_cut.then(|| flow.stops[arrow.to].name));
+            let lines = text::arrow_label(arrow, span.is_cut.then(|| flow.stops[arrow.to].name));
             let first = 2 * levels.of_stop[span.top] + 1;
             let last = if span.is_cut { first } else { 2 * levels.of_stop[span.bottom] - 1 };
-            let row = narrowest(&mut taken, first, last, span.is_up, lines.width);
+            let row = choose_label_row(&mut taken, first, last, span.is_up, lines.width);
             let mut items = vec![span.top];
             for passed in first..=last {
                 items.push(graph.items.len());
@@ -108,11 +108,11 @@ impl Graph {
             items.extend((!span.is_cut).then_some(span.bottom));
             graph.ways.push(FlowEdge { arrow: span.arrow, items, is_up: span.is_up, is_cut: span.is_cut, lines });
         }
-        graph.join();
+        graph.link_neighbours();
         graph
     }
 
-    fn join(&mut self) {
+    fn link_neighbours(&mut self) {
         let rows = self.items.iter().map(|item| item.row + 1).max().unwrap_or(0);
         self.rows = vec![Vec::new(); rows];
         for (index, item) in self.items.iter().enumerate() {
@@ -129,16 +129,16 @@ impl Graph {
 impl Item {
     fn label(row: usize, lines: &Lines) -> Self {
         let half = lines.width / 2.0;
-        Self { row, left: half, right: half, height: lines.height(), what: What::Label }
+        Self { row, left: half, right: half, height: lines.height(), what: ItemKind::Label }
     }
 
     fn bend(row: usize) -> Self {
-        Self { row, left: 0.0, right: 0.0, height: 0.0, what: What::Bend }
+        Self { row, left: 0.0, right: 0.0, height: 0.0, what: ItemKind::Bend }
     }
 }
 
 /// The label row with the most space left among those that an arrow passes. Ties go to the row nearest to its start.
-fn narrowest(taken: &mut Vec<f64>, first: usize, last: usize, is_up: bool, width: f64) -> usize {
+fn choose_label_row(taken: &mut Vec<f64>, first: usize, last: usize, is_up: bool, width: f64) -> usize {
     if taken.len() <= last {
         taken.resize(last + 1, 0.0);
     }
@@ -161,7 +161,7 @@ struct Span {
 
 /// The arrows between different stops, in order. If together they pass more than `BENDS_MAX` rows, the longest are cut
 /// short; those start at their stop and go down, wherever they lead.
-fn spans(flow: &Flow, levels: &Levels) -> Vec<Span> {
+fn arrow_spans(flow: &Flow, levels: &Levels) -> Vec<Span> {
     let passed = |index: usize| {
         let arrow = &flow.arrows[index];
         (2 * levels.of_stop[arrow.from].abs_diff(levels.of_stop[arrow.to])).saturating_sub(2)
@@ -184,18 +184,18 @@ fn spans(flow: &Flow, levels: &Levels) -> Vec<Span> {
 }
 
 /// Box sizes: wide enough for the name and all arrow ends, high enough for its loops.
-fn shapes(flow: &Flow, spans: &[Span]) -> Vec<BoxShape> {
+fn box_shapes(flow: &Flow, spans: &[Span]) -> Vec<BoxShape> {
     let mut shapes: Vec<BoxShape> = flow
         .stops
         .iter()
         .map(|stop| {
             let name = shorten(stop.name, NAME * BOLD, NAME_ROOM);
-            let width = (width(&name, NAME * BOLD) + 32.0).max(BOX_WIDTH_MIN).ceil();
+            let width = (text_width(&name, NAME * BOLD) + 32.0).max(BOX_WIDTH_MIN).ceil();
             BoxShape { name, width, height: BOX_HEIGHT, loops: Vec::new() }
         })
         .collect();
     for (index, arrow) in flow.arrows.iter().enumerate().filter(|(_, arrow)| arrow.from == arrow.to) {
-        shapes[arrow.from].loops.push((index, text::label(arrow, None)));
+        shapes[arrow.from].loops.push((index, text::arrow_label(arrow, None)));
     }
     let (mut above, mut below) = (vec![0; shapes.len()], vec![0; shapes.len()]);
     for span in spans {
@@ -203,8 +203,8 @@ fn shapes(flow: &Flow, spans: &[Span]) -> Vec<BoxShape> {
         above[span.bottom] += usize::from(!span.is_cut);
     }
     for (shape, ends) in shapes.iter_mut().zip(above.into_iter().zip(below).map(|(above, below)| above.max(below))) {
-        let ports = real(ends.saturating_sub(1)) * PORTS_APART + 2.0 * PORT_INSET;
-        let loops: f64 = shape.loops.iter().map(|(_, lines)| lines.slot()).sum();
+        let ports = count_to_f64(ends.saturating_sub(1)) * PORTS_APART + 2.0 * PORT_INSET;
+        let loops: f64 = shape.loops.iter().map(|(_, lines)| lines.loop_height()).sum();
         shape.width = shape.width.max(ports);
         shape.height = shape.height.max(loops + 8.0);
     }

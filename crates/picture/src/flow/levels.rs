@@ -10,7 +10,7 @@ pub(super) struct Levels {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Seen {
+enum VisitState {
     Never,
     /// On the current depth-first path.
     Open,
@@ -30,29 +30,29 @@ impl Levels {
             arrows.sort_unstable();
         }
         let mut is_back = vec![false; flow.arrows.len()];
-        let mut seen = vec![Seen::Never; count];
+        let mut seen = vec![VisitState::Never; count];
         let mut done = Vec::with_capacity(count);
         for root in flow.start.into_iter().filter(|start| *start < count).chain(0..count) {
-            if seen[root] != Seen::Never {
+            if seen[root] != VisitState::Never {
                 continue;
             }
             let mut way = vec![(root, 0)];
-            seen[root] = Seen::Open;
+            seen[root] = VisitState::Open;
             while let Some((stop, taken)) = way.last_mut() {
                 let Some((to, arrow)) = next[*stop].get(*taken).copied() else {
-                    seen[*stop] = Seen::Done;
+                    seen[*stop] = VisitState::Done;
                     done.push(*stop);
                     way.pop();
                     continue;
                 };
                 *taken += 1;
                 match seen[to] {
-                    Seen::Open => is_back[arrow] = true,
-                    Seen::Never => {
-                        seen[to] = Seen::Open;
+                    VisitState::Open => is_back[arrow] = true,
+                    VisitState::Never => {
+                        seen[to] = VisitState::Open;
                         way.push((to, 0));
                     }
-                    Seen::Done => {}
+                    VisitState::Done => {}
                 }
             }
         }

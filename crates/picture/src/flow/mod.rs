@@ -71,6 +71,6 @@ impl Flow<'_> {
 }
 
 /// A count as a float.
-fn real(count: usize) -> f64 {
+fn count_to_f64(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::MAX, f64::from)
 }

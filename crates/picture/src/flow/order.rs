@@ -1,17 +1,17 @@
 //! Orders the items of each row to reduce crossings. Each item moves to the middle of its neighbours, row after row,
 //! down and up again, and then adjacent items are swapped where that helps. The best order found is used.
 
+use super::count_to_f64;
 use super::graph::Graph;
-use super::real;
 
 const ROUNDS: usize = 16;
 /// Above this many items, adjacent swaps are skipped to bound the work.
 const SWAPPED_MAX: usize = 3_000;
 
 /// The rows, in order.
-pub(super) fn order(graph: &Graph) -> Vec<Vec<usize>> {
+pub(super) fn order_rows(graph: &Graph) -> Vec<Vec<usize>> {
     let mut sorting = Sorting { graph, rows: graph.rows.clone(), place: vec![0; graph.items.len()] };
-    sorting.number();
+    sorting.update_places();
     let mut best = (sorting.crossings(), sorting.rows.clone());
     for round in 0..ROUNDS {
         if best.0 == 0 && round > 0 {
@@ -19,7 +19,7 @@ pub(super) fn order(graph: &Graph) -> Vec<Vec<usize>> {
         }
         sorting.sweep(round % 2 == 0);
         if graph.items.len() <= SWAPPED_MAX {
-            sorting.swap();
+            sorting.swap_neighbours();
         }
         let crossings = sorting.crossings();
         if crossings < best.0 || round == 0 && crossings == best.0 {
@@ -37,7 +37,7 @@ struct Sorting<'a> {
 }
 
 impl Sorting<'_> {
-    fn number(&mut self) {
+    fn update_places(&mut self) {
         for row in &self.rows {
             for (place, item) in row.iter().enumerate() {
                 self.place[*item] = place;
@@ -51,11 +51,11 @@ impl Sorting<'_> {
             let row = if is_down { step } else { count - 1 - step };
             let joined = if is_down { &self.graph.above } else { &self.graph.below };
             let middle = |item: &usize| {
-                let places = joined[*item].iter().map(|other| real(self.place[*other]));
+                let places = joined[*item].iter().map(|other| count_to_f64(self.place[*other]));
                 match joined[*item].len() {
                     // Items without neighbours keep their index.
-                    0 => real(self.place[*item]),
-                    count => places.sum::<f64>() / real(count),
+                    0 => count_to_f64(self.place[*item]),
+                    count => places.sum::<f64>() / count_to_f64(count),
                 }
             };
             let mut items: Vec<(f64, usize)> = self.rows[row].iter().map(|item| (middle(item), *item)).collect();
@@ -68,11 +68,11 @@ impl Sorting<'_> {
     }
 
     /// Swaps adjacent items where that reduces crossings.
-    fn swap(&mut self) {
+    fn swap_neighbours(&mut self) {
         for row in 0..self.rows.len() {
             for place in 1..self.rows[row].len() {
                 let (left, right) = (self.rows[row][place - 1], self.rows[row][place]);
-                if self.between(right, left) < self.between(left, right) {
+                if self.pair_crossings(right, left) < self.pair_crossings(left, right) {
                     self.rows[row].swap(place - 1, place);
                     (self.place[left], self.place[right]) = (place, place - 1);
                 }
@@ -81,7 +81,7 @@ impl Sorting<'_> {
     }
 
     /// Crossings of the lines of two neighbours, in this order.
-    fn between(&self, left: usize, right: usize) -> usize {
+    fn pair_crossings(&self, left: usize, right: usize) -> usize {
         let count = |joined: &[Vec<usize>]| {
             let mut others: Vec<usize> = joined[right].iter().map(|other| self.place[*other]).collect();
             others.sort_unstable();
@@ -92,23 +92,23 @@ impl Sorting<'_> {
     }
 
     fn crossings(&self) -> usize {
-        self.rows.iter().map(|row| self.below(row)).sum()
+        self.rows.iter().map(|row| self.crossings_below(row)).sum()
     }
 
     /// Crossings below a row: pairs of lines whose lower ends are in the other order.
-    fn below(&self, row: &[usize]) -> usize {
+    fn crossings_below(&self, row: &[usize]) -> usize {
         let mut ends: Vec<usize> = Vec::new();
         for item in row {
             let from = ends.len();
             ends.extend(self.graph.below[*item].iter().map(|other| self.place[*other]));
             ends[from..].sort_unstable();
         }
-        inversions(&ends)
+        count_inversions(&ends)
     }
 }
 
 /// Counts pairs in descending order, with a Fenwick tree.
-fn inversions(values: &[usize]) -> usize {
+fn count_inversions(values: &[usize]) -> usize {
     let size = values.iter().max().map_or(0, |largest| largest + 1);
     let mut sums = vec![0_usize; size + 1];
     let mut found = 0;
@@ -131,12 +131,12 @@ fn inversions(values: &[usize]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::inversions;
+    use super::count_inversions;
 
     #[test]
     fn inversions_are_counted() {
         for (values, count) in [(&[][..], 0), (&[1, 1, 1], 0), (&[0, 1, 2], 0), (&[2, 1, 0], 3), (&[1, 0, 1, 0], 3)] {
-            assert_eq!(inversions(values), count, "{values:?}");
+            assert_eq!(count_inversions(values), count, "{values:?}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Positions of a flow chart's nodes. Each row is moved as near as possible to its neighbours above and below, in its
 //! order and without overlap; this repeats down and up through the rows until it hardly changes.
 
-use super::graph::{Graph, PORT_INSET, What};
-use super::order::order;
+use super::count_to_f64;
+use super::graph::{Graph, ItemKind, PORT_INSET};
+use super::order::order_rows;
 use super::ports::Ports;
-use super::real;
 
 /// Passes over the rows.
 const ROUNDS: usize = 40;
@@ -29,14 +29,14 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(graph: &Graph) -> Self {
-        let rows = order(graph);
-        let mut x = packed(graph, &rows);
+        let rows = order_rows(graph);
+        let mut x = pack_rows(graph, &rows);
         let rounds = (SETTLED_MAX / graph.items.len().max(1)).clamp(4, ROUNDS);
         for round in 0..rounds {
             let pull = if round + 6 > rounds { Pull::Both } else { Pull::Centres };
             for step in 0..rows.len() {
                 let row = if round % 2 == 0 { step } else { rows.len() - 1 - step };
-                settle_row(graph, &rows[row], &mut x, (pull, round % 2 == 0));
+                place_row(graph, &rows[row], &mut x, (pull, round % 2 == 0));
             }
         }
         straighten(graph, &rows, &mut x);
@@ -46,7 +46,7 @@ impl Layout {
         }
         let width = graph.items.iter().zip(&x).map(|(item, x)| x + item.right).fold(0.0, f64::max);
         let ports = Ports::new(graph, &x);
-        let rows = heights(graph, &x, &ports);
+        let rows = row_spans(graph, &x, &ports);
         let height = rows.last().map_or(0.0, |row| row.1);
         Self { x, rows, ports, width, height }
     }
@@ -62,7 +62,7 @@ enum Pull {
 }
 
 /// Initial positions: each row packed from the left.
-fn packed(graph: &Graph, rows: &[Vec<usize>]) -> Vec<f64> {
+fn pack_rows(graph: &Graph, rows: &[Vec<usize>]) -> Vec<f64> {
     let mut x = vec![0.0; graph.items.len()];
     for row in rows {
         let mut right = 0.0;
@@ -74,7 +74,7 @@ fn packed(graph: &Graph, rows: &[Vec<usize>]) -> Vec<f64> {
     x
 }
 
-fn settle_row(graph: &Graph, row: &[usize], x: &mut [f64], (pull, is_down): (Pull, bool)) {
+fn place_row(graph: &Graph, row: &[usize], x: &mut [f64], (pull, is_down): (Pull, bool)) {
     let wanted = |item: usize| {
         let sides = match (pull, is_down) {
             (Pull::Both, _) => [&graph.above[item][..], &graph.below[item]],
@@ -83,7 +83,7 @@ fn settle_row(graph: &Graph, row: &[usize], x: &mut [f64], (pull, is_down): (Pul
         };
         let (mut sum, mut weight) = (0.0, 0.0);
         for other in sides.into_iter().flatten().copied() {
-            let (place, strength) = drawn_to(graph, x, (item, other), pull);
+            let (place, strength) = wanted_position(graph, x, (item, other), pull);
             sum += place * strength;
             weight += strength;
         }
@@ -91,7 +91,7 @@ fn settle_row(graph: &Graph, row: &[usize], x: &mut [f64], (pull, is_down): (Pul
     };
     let wanted: Vec<(f64, f64)> = row.iter().map(|item| wanted(*item)).collect();
     let apart = |place: usize| graph.items[row[place]].right + APART + graph.items[row[place + 1]].left;
-    for (item, place) in row.iter().zip(settle(&wanted, apart)) {
+    for (item, place) in row.iter().zip(place_apart(&wanted, apart)) {
         x[*item] = place;
     }
 }
@@ -126,7 +126,7 @@ fn straighten(graph: &Graph, rows: &[Vec<usize>], x: &mut [f64]) {
                 (least, most, count) = (least.max(left), most.min(right), count + 1);
             }
             let (straight, rest) = passed.split_at(count);
-            let middle = straight.iter().map(|item| x[*item]).sum::<f64>() / real(count);
+            let middle = straight.iter().map(|item| x[*item]).sum::<f64>() / count_to_f64(count);
             if least <= most {
                 for item in straight {
                     x[*item] = middle.clamp(least, most);
@@ -138,10 +138,10 @@ fn straighten(graph: &Graph, rows: &[Vec<usize>], x: &mut [f64]) {
 }
 
 /// The position that a neighbour wants for an item, and its weight. Lines that pass several rows weigh more.
-fn drawn_to(graph: &Graph, x: &[f64], (item, other): (usize, usize), pull: Pull) -> (f64, f64) {
+fn wanted_position(graph: &Graph, x: &[f64], (item, other): (usize, usize), pull: Pull) -> (f64, f64) {
     match (graph.items[item].what, graph.items[other].what) {
-        (What::Stop(_), _) => (x[other], 1.0),
-        (_, What::Stop(stop)) => {
+        (ItemKind::Stop(_), _) => (x[other], 1.0),
+        (_, ItemKind::Stop(stop)) => {
             let half = graph.shapes[stop].width / 2.0 - PORT_INSET;
             let place = match pull {
                 Pull::Centres => x[other],
@@ -156,7 +156,7 @@ fn drawn_to(graph: &Graph, x: &[f64], (item, other): (usize, usize), pull: Pull)
 /// Ordered positions, each as near as possible to the wanted one by weight, and at least `apart` from the next.
 ///
 /// Neighbours that would be too close are merged into a block at the weighted average of their wanted positions.
-pub(super) fn settle(wanted: &[(f64, f64)], apart: impl Fn(usize) -> f64) -> Vec<f64> {
+pub(super) fn place_apart(wanted: &[(f64, f64)], apart: impl Fn(usize) -> f64) -> Vec<f64> {
     struct Block {
         sum: f64,
         weight: f64,
@@ -183,7 +183,7 @@ pub(super) fn settle(wanted: &[(f64, f64)], apart: impl Fn(usize) -> f64) -> Vec
 }
 
 /// Top and bottom of each row. Rows are as high as their items, with wider gaps where lines run far to the side.
-fn heights(graph: &Graph, x: &[f64], ports: &Ports) -> Vec<(f64, f64)> {
+fn row_spans(graph: &Graph, x: &[f64], ports: &Ports) -> Vec<(f64, f64)> {
     let mut farthest = vec![0.0_f64; graph.rows.len()];
     for (way, ends) in graph.ways.iter().zip(&ports.of_way) {
         for (step, pair) in way.items.windows(2).enumerate() {

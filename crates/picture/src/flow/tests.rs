@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
 use super::*;
-use crate::label::{BOLD, width};
-use crate::tests::texts;
+use crate::label::{BOLD, text_width};
+use crate::tests::picture_texts;
 
 fn stop(name: &str) -> Stop<'_> {
     Stop { name, is_last: false, progress: FlowProgress::Ahead }
@@ -34,32 +34,32 @@ impl Area {
             && other.top + slack < self.bottom
     }
 
-    fn holds(&self, (x, y): (f64, f64)) -> bool {
+    fn contains(&self, (x, y): (f64, f64)) -> bool {
         let slack = 0.1;
         self.left + slack < x && x < self.right - slack && self.top + slack < y && y < self.bottom - slack
     }
 }
 
 /// Points along a line.
-type TextLine = Vec<(f64, f64)>;
+type Polyline = Vec<(f64, f64)>;
 
 /// What was drawn, read back from the SVG.
-struct Drawn {
+struct ParsedPicture {
     view: Area,
     /// Name and box of each state.
     states: Vec<(String, Area)>,
     /// Of each transition: its description, the area of its label, and points along its line.
-    transitions: Vec<(String, Area, TextLine)>,
+    transitions: Vec<(String, Area, Polyline)>,
     /// How many borders each state has.
     borders: Vec<usize>,
 }
 
-fn number(node: Node, name: &str) -> f64 {
+fn number_attribute(node: Node, name: &str) -> f64 {
     node.attribute(name).unwrap().parse().unwrap()
 }
 
-fn read(svg: &str) -> Drawn {
-    texts(svg);
+fn parse_picture(svg: &str) -> ParsedPicture {
+    picture_texts(svg);
     let document = Document::parse(svg).unwrap();
     let root = document.root_element();
     let view: Vec<f64> = root.attribute("viewBox").unwrap().split(' ').map(|part| part.parse().unwrap()).collect();
@@ -70,17 +70,26 @@ fn read(svg: &str) -> Drawn {
     let rects = |node: Node| node.children().filter(|child| tagged(*child, "rect")).count();
     let state = |node: Node| {
         let rect = node.children().find(|child| tagged(*child, "rect")).unwrap();
-        let (left, top) = (number(rect, "x"), number(rect, "y"));
-        let area = Area { left, top, right: left + number(rect, "width"), bottom: top + number(rect, "height") };
+        let (left, top) = (number_attribute(rect, "x"), number_attribute(rect, "y"));
+        let area = Area {
+            left,
+            top,
+            right: left + number_attribute(rect, "width"),
+            bottom: top + number_attribute(rect, "height"),
+        };
         let name = node.children().find(|child| tagged(*child, "text")).unwrap();
-        let half = width(name.text().unwrap_or_default(), number(name, "font-size") * BOLD) / 2.0;
-        assert!(number(name, "x") - half >= left && number(name, "x") + half <= area.right, "a name leaves its box");
+        let half = text_width(name.text().unwrap_or_default(), number_attribute(name, "font-size") * BOLD) / 2.0;
+        assert!(
+            number_attribute(name, "x") - half >= left && number_attribute(name, "x") + half <= area.right,
+            "a name leaves its box"
+        );
         (title(node), area)
     };
     let transition = |node: Node| {
         let lines = node.children().filter(|child| tagged(*child, "text")).map(|text| {
-            let (x, y, size) = (number(text, "x"), number(text, "y"), number(text, "font-size"));
-            let wide = width(text.text().unwrap_or_default(), size);
+            let (x, y, size) =
+                (number_attribute(text, "x"), number_attribute(text, "y"), number_attribute(text, "font-size"));
+            let wide = text_width(text.text().unwrap_or_default(), size);
             let left = if text.attribute("text-anchor") == Some("middle") { x - wide / 2.0 } else { x };
             Area { left, right: left + wide, top: y - size * 0.8, bottom: y + size * 0.2 }
         });
@@ -91,9 +100,9 @@ fn read(svg: &str) -> Drawn {
             bottom: one.bottom.max(other.bottom),
         });
         let path = node.children().find(|child| tagged(*child, "path")).unwrap().attribute("d").unwrap();
-        (title(node), label.unwrap(), points(path))
+        (title(node), label.unwrap(), path_points(path))
     };
-    Drawn {
+    ParsedPicture {
         view,
         states: groups("state").map(state).collect(),
         transitions: groups("transition").map(transition).collect(),
@@ -102,7 +111,7 @@ fn read(svg: &str) -> Drawn {
 }
 
 /// Points along a path of `M`, `L`, `V` and `C`.
-fn points(path: &str) -> TextLine {
+fn path_points(path: &str) -> Polyline {
     let mut points = Vec::new();
     let mut at = (0.0, 0.0);
     let starts: Vec<usize> = path.match_indices(char::is_alphabetic).map(|(index, _)| index).collect();
@@ -138,10 +147,10 @@ fn points(path: &str) -> TextLine {
 }
 
 /// Parses the picture and asserts that nothing overlaps.
-fn sound(flow: &Flow) -> Drawn {
+fn check_no_overlap(flow: &Flow) -> ParsedPicture {
     let svg = flow.svg();
     assert_eq!(svg, flow.svg(), "the same every time");
-    let drawn = read(&svg);
+    let drawn = parse_picture(&svg);
     let boxes: Vec<Area> = drawn.states.iter().map(|(_, area)| *area).collect();
     let labels: Vec<Area> = drawn.transitions.iter().map(|(_, label, _)| *label).collect();
     let all: Vec<Area> = boxes.iter().chain(&labels).copied().collect();
@@ -155,7 +164,7 @@ fn sound(flow: &Flow) -> Drawn {
     }
     for (words, _, line) in &drawn.transitions {
         for point in line {
-            assert!(!all.iter().any(|area| area.holds(*point)), "{words} goes through something at {point:?}");
+            assert!(!all.iter().any(|area| area.contains(*point)), "{words} goes through something at {point:?}");
         }
     }
     drawn
@@ -164,8 +173,10 @@ fn sound(flow: &Flow) -> Drawn {
 #[test]
 fn states_come_one_below_the_other() {
     let stops = ["one", "two", "three"].map(stop).to_vec();
-    let drawn =
-        sound(&flow(stops, vec![arrow(0, 1, "go"), arrow(1, 2, "go"), arrow(2, 0, "back"), arrow(1, 1, "stay")]));
+    let drawn = check_no_overlap(&flow(
+        stops,
+        vec![arrow(0, 1, "go"), arrow(1, 2, "go"), arrow(2, 0, "back"), arrow(1, 1, "stay")],
+    ));
     let tops: Vec<f64> = drawn.states.iter().map(|(_, area)| area.top).collect();
     assert!(tops.is_sorted(), "{tops:?}");
     let words: Vec<&str> = drawn.transitions.iter().map(|(words, ..)| words.as_str()).collect();
@@ -185,7 +196,7 @@ fn several_arrows_between_two_states_are_kept_apart() {
     let arrows = ["a", "b", "c", "d"].map(|name| arrow(0, 1, name)).to_vec();
     let mut flow = flow(["one", "two"].map(stop).to_vec(), arrows);
     flow.arrows.extend([arrow(1, 0, "e"), arrow(1, 0, "f"), arrow(0, 0, "g"), arrow(0, 0, "h")]);
-    let drawn = sound(&flow);
+    let drawn = check_no_overlap(&flow);
     assert_eq!(drawn.transitions.len(), 8);
     for side in [|line: &[(f64, f64)]| line[0], |line: &[(f64, f64)]| line[line.len() - 1]] {
         let mut ends: Vec<f64> = drawn.transitions[..6].iter().map(|(_, _, line)| side(line).0).collect();
@@ -199,16 +210,16 @@ fn the_first_the_last_and_where_somebody_is_are_marked() {
     let mut stops = ["one", "two", "three"].map(stop).to_vec();
     stops[2].is_last = true;
     let plain = flow(stops.clone(), vec![arrow(0, 1, "go"), arrow(1, 2, "go")]);
-    assert_eq!(sound(&plain).borders, [1, 1, 2]);
+    assert_eq!(check_no_overlap(&plain).borders, [1, 1, 2]);
     assert_eq!(plain.svg().matches("<circle").count(), 1);
     assert_eq!(Flow { start: None, ..plain.clone() }.svg().matches("<circle").count(), 0);
-    assert!(!texts(&plain.svg()).contains(&"current".to_owned()));
+    assert!(!picture_texts(&plain.svg()).contains(&"current".to_owned()));
     stops[0].progress = FlowProgress::Visited;
     stops[1].progress = FlowProgress::Current;
     let going = Flow { stops, ..plain };
     let svg = going.svg();
-    sound(&going);
-    assert!(texts(&svg).contains(&"current".to_owned()) && texts(&svg).contains(&"visited".to_owned()));
+    check_no_overlap(&going);
+    assert!(picture_texts(&svg).contains(&"current".to_owned()) && picture_texts(&svg).contains(&"visited".to_owned()));
     let document = Document::parse(&svg).unwrap();
     let description = document.descendants().find(|node| node.tag_name().name() == "desc").unwrap().text().unwrap();
     assert_eq!(
@@ -231,18 +242,18 @@ fn names_stay_text_and_wide_ones_have_room() {
     let flow = Flow { title: hostile, subtitle: &long, ..flow(vec![stop(hostile), stop(wide), stop(&long)], arrows) };
     let svg = flow.svg();
     assert!(!svg.contains("<script"));
-    let drawn = sound(&flow);
+    let drawn = check_no_overlap(&flow);
     assert_eq!(drawn.states[0].0, "<script>alert(\"1\")</script> & \u{fffd}]]>");
     assert_eq!(drawn.states[2].0, long, "the whole name is there for who points at it");
-    assert!(texts(&svg).contains(&wide.to_owned()));
+    assert!(picture_texts(&svg).contains(&wide.to_owned()));
 }
 
 #[test]
 fn arrows_to_nowhere_are_left_out_and_nothing_is_drawn_as_nothing() {
     let odd = flow(vec![stop("one")], vec![arrow(0, 7, "go"), arrow(7, 0, "go"), arrow(0, 0, "stay")]);
-    assert_eq!(sound(&odd).transitions.len(), 1);
+    assert_eq!(check_no_overlap(&odd).transitions.len(), 1);
     let empty = Flow { start: Some(3), ..flow(vec![], vec![arrow(0, 0, "go")]) };
-    assert_eq!(texts(&empty.svg()), ["A process"]);
+    assert_eq!(picture_texts(&empty.svg()), ["A process"]);
 }
 
 #[test]
@@ -253,24 +264,24 @@ fn what_is_too_long_to_follow_names_where_it_leads() {
     arrows.extend((100..400).map(|from| arrow(from, 0, "restart")));
     let flow = flow(stops, arrows);
     let svg = flow.svg();
-    let drawn = read(&svg);
+    let drawn = parse_picture(&svg);
     assert_eq!((drawn.states.len(), drawn.transitions.len()), (400, 699));
-    let cut = texts(&svg).iter().filter(|text| *text == "→ state 0").count();
+    let cut = picture_texts(&svg).iter().filter(|text| *text == "→ state 0").count();
     assert!((250..300).contains(&cut), "{cut} of 300 are cut short");
     assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
 }
 
-fn name() -> impl Strategy<Value = String> {
+fn any_name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z_]{1,12}", "[a-z_]{1,60}", "[ぁ-ん一-龠]{1,30}"]
 }
 
-type FlowEdge = (usize, usize, String, Option<String>, Option<String>);
+type AnyArrow = (usize, usize, String, Option<String>, Option<String>);
 
-fn any_flow() -> impl Strategy<Value = (Vec<(String, bool, u8)>, Vec<FlowEdge>)> {
+fn any_flow() -> impl Strategy<Value = (Vec<(String, bool, u8)>, Vec<AnyArrow>)> {
     (1..14_usize).prop_flat_map(|count| {
-        let stops = prop::collection::vec((name(), any::<bool>(), 0..3_u8), count);
+        let stops = prop::collection::vec((any_name(), any::<bool>(), 0..3_u8), count);
         let arrows = prop::collection::vec(
-            (0..count, 0..count, name(), prop::option::of(name()), prop::option::of(name())),
+            (0..count, 0..count, any_name(), prop::option::of(any_name()), prop::option::of(any_name())),
             0..30,
         );
         (stops, arrows)
@@ -301,11 +312,11 @@ proptest! {
                 .collect(),
             ..flow(vec![], vec![])
         };
-        let drawn = sound(&flow);
+        let drawn = check_no_overlap(&flow);
         let names: Vec<&str> = drawn.states.iter().map(|(name, _)| name.as_str()).collect();
         prop_assert_eq!(names, stops.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>());
         let mut words: Vec<String> = drawn.transitions.into_iter().map(|(words, ..)| words).collect();
-        let mut expected: Vec<String> = flow.arrows.iter().map(|arrow| text::arrow(&flow, arrow)).collect();
+        let mut expected: Vec<String> = flow.arrows.iter().map(|arrow| text::describe_arrow(&flow, arrow)).collect();
         words.sort();
         expected.sort();
         prop_assert_eq!(words, expected);
@@ -314,6 +325,6 @@ proptest! {
     #[test]
     fn any_names_are_well_formed(one in any::<String>(), other in any::<String>()) {
         let arrows = vec![Arrow { from: 0, to: 1, name: &one, condition: Some(&other), by: Some(&one) }, arrow(1, 1, &other)];
-        sound(&Flow { title: &other, subtitle: &one, ..flow(vec![stop(&one), stop(&other)], arrows) });
+        check_no_overlap(&Flow { title: &other, subtitle: &one, ..flow(vec![stop(&one), stop(&other)], arrows) });
     }
 }

@@ -1,7 +1,7 @@
 //! Labels of arrows, and a text description of the flow chart for screen readers.
 
 use super::{Arrow, Flow, FlowProgress};
-use crate::label::{shorten, width};
+use crate::label::{shorten, text_width};
 
 /// Stops and arrows that a description names.
 const NAMED_MAX: usize = 60;
@@ -26,49 +26,49 @@ pub(super) struct TextLine {
 
 impl Lines {
     pub(super) fn height(&self) -> f64 {
-        super::real(self.lines.len()) * LINE_HEIGHT + 4.0
+        super::count_to_f64(self.lines.len()) * LINE_HEIGHT + 4.0
     }
 
     /// The height of a loop that has this name.
-    pub(super) fn slot(&self) -> f64 {
+    pub(super) fn loop_height(&self) -> f64 {
         self.height().max(30.0) + 4.0
     }
 
     /// The baseline of each line below the top.
     pub(super) fn baselines(&self) -> impl Iterator<Item = (f64, &TextLine)> {
-        self.lines.iter().enumerate().map(|(index, line)| (super::real(index) * LINE_HEIGHT + 13.0, line))
+        self.lines.iter().enumerate().map(|(index, line)| (super::count_to_f64(index) * LINE_HEIGHT + 13.0, line))
     }
 }
 
 /// The label of an arrow. `target` names the stop it leads to, if the arrow is cut short.
-pub(super) fn label(arrow: &Arrow, target: Option<&str>) -> Lines {
+pub(super) fn arrow_label(arrow: &Arrow, target: Option<&str>) -> Lines {
     let line = |text: String, size: f64, is_condition: bool| TextLine { text, size, is_condition };
     let mut lines = vec![line(shorten(arrow.name, SIZE, ROOM), SIZE, false)];
     if let Some(condition) = arrow.condition {
-        let room = ROOM - width("[]", SIZE_SMALL);
+        let room = ROOM - text_width("[]", SIZE_SMALL);
         lines.push(line(format!("[{}]", shorten(condition, SIZE_SMALL, room)), SIZE_SMALL, true));
     }
     if let Some(by) = arrow.by {
-        let room = ROOM - width("by ", SIZE_SMALL);
+        let room = ROOM - text_width("by ", SIZE_SMALL);
         lines.push(line(format!("by {}", shorten(by, SIZE_SMALL, room)), SIZE_SMALL, true));
     }
     if let Some(target) = target {
-        let room = ROOM - width("→ ", SIZE);
+        let room = ROOM - text_width("→ ", SIZE);
         lines.push(line(format!("→ {}", shorten(target, SIZE, room)), SIZE, false));
     }
-    let widest = lines.iter().map(|line| width(&line.text, line.size)).fold(0.0, f64::max);
+    let widest = lines.iter().map(|line| text_width(&line.text, line.size)).fold(0.0, f64::max);
     Lines { lines, width: widest + 8.0 }
 }
 
 /// An arrow in words, at full length.
-pub(super) fn arrow(flow: &Flow, arrow: &Arrow) -> String {
+pub(super) fn describe_arrow(flow: &Flow, arrow: &Arrow) -> String {
     let condition = arrow.condition.map(|condition| format!(" [{condition}]")).unwrap_or_default();
     let (from, to) = (flow.stops[arrow.from].name, flow.stops[arrow.to].name);
     let by = arrow.by.map(|by| format!(" by {by}")).unwrap_or_default();
     format!("{from} → {to}: {}{condition}{by}", arrow.name)
 }
 
-pub(super) fn description(flow: &Flow) -> String {
+pub(super) fn describe_flow(flow: &Flow) -> String {
     let names = |is_meant: &dyn Fn(usize) -> bool| {
         let meant: Vec<&str> =
             flow.stops.iter().enumerate().filter(|(index, _)| is_meant(*index)).map(|(_, stop)| stop.name).collect();
@@ -79,19 +79,23 @@ pub(super) fn description(flow: &Flow) -> String {
     let sentence = |before: &str, found: Option<String>| found.map(|found| format!("{before}: {found}."));
     let of = |progress: FlowProgress| names(&|index| flow.stops[index].progress == progress);
     let sentences = [
-        Some(format!("{} and {}.", counted(flow.stops.len(), "state"), counted(flow.arrows.len(), "transition"))),
+        Some(format!(
+            "{} and {}.",
+            count_with_noun(flow.stops.len(), "state"),
+            count_with_noun(flow.arrows.len(), "transition")
+        )),
         sentence("Begins in", names(&|index| flow.start == Some(index))),
         sentence("Ends in", names(&|index| flow.stops[index].is_last)),
         sentence("Current", of(FlowProgress::Current)),
         sentence("Visited", of(FlowProgress::Visited)),
     ];
-    let arrows = flow.arrows.iter().take(NAMED_MAX).map(|found| format!("{}.", arrow(flow, found)));
+    let arrows = flow.arrows.iter().take(NAMED_MAX).map(|found| format!("{}.", describe_arrow(flow, found)));
     let more = flow.arrows.len().saturating_sub(NAMED_MAX);
-    let more = (more > 0).then(|| format!("And {}.", counted(more, "more transition")));
+    let more = (more > 0).then(|| format!("And {}.", count_with_noun(more, "more transition")));
     sentences.into_iter().flatten().chain(arrows).chain(more).collect::<Vec<_>>().join(" ")
 }
 
 /// A count with its noun.
-fn counted(count: usize, thing: &str) -> String {
+fn count_with_noun(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

@@ -13,22 +13,22 @@ impl Colour {
     pub(super) const WHITE: Self = Self([0xff, 0xff, 0xff]);
 
     /// Reads #RGB and #RRGGBB, each also with an alpha channel.
-    pub(super) fn read(text: &str) -> Self {
-        Self(channels(text).unwrap_or(GREY))
+    pub(super) fn parse(text: &str) -> Self {
+        Self(parse_channels(text).unwrap_or(GREY))
     }
 
-    pub(super) fn text(self) -> String {
+    pub(super) fn hex(self) -> String {
         let [red, green, blue] = self.0;
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
     /// The digits alone, for an id.
     pub(super) fn digits(self) -> String {
-        self.text().split_off(1)
+        self.hex().split_off(1)
     }
 }
 
-fn channels(text: &str) -> Option<[u8; 3]> {
+fn parse_channels(text: &str) -> Option<[u8; 3]> {
     let digit = |character: char| character.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let digits: Vec<u8> = text.strip_prefix('#')?.chars().map(digit).collect::<Option<_>>()?;
     match digits.len() {

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use super::chosen_colour::Colour;
 use super::labels::{Align, Label, Style};
-use super::paint::{Scatter, dots, glow, glows, line, pair};
+use super::paint::{Scatter, dots_path, format_point, gradient_id, line_path, write_gradients};
 use super::scene::{BandShape, CloudShape, LineShape, MapLayout, MapLine, MapPath, Panel, WIDTH};
 use super::{Point, UniverseScene, legend, shapes, text};
-use crate::label::{BOLD, shorten, width};
+use crate::label::{BOLD, shorten, text_width};
 use crate::palette::Ink;
 use crate::svg::Svg;
-use crate::{Heading, card};
+use crate::{Heading, begin_card};
 
 /// Square units of a panel for each star of its background.
 const SPECKLE: f64 = 3_600.0;
@@ -19,12 +19,12 @@ pub(super) fn draw(sky: &UniverseScene, scene: &MapLayout) -> String {
     let (subtitle, description) = (text::subtitle(sky), text::description(sky, scene));
     let title = if sky.title.trim().is_empty() { "A universe" } else { sky.title };
     let heading = Heading { title, subtitle: &subtitle, description: &description };
-    let (mut svg, bottom) = card(&heading, (WIDTH, scene.height), sky.theme);
+    let (mut svg, bottom) = begin_card(&heading, (WIDTH, scene.height), sky.theme);
     if scene.panels.is_empty() {
-        empty(&mut svg, bottom, scene.height);
+        draw_empty(&mut svg, bottom, scene.height);
         return svg.finish();
     }
-    glows(&mut svg, sky, &scene.panels);
+    write_gradients(&mut svg, sky, &scene.panels);
     for (number, panel) in scene.panels.iter().enumerate() {
         draw_panel(&mut svg, sky, panel, number);
     }
@@ -36,9 +36,9 @@ pub(super) fn draw(sky: &UniverseScene, scene: &MapLayout) -> String {
 }
 
 /// A card for a universe in which there is nothing.
-fn empty(svg: &mut Svg, top: f64, height: f64) {
+fn draw_empty(svg: &mut Svg, top: f64, height: f64) {
     let area = super::scene::PanelArea { left: 24.0, top: top + 6.0, width: WIDTH - 48.0, height: height - top - 30.0 };
-    backdrop(svg, &Panel::new(area), 1);
+    draw_backdrop(svg, &Panel::new(area), 1);
     let (x, y) = area.middle();
     for (text, size, ink, down) in [
         ("An empty sky", 20.0, Ink::Text, -8.0),
@@ -49,12 +49,12 @@ fn empty(svg: &mut Svg, top: f64, height: f64) {
 }
 
 fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) {
-    backdrop(svg, panel, number);
+    draw_backdrop(svg, panel, number);
     // A nested SVG clips glows and tails at the edge of the panel.
     let area = panel.area;
     let [left, top, width, height] = [area.left, area.top, area.width, area.height];
     let inner = svg.element("svg").number("x", left).number("y", top).number("width", width).number("height", height);
-    inner.attribute("viewBox", &format!("{} {}", pair((left, top)), pair((width, height)))).open();
+    inner.attribute("viewBox", &format!("{} {}", format_point((left, top)), format_point((width, height)))).open();
     for cloud in &panel.clouds {
         draw_cloud(svg, sky, cloud);
     }
@@ -65,12 +65,12 @@ fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) 
         draw_line(svg, line);
     }
     if !panel.dots.is_empty() {
-        let path = svg.element("path").attribute("d", &dots(panel.dots.iter().copied())).attribute("fill", "none");
+        let path = svg.element("path").attribute("d", &dots_path(panel.dots.iter().copied())).attribute("fill", "none");
         path.stroke(Ink::Dust, 1.8).attribute("stroke-linecap", "round").end();
     }
     // The last bodies are the smallest, so draw them on top.
     for disc in &panel.discs {
-        shapes::body(svg, &sky.bodies[disc.body], disc);
+        shapes::draw_body(svg, &sky.bodies[disc.body], disc);
     }
     svg.close("svg");
     if !panel.title.is_empty() {
@@ -86,19 +86,19 @@ fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) 
 }
 
 /// The sky behind everything, with faint stars.
-fn backdrop(svg: &mut Svg, panel: &Panel, number: usize) {
+fn draw_backdrop(svg: &mut Svg, panel: &Panel, number: usize) {
     let area = panel.area;
     let rect = svg.element("rect").number("x", area.left).number("y", area.top).number("width", area.width);
     rect.number("height", area.height).number("rx", 10.0).fill(Ink::Sky).stroke(Ink::Border, 1.0).end();
     let mut scatter = Scatter::new(number + 1);
     for (size, share) in [(1.1, 0.75), (1.9, 0.25)] {
         let count = (area.width * area.height / SPECKLE * share).max(1.0);
-        let field = area.within(6.0);
+        let field = area.inset(6.0);
         let mut stars: Vec<Point> = Vec::new();
         while f64::from(u16::try_from(stars.len()).unwrap_or(u16::MAX)) < count {
             stars.push((field.left + scatter.next() * field.width, field.top + scatter.next() * field.height));
         }
-        let path = svg.element("path").attribute("d", &dots(stars)).attribute("fill", "none");
+        let path = svg.element("path").attribute("d", &dots_path(stars)).attribute("fill", "none");
         path.stroke(Ink::Speckle, size).attribute("stroke-linecap", "round").end();
     }
 }
@@ -107,11 +107,11 @@ fn backdrop(svg: &mut Svg, panel: &Panel, number: usize) {
 fn draw_cloud(svg: &mut Svg, sky: &UniverseScene, shape: &CloudShape) {
     let cloud = &sky.clouds[shape.cloud];
     let mut scatter = Scatter::new(shape.cloud + 1_000);
-    let (base, accent) = (Colour::read(cloud.color), Colour::read(cloud.accent));
+    let (base, accent) = (Colour::parse(cloud.color), Colour::parse(cloud.accent));
     let opacity = 0.28 + 0.4 * cloud.density.clamp(0.0, 1.0);
     let whole = svg.element("ellipse").number("cx", shape.at.0).number("cy", shape.at.1);
     let whole = whole.number("rx", shape.size.0).number("ry", shape.size.1);
-    whole.attribute("fill", &format!("url(#{})", glow(base))).number("opacity", opacity * 0.6).end();
+    whole.attribute("fill", &format!("url(#{})", gradient_id(base))).number("opacity", opacity * 0.6).end();
     for index in 0..18 {
         let (turn, away) = (scatter.next() * std::f64::consts::TAU, scatter.next().sqrt() * 0.56);
         let (wide, high) = (0.24 + scatter.next() * 0.2, 0.24 + scatter.next() * 0.2);
@@ -119,13 +119,13 @@ fn draw_cloud(svg: &mut Svg, sky: &UniverseScene, shape: &CloudShape) {
         let blob = svg.element("ellipse").number("cx", shape.at.0 + turn.cos() * away * shape.size.0);
         let blob = blob.number("cy", shape.at.1 + turn.sin() * away * shape.size.1);
         let blob = blob.number("rx", shape.size.0 * wide).number("ry", shape.size.1 * high);
-        blob.attribute("fill", &format!("url(#{})", glow(colour))).number("opacity", opacity).end();
+        blob.attribute("fill", &format!("url(#{})", gradient_id(colour))).number("opacity", opacity).end();
     }
 }
 
 /// A soft annulus: of stones, or of dust that is brightest towards its star.
 fn draw_band(svg: &mut Svg, band: &BandShape, number: usize) {
-    let colour = Colour::read(band.color).text();
+    let colour = Colour::parse(band.color).hex();
     let (middle, width) = (f64::midpoint(band.inner, band.outer), band.outer - band.inner);
     let opacity = band.opacity.clamp(0.3, 1.0);
     let (inwards, strength) = if band.is_disk { (0.22, 0.105) } else { (0.5, 0.07) };
@@ -147,7 +147,7 @@ fn draw_band(svg: &mut Svg, band: &BandShape, number: usize) {
         let away = band.inner + width * f64::midpoint(scatter.next(), scatter.next());
         stones.push((band.at.0 + turn.cos() * away, band.at.1 + turn.sin() * away));
     }
-    let path = svg.element("path").attribute("d", &dots(stones)).attribute("fill", "none");
+    let path = svg.element("path").attribute("d", &dots_path(stones)).attribute("fill", "none");
     let path = path.attribute("stroke", &colour).number("stroke-width", if band.is_disk { 1.0 } else { 1.5 });
     path.attribute("stroke-linecap", "round").number("opacity", 0.85 * opacity.max(0.6)).end();
 }
@@ -157,8 +157,8 @@ fn draw_line(svg: &mut Svg, drawn: &MapLine) {
         LineShape::Circle(at, radius) => {
             svg.element("circle").number("cx", at.0).number("cy", at.1).number("r", *radius)
         }
-        LineShape::Closed(points) => svg.element("path").attribute("d", &line(points, true)),
-        LineShape::Open(points) => svg.element("path").attribute("d", &line(points, false)),
+        LineShape::Closed(points) => svg.element("path").attribute("d", &line_path(points, true)),
+        LineShape::Open(points) => svg.element("path").attribute("d", &line_path(points, false)),
     };
     let element = element.attribute("fill", "none");
     match drawn.way {
@@ -176,12 +176,12 @@ fn draw_ruler(svg: &mut Svg, panel: &Panel) {
     svg.line((middle.0, y), (middle.0 + radii.far_px, y)).stroke(Ink::Orbit, 1.0).end();
     let zero = svg.label(middle.0, y + 14.0, 10.0).attribute("text-anchor", "middle");
     zero.fill(Ink::Muted).text("0");
-    let mut path = format!("M{}v6", pair((middle.0, y - 3.0)));
-    for tick in radii.ticks(|tick| width(&text::figure(tick), 10.0) + 12.0) {
-        let x = middle.0 + radii.place(tick);
-        let _ = write!(path, "M{}v6", pair((x, y - 3.0)));
+    let mut path = format!("M{}v6", format_point((middle.0, y - 3.0)));
+    for tick in radii.ticks(|tick| text_width(&text::format_figure(tick), 10.0) + 12.0) {
+        let x = middle.0 + radii.radius(tick);
+        let _ = write!(path, "M{}v6", format_point((x, y - 3.0)));
         let text = svg.label(x, y + 14.0, 10.0).attribute("text-anchor", "middle");
-        text.fill(Ink::Muted).text(&text::figure(tick));
+        text.fill(Ink::Muted).text(&text::format_figure(tick));
     }
     svg.element("path").attribute("d", &path).attribute("fill", "none").stroke(Ink::Muted, 1.0).end();
 }

@@ -3,10 +3,10 @@
 
 use super::radii::length;
 use super::scene::{Panel, PanelArea};
-use super::shapes::tail;
-use super::system::rank;
+use super::shapes::tail_line;
+use super::system::sort_key;
 use super::{Body, Kind, Point, UniverseScene};
-use crate::label::{BOLD, shorten, width};
+use crate::label::{BOLD, shorten, text_width};
 
 /// Half the height of a text with a little air, as a factor of its size.
 const HALF_HEIGHT: f64 = 0.62;
@@ -47,26 +47,26 @@ pub(super) struct Label {
 
 /// A label to place, with its candidate positions.
 #[derive(Debug, Clone)]
-pub(super) struct Wish {
+pub(super) struct LabelRequest {
     text: String,
     size: f64,
     style: Style,
     rank: (Kind, u64),
     /// The best first.
-    spots: Vec<Spot>,
+    spots: Vec<LabelSpot>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Spot {
+struct LabelSpot {
     at: Point,
     /// The direction in which the text extends.
     towards: Point,
     leader: Option<Point>,
 }
 
-impl Wish {
+impl LabelRequest {
     /// The name of a body: next to its disc, preferably outside the orbits of its moons.
-    pub(super) fn beside(
+    pub(super) fn for_body(
         body: &Body,
         (reach, clear): (f64, f64),
         at: Point,
@@ -89,51 +89,55 @@ impl Wish {
         let turned = |first: f64| [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0].map(|step| first + step * quarter);
         let angles = if parent_at.is_some() { turned(outward) } else { around(0.0) };
         for near in [clear, reach].into_iter().filter(|near| *near > 0.0) {
-            spots.extend(angles.map(|angle| Spot::new(at, angle, near + 3.5, None)));
+            spots.extend(angles.map(|angle| LabelSpot::new(at, angle, near + 3.5, None)));
         }
         for distance in [13.0, 22.0, 32.0, 44.0] {
             for angle in angles.into_iter().chain(angles.map(|angle| angle + quarter / 2.0)) {
                 let edge = (at.0 + angle.cos() * (reach + 1.0), at.1 + angle.sin() * (reach + 1.0));
-                spots.push(Spot::new(at, angle, reach + distance, Some(edge)));
+                spots.push(LabelSpot::new(at, angle, reach + distance, Some(edge)));
             }
         }
         let bold = if style == Style::Star { BOLD } else { 1.0 };
-        Self { text: shorten(body.name.trim(), size * bold, room), size, style, rank: rank(body), spots }
+        Self { text: shorten(body.name.trim(), size * bold, room), size, style, rank: sort_key(body), spots }
     }
 
     /// The name of a belt, at angles along it.
-    pub(super) fn along(name: &str, at: Point, radius: f64, number: usize, factor: f64) -> Self {
+    pub(super) fn for_belt(name: &str, at: Point, radius: f64, number: usize, factor: f64) -> Self {
         let first = if number.is_multiple_of(2) { 90.0_f64 } else { -90.0 };
         let spots = (0_u8..24).map(|step| {
             let side = if step % 2 == 0 { 1.0 } else { -1.0 };
             let angle = (first + side * f64::from(step.div_ceil(2)) * 15.0).to_radians();
-            Spot { at: (at.0 + angle.cos() * radius, at.1 + angle.sin() * radius), towards: (0.0, 0.0), leader: None }
+            LabelSpot {
+                at: (at.0 + angle.cos() * radius, at.1 + angle.sin() * radius),
+                towards: (0.0, 0.0),
+                leader: None,
+            }
         });
-        Self::of_region(name, spots.collect(), factor)
+        Self::for_region(name, spots.collect(), factor)
     }
 
     /// The name of a cloud, in it or at its edge.
-    pub(super) fn on(name: &str, at: Point, size: Point) -> Self {
-        let spots = [0.0, 0.45, -0.45, 0.8, -0.8, 1.05, -1.05].map(|share| Spot {
+    pub(super) fn for_cloud(name: &str, at: Point, size: Point) -> Self {
+        let spots = [0.0, 0.45, -0.45, 0.8, -0.8, 1.05, -1.05].map(|share| LabelSpot {
             at: (at.0, at.1 + size.1 * share),
             towards: (0.0, 0.0),
             leader: None,
         });
-        Self::of_region(name, spots.to_vec(), 1.0)
+        Self::for_region(name, spots.to_vec(), 1.0)
     }
 
-    fn of_region(name: &str, spots: Vec<Spot>, factor: f64) -> Self {
+    fn for_region(name: &str, spots: Vec<LabelSpot>, factor: f64) -> Self {
         let size = 11.0 * factor.max(0.86);
         // After the planets, before the moons.
         Self { text: shorten(name.trim(), size, 150.0), size, style: Style::Region, rank: (Kind::Comet, 0), spots }
     }
 
     fn width(&self) -> f64 {
-        width(&self.text, self.size * if self.style == Style::Star { BOLD } else { 1.0 })
+        text_width(&self.text, self.size * if self.style == Style::Star { BOLD } else { 1.0 })
     }
 
     /// The label at a spot.
-    fn label(&self, spot: &Spot) -> Label {
+    fn label_at(&self, spot: &LabelSpot) -> Label {
         let (width, half) = (self.width(), self.size * HALF_HEIGHT);
         let (align, left) = match spot.towards.0 {
             right if right > 0.35 => (Align::Start, spot.at.0),
@@ -157,7 +161,7 @@ impl Wish {
     }
 }
 
-impl Spot {
+impl LabelSpot {
     fn new(at: Point, angle: f64, distance: f64, leader: Option<Point>) -> Self {
         let (sin, cos) = angle.sin_cos();
         Self { at: (at.0 + cos * distance, at.1 + sin * distance), towards: (cos, sin), leader }
@@ -172,36 +176,44 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    pub(super) fn placed(self) -> Vec<Label> {
+    pub(super) fn into_labels(self) -> Vec<Label> {
         self.placed
     }
 
-    pub(super) fn unplaced(&self) -> usize {
+    pub(super) fn unplaced_count(&self) -> usize {
         self.unplaced
     }
 
     /// Places labels on a panel, outside of the reserved areas.
-    pub(super) fn place(&mut self, sky: &UniverseScene, panel: &Panel, reserved: &[PanelArea], mut wishes: Vec<Wish>) {
+    pub(super) fn place(
+        &mut self,
+        sky: &UniverseScene,
+        panel: &Panel,
+        reserved: &[PanelArea],
+        mut wishes: Vec<LabelRequest>,
+    ) {
         wishes.sort_by_key(|wish| wish.rank);
         let mut taken: Vec<PanelArea> = reserved.to_vec();
-        taken.extend(panel.discs.iter().map(|disc| PanelArea::around(disc.at, disc.reach(&sky.bodies[disc.body]))));
-        let tails = panel.discs.iter().filter_map(|disc| tail(&sky.bodies[disc.body], disc));
-        taken.extend(tails.flat_map(points));
-        let field = panel.area.within(4.0);
+        taken.extend(
+            panel.discs.iter().map(|disc| PanelArea::centered_at(disc.at, disc.outer_radius(&sky.bodies[disc.body]))),
+        );
+        let tails = panel.discs.iter().filter_map(|disc| tail_line(&sky.bodies[disc.body], disc));
+        taken.extend(tails.flat_map(leader_areas));
+        let field = panel.area.inset(4.0);
         let mut left = panel.area.width * panel.area.height / ROOM;
         let mut stones_left = (left / 4.0).max(4.0);
         for wish in wishes {
             let fits = |label: &Label| {
-                let air = label.area.within(-1.0);
+                let air = label.area.inset(-1.0);
                 let crosses = |area: &PanelArea| {
-                    label.leader.is_some_and(|leader| points(leader).any(|point| area.meets(&point)))
+                    label.leader.is_some_and(|leader| leader_areas(leader).any(|point| area.overlaps(&point)))
                 };
-                field.holds(&label.area) && !taken.iter().any(|area| area.meets(&air) || crosses(area))
+                field.contains(&label.area) && !taken.iter().any(|area| area.overlaps(&air) || crosses(area))
             };
             // Limit the labels of asteroids, or they would fill the panel.
             let is_stone = wish.rank.0 == Kind::Asteroid;
             let may = left >= 1.0 && (!is_stone || stones_left >= 1.0);
-            let found = may.then(|| wish.spots.iter().map(|spot| wish.label(spot)).find(fits)).flatten();
+            let found = may.then(|| wish.spots.iter().map(|spot| wish.label_at(spot)).find(fits)).flatten();
             let Some(label) = found else {
                 self.unplaced += 1;
                 continue;
@@ -209,16 +221,16 @@ impl Labels {
             left -= 1.0;
             stones_left -= f64::from(u8::from(is_stone));
             taken.push(label.area);
-            taken.extend(label.leader.into_iter().flat_map(points));
+            taken.extend(label.leader.into_iter().flat_map(leader_areas));
             self.placed.push(label);
         }
     }
 }
 
 /// Small areas along a leader line, except at its start, which touches a disc.
-fn points((from, to): (Point, Point)) -> impl Iterator<Item = PanelArea> {
+fn leader_areas((from, to): (Point, Point)) -> impl Iterator<Item = PanelArea> {
     (1_u8..=6).map(move |step| {
         let share = f64::from(step) / 6.0 * 0.96;
-        PanelArea::around((from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share), 0.8)
+        PanelArea::centered_at((from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share), 0.8)
     })
 }

@@ -1,10 +1,10 @@
 //! The legend below the panels: kinds of bodies, and a note about what the picture leaves out.
 
 use super::scene::{Disc, FOOT, MapLayout, WIDTH};
-use super::text::{counts, groups, notes};
+use super::text::{groups_note, kind_counts, notes};
 use super::{Band, Body, Kind, Path, Ring, UniverseScene, shapes};
 use crate::MARGIN;
-use crate::label::{shorten, width};
+use crate::label::{shorten, text_width};
 use crate::palette::Ink;
 use crate::svg::Svg;
 
@@ -13,8 +13,8 @@ const SIZE: f64 = 12.0;
 pub(super) fn draw(svg: &mut Svg, sky: &UniverseScene, scene: &MapLayout) {
     let y = scene.height - FOOT + 22.0;
     let mut x = MARGIN + 2.0;
-    for (kind, words) in counts(sky) {
-        let room = width(&words, SIZE) + 42.0;
+    for (kind, words) in kind_counts(sky) {
+        let room = text_width(&words, SIZE) + 42.0;
         if x + room > WIDTH - MARGIN {
             break;
         }
@@ -29,18 +29,18 @@ pub(super) fn draw(svg: &mut Svg, sky: &UniverseScene, scene: &MapLayout) {
             Kind::Comet => ((x + 16.0, y - 4.0), 1.9, Some((x + 90.0, y - 8.0))),
             _ => ((x + 9.0, y - 4.0), radius, Some((x - 40.0, y + 10.0))),
         };
-        shapes::body(svg, &sample(kind), &Disc { body: 0, at, radius, light });
+        shapes::draw_body(svg, &sample_body(kind), &Disc { body: 0, at, radius, light });
         svg.label(x + 24.0, y, SIZE).fill(Ink::Text).text(&words);
         x += room;
     }
-    let lines = [notes(scene), groups(sky)].into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>();
+    let lines = [notes(scene), groups_note(sky)].into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>();
     let line = lines.join(" · ");
     let size = 11.0;
     svg.label(MARGIN, scene.height - 16.0, size).fill(Ink::Muted).text(&shorten(&line, size, WIDTH - 2.0 * MARGIN));
 }
 
 /// A sample body of a kind.
-fn sample(kind: Kind) -> Body<'static> {
+fn sample_body(kind: Kind) -> Body<'static> {
     let color = match kind {
         Kind::Star => "#ffd23f",
         Kind::Planet => "#4f8fe0",

@@ -28,18 +28,18 @@ impl Scatter {
 }
 
 /// Dots as one path: each is a line of no length with round ends.
-pub(super) fn dots(points: impl IntoIterator<Item = Point>) -> String {
+pub(super) fn dots_path(points: impl IntoIterator<Item = Point>) -> String {
     points.into_iter().fold(String::new(), |mut path, point| {
-        let _ = write!(path, "M{}h0", pair(point));
+        let _ = write!(path, "M{}h0", format_point(point));
         path
     })
 }
 
 /// A line through points.
-pub(super) fn line(points: &[Point], is_closed: bool) -> String {
+pub(super) fn line_path(points: &[Point], is_closed: bool) -> String {
     let mut path = String::new();
     for (index, point) in points.iter().enumerate() {
-        let _ = write!(path, "{}{}", if index == 0 { 'M' } else { 'L' }, pair(*point));
+        let _ = write!(path, "{}{}", if index == 0 { 'M' } else { 'L' }, format_point(*point));
     }
     if is_closed {
         path.push('Z');
@@ -48,34 +48,34 @@ pub(super) fn line(points: &[Point], is_closed: bool) -> String {
 }
 
 /// A point rounded to a tenth of a unit, to keep the SVG small.
-pub(super) fn pair((x, y): Point) -> String {
-    format!("{} {}", tenth(x), tenth(y))
+pub(super) fn format_point((x, y): Point) -> String {
+    format!("{} {}", format_tenth(x), format_tenth(y))
 }
 
-fn tenth(value: f64) -> String {
+fn format_tenth(value: f64) -> String {
     let text = format!("{:.1}", if value.is_finite() { value } else { 0.0 });
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// The id of a fading gradient. It contains the colour, so two pictures on one page may share the id.
-pub(super) fn glow(colour: Colour) -> String {
+pub(super) fn gradient_id(colour: Colour) -> String {
     format!("skald-glow-{}", colour.digits())
 }
 
 /// Writes the definitions of the fading gradients.
-pub(super) fn glows(svg: &mut Svg, sky: &UniverseScene, panels: &[Panel]) {
+pub(super) fn write_gradients(svg: &mut Svg, sky: &UniverseScene, panels: &[Panel]) {
     let mut colours = BTreeSet::new();
     for panel in panels {
         let bodies = panel.discs.iter().map(|disc| &sky.bodies[disc.body]);
         for body in bodies {
             match body.kind {
-                Kind::Star => colours.insert(Colour::read(body.color)),
-                Kind::BlackHole => colours.insert(body.accretion.map_or(Colour::EMBER, Colour::read)),
+                Kind::Star => colours.insert(Colour::parse(body.color)),
+                Kind::BlackHole => colours.insert(body.accretion.map_or(Colour::EMBER, Colour::parse)),
                 _ => false,
             };
         }
         for cloud in panel.clouds.iter().map(|shape| &sky.clouds[shape.cloud]) {
-            colours.extend([Colour::read(cloud.color), Colour::read(cloud.accent)]);
+            colours.extend([Colour::parse(cloud.color), Colour::parse(cloud.accent)]);
         }
     }
     if colours.is_empty() {
@@ -83,9 +83,9 @@ pub(super) fn glows(svg: &mut Svg, sky: &UniverseScene, panels: &[Panel]) {
     }
     svg.element("defs").open();
     for colour in colours {
-        svg.element("radialGradient").attribute("id", &glow(colour)).open();
+        svg.element("radialGradient").attribute("id", &gradient_id(colour)).open();
         for (offset, opacity) in [(0.0, 0.75), (0.3, 0.42), (0.62, 0.12), (1.0, 0.0)] {
-            let stop = svg.element("stop").number("offset", offset).attribute("stop-color", &colour.text());
+            let stop = svg.element("stop").number("offset", offset).attribute("stop-color", &colour.hex());
             stop.number("stop-opacity", opacity).end();
         }
         svg.close("radialGradient");

@@ -3,11 +3,11 @@
 use super::Point;
 
 /// Larger distances are clamped to this, so that their squares stay finite.
-const FAR: f64 = 1e140;
+const DISTANCE_MAX: f64 = 1e140;
 /// Smaller distances count as zero.
-const NEAR: f64 = 1e-140;
+const DISTANCE_MIN: f64 = 1e-140;
 /// Distances with a smaller ratio count as the same orbit.
-const SAME: f64 = 1.03;
+const SAME_ORBIT_RATIO: f64 = 1.03;
 
 /// How distances are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ impl Scale {
     const ALL: [Self; 4] = [Self::True, Self::Power(0.5), Self::Power(0.25), Self::Logarithm];
 
     /// Applies the scale to a distance of at least one.
-    fn bend(self, distance: f64) -> f64 {
+    fn apply(self, distance: f64) -> f64 {
         match self {
             Self::True => distance,
             Self::Power(power) => distance.powf(power),
@@ -31,7 +31,7 @@ impl Scale {
         }
     }
 
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn describe(self) -> &'static str {
         match self {
             Self::True => "distances to scale",
             Self::Power(_) => "far distances are drawn closer together",
@@ -56,19 +56,21 @@ impl Radii {
     /// A scale for things at some distances, none further than `far`, between two radii on the picture. `apart` is how
     /// far from each other they should be.
     pub(super) fn new(distances: &[f64], far: f64, (near_px, far_px): (f64, f64), apart: f64) -> Self {
-        let mut distances: Vec<f64> = distances.iter().copied().map(sane).filter(|distance| *distance > 0.0).collect();
+        let mut distances: Vec<f64> =
+            distances.iter().copied().map(clamp_distance).filter(|distance| *distance > 0.0).collect();
         distances.sort_by(f64::total_cmp);
-        distances.dedup_by(|next, kept| *next < *kept * SAME);
-        let far = sane(far).max(distances.last().copied().unwrap_or(0.0)).max(NEAR);
+        distances.dedup_by(|next, kept| *next < *kept * SAME_ORBIT_RATIO);
+        let far = clamp_distance(far).max(distances.last().copied().unwrap_or(0.0)).max(DISTANCE_MIN);
         // A single orbit is not drawn at the very edge.
-        let is_alone = distances.len() < 2 && distances.first().is_none_or(|distance| far <= distance * SAME);
+        let is_alone =
+            distances.len() < 2 && distances.first().is_none_or(|distance| far <= distance * SAME_ORBIT_RATIO);
         let far = if is_alone { far * 1.4 } else { far };
         // Bounds the ratio of far to near.
         let near = distances.first().copied().unwrap_or(far).clamp(far * 1e-12, far);
         let of = |scale| Self { scale, near, far, near_px, far_px };
         let gaps = |scale| -> f64 {
             let radii = of(scale);
-            let gaps = distances.windows(2).map(|pair| radii.place(pair[1]) - radii.place(pair[0]));
+            let gaps = distances.windows(2).map(|pair| radii.radius(pair[1]) - radii.radius(pair[0]));
             gaps.map(|gap| gap.min(apart)).sum()
         };
         let mut best = (Scale::Logarithm, f64::NEG_INFINITY);
@@ -87,15 +89,15 @@ impl Radii {
     }
 
     /// The radius on the picture for a distance.
-    pub(super) fn place(&self, distance: f64) -> f64 {
-        let distance = sane(distance);
+    pub(super) fn radius(&self, distance: f64) -> f64 {
+        let distance = clamp_distance(distance);
         if self.scale == Scale::True {
             return distance / self.far * self.far_px;
         }
         if distance <= self.near {
             return distance / self.near * self.near_px;
         }
-        let bend = |distance: f64| self.scale.bend(distance / self.near) - self.scale.bend(1.0);
+        let bend = |distance: f64| self.scale.apply(distance / self.near) - self.scale.apply(1.0);
         let all = bend(self.far);
         // `near` and `far` may be equal.
         if all <= 0.0 {
@@ -105,12 +107,12 @@ impl Radii {
     }
 
     /// The position of a point on the picture, relative to the middle.
-    pub(super) fn point(&self, point: Point) -> Point {
+    pub(super) fn project(&self, point: Point) -> Point {
         let distance = length(point);
         if distance <= 0.0 {
             return (0.0, 0.0);
         }
-        let place = self.place(distance);
+        let place = self.radius(distance);
         (point.0 / distance * place, point.1 / distance * place)
     }
 
@@ -126,8 +128,8 @@ impl Radii {
         // Decades come first: 1 and 10 are better than 2 and 20.
         for step in [3, 1] {
             for value in values.iter().copied().step_by(step).filter(|value| *value <= self.far * 1.001) {
-                let place = self.place(value);
-                let has_room = |tick: &f64| (self.place(*tick) - place).abs() >= apart(*tick, value);
+                let place = self.radius(value);
+                let has_room = |tick: &f64| (self.radius(*tick) - place).abs() >= apart(*tick, value);
                 if has_room(&0.0) && ticks.iter().all(has_room) {
                     ticks.push(value);
                 }
@@ -139,18 +141,18 @@ impl Radii {
 }
 
 /// Clamps a distance to a finite range.
-fn sane(distance: f64) -> f64 {
-    if distance > NEAR { distance.min(FAR) } else { 0.0 }
+fn clamp_distance(distance: f64) -> f64 {
+    if distance > DISTANCE_MIN { distance.min(DISTANCE_MAX) } else { 0.0 }
 }
 
 /// Clamps both coordinates to `DISTANCE_MAX`, keeping the direction. NaN becomes 0.
-pub(super) fn bounded(point: Point) -> Point {
+pub(super) fn clamp_point(point: Point) -> Point {
     let [x, y] = [point.0, point.1].map(|axis| if axis.is_nan() { 0.0 } else { axis.clamp(f64::MIN, f64::MAX) });
     let most = x.abs().max(y.abs());
-    if most <= FAR {
+    if most <= DISTANCE_MAX {
         return (x, y);
     }
-    (x / most * FAR, y / most * FAR)
+    (x / most * DISTANCE_MAX, y / most * DISTANCE_MAX)
 }
 
 pub(super) fn length(point: Point) -> f64 {

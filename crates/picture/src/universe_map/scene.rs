@@ -2,7 +2,7 @@
 
 use super::labels::{Label, Labels};
 use super::radii::Radii;
-use super::system::{Placer, Stock};
+use super::system::{BodyIndex, SystemPlacer};
 use super::{Body, Kind, Point, UniverseScene, overview};
 use crate::{HEADING_BOTTOM, MARGIN, SUBTITLE_HEIGHT};
 
@@ -41,15 +41,15 @@ impl PanelArea {
         (self.left + self.width / 2.0, self.top + self.height / 2.0)
     }
 
-    pub(super) fn around((x, y): Point, reach: f64) -> Self {
+    pub(super) fn centered_at((x, y): Point, reach: f64) -> Self {
         Self { left: x - reach, top: y - reach, width: 2.0 * reach, height: 2.0 * reach }
     }
 
-    pub(super) fn meets(&self, other: &Self) -> bool {
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.left < other.right() && other.left < self.right() && self.top < other.bottom() && other.top < self.bottom()
     }
 
-    pub(super) fn holds(&self, other: &Self) -> bool {
+    pub(super) fn contains(&self, other: &Self) -> bool {
         self.left <= other.left
             && self.top <= other.top
             && self.right() >= other.right()
@@ -57,12 +57,12 @@ impl PanelArea {
     }
 
     /// This area, smaller by so much on each side.
-    pub(super) fn within(&self, by: f64) -> Self {
+    pub(super) fn inset(&self, by: f64) -> Self {
         let (width, height) = ((self.width - 2.0 * by).max(0.0), (self.height - 2.0 * by).max(0.0));
         Self { left: self.left + by, top: self.top + by, width, height }
     }
 
-    pub(super) fn nearest(&self, (x, y): Point) -> Point {
+    pub(super) fn clamp(&self, (x, y): Point) -> Point {
         (x.clamp(self.left, self.right()), y.clamp(self.top, self.bottom()))
     }
 }
@@ -79,18 +79,18 @@ pub(super) struct Disc {
 
 impl Disc {
     /// The radius including rings and similar parts.
-    pub(super) fn reach(&self, body: &Body) -> f64 {
+    pub(super) fn outer_radius(&self, body: &Body) -> f64 {
         let wide = match body.kind {
             Kind::BlackHole if body.accretion.is_some() => 2.3,
             Kind::BlackHole => 1.5,
-            _ => body.ring.map_or(1.0, |ring| ring_reach(ring.outer)),
+            _ => body.ring.map_or(1.0, |ring| ring_outer_radius(ring.outer)),
         };
         self.radius * wide + 1.0
     }
 }
 
 /// The outer radius of a ring on the picture, in radii of the planet.
-pub(super) fn ring_reach(outer: f64) -> f64 {
+pub(super) fn ring_outer_radius(outer: f64) -> f64 {
     if outer.is_nan() { 1.9 } else { outer.clamp(1.6, 2.1) }
 }
 
@@ -188,9 +188,9 @@ pub(super) struct MapLayout<'a> {
 impl<'a> MapLayout<'a> {
     pub(super) fn new(sky: &'a UniverseScene<'a>) -> Self {
         let top = HEADING_BOTTOM + SUBTITLE_HEIGHT + 6.0;
-        let mut stock = Stock::new(sky);
+        let mut stock = BodyIndex::new(sky);
         let roots: Vec<usize> = (0..sky.bodies.len()).filter(|index| sky.bodies[*index].parent.is_none()).collect();
-        let chosen = chosen(sky, &stock, &roots);
+        let chosen = choose_systems(sky, &stock, &roots);
         let has_overview =
             roots.len() > 1 || !sky.clouds.is_empty() || roots.iter().any(|root| sky.bodies[*root].is_rogue);
         let mut labels = Labels::default();
@@ -199,37 +199,37 @@ impl<'a> MapLayout<'a> {
         if has_overview {
             let height = if chosen.is_empty() { OVERVIEW_ALONE } else { OVERVIEW_HEIGHT };
             let area = PanelArea { left: MARGIN, top, width: WIDTH - 2.0 * MARGIN, height };
-            panels.push(overview::overview(&mut stock, &roots, area, &mut labels));
+            panels.push(overview::lay_out_overview(&mut stock, &roots, area, &mut labels));
             bottom = area.bottom() + GAP;
         }
-        for (root, area) in chosen.iter().zip(grid(chosen.len(), bottom)) {
+        for (root, area) in chosen.iter().zip(panel_areas(chosen.len(), bottom)) {
             let is_named = chosen.len() > 1 || has_overview;
             let share = chosen.len();
-            panels.push(Placer::new(&mut stock, area, share).system(*root, is_named, &mut labels));
+            panels.push(SystemPlacer::new(&mut stock, area, share).place_system(*root, is_named, &mut labels));
             bottom = bottom.max(area.bottom() + GAP);
         }
         if panels.is_empty() {
             bottom += 330.0;
         }
         let dotted: usize = panels.iter().map(|panel| panel.dots.len()).sum();
-        let drawn = stock.drawn();
+        let drawn = stock.drawn_count();
         let clouds: usize = panels.iter().map(|panel| panel.clouds.len()).sum();
         let undrawn = (sky.bodies.len() + sky.clouds.len()).saturating_sub(drawn + dotted + clouds);
-        let unlabelled = labels.unplaced();
-        let with_more = roots.iter().filter(|root| stock.has_around(**root)).count();
+        let unlabelled = labels.unplaced_count();
+        let with_more = roots.iter().filter(|root| stock.has_satellites(**root)).count();
         let panelless = with_more.saturating_sub(chosen.len());
-        Self { height: bottom + FOOT, panels, labels: labels.placed(), unlabelled, dotted, undrawn, panelless }
+        Self { height: bottom + FOOT, panels, labels: labels.into_labels(), unlabelled, dotted, undrawn, panelless }
     }
 }
 
 /// The systems that get a panel: those with the most bodies, in their original order.
-fn chosen(sky: &UniverseScene, stock: &Stock, roots: &[usize]) -> Vec<usize> {
+fn choose_systems(sky: &UniverseScene, stock: &BodyIndex, roots: &[usize]) -> Vec<usize> {
     if let [root] = roots
         && !sky.bodies[*root].is_rogue
     {
         return vec![*root];
     }
-    let mut systems: Vec<usize> = roots.iter().copied().filter(|root| stock.has_around(*root)).collect();
+    let mut systems: Vec<usize> = roots.iter().copied().filter(|root| stock.has_satellites(*root)).collect();
     systems.sort_by_key(|root| std::cmp::Reverse(stock.children(*root).len()));
     systems.truncate(PANELS_MAX);
     systems.sort_unstable();
@@ -237,7 +237,7 @@ fn chosen(sky: &UniverseScene, stock: &Stock, roots: &[usize]) -> Vec<usize> {
 }
 
 /// The areas of `count` panels.
-fn grid(count: usize, top: f64) -> Vec<PanelArea> {
+fn panel_areas(count: usize, top: f64) -> Vec<PanelArea> {
     let (columns, across, height) = match count {
         0 | 1 => (1, 1.0, 790.0),
         2..=4 => (2, 2.0, 480.0),

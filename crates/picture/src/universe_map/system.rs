@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::labels::{Labels, Wish};
+use super::labels::{LabelRequest, Labels};
 use super::scene::{Disc, Panel, PanelArea};
 use super::{Body, Kind, Point, UniverseScene};
 
@@ -16,7 +16,7 @@ const STRIP: f64 = 38.0;
 const LARGEST: f64 = 360.0;
 
 /// All bodies with their children, and which of them are drawn.
-pub(super) struct Stock<'a> {
+pub(super) struct BodyIndex<'a> {
     pub(super) sky: &'a UniverseScene<'a>,
     children: Vec<Vec<usize>>,
     is_drawn: Vec<bool>,
@@ -25,7 +25,7 @@ pub(super) struct Stock<'a> {
     pub(super) dots_left: usize,
 }
 
-impl<'a> Stock<'a> {
+impl<'a> BodyIndex<'a> {
     pub(super) fn new(sky: &'a UniverseScene<'a>) -> Self {
         let mut children = vec![Vec::new(); sky.bodies.len()];
         let mut sizes: BTreeMap<Kind, (f64, f64)> = BTreeMap::new();
@@ -33,12 +33,14 @@ impl<'a> Stock<'a> {
             if let Some(parent) = body.parent {
                 children[parent].push(index);
             }
-            let size = size(body);
+            let size = log_radius(body);
             let range = sizes.entry(body.kind).or_insert((size, size));
             *range = (range.0.min(size), range.1.max(size));
         }
         for siblings in &mut children {
-            siblings.sort_by(|one, other| rank(&sky.bodies[*one]).cmp(&rank(&sky.bodies[*other])).then(one.cmp(other)));
+            siblings.sort_by(|one, other| {
+                sort_key(&sky.bodies[*one]).cmp(&sort_key(&sky.bodies[*other])).then(one.cmp(other))
+            });
         }
         Self { sky, children, is_drawn: vec![false; sky.bodies.len()], sizes, dots_left: DOTS_MAX }
     }
@@ -53,11 +55,11 @@ impl<'a> Stock<'a> {
     }
 
     /// Whether there is anything around a body.
-    pub(super) fn has_around(&self, index: usize) -> bool {
+    pub(super) fn has_satellites(&self, index: usize) -> bool {
         !self.children[index].is_empty() || !self.body(index).bands.is_empty()
     }
 
-    pub(super) fn draw(&mut self, index: usize) {
+    pub(super) fn mark_drawn(&mut self, index: usize) {
         self.is_drawn[index] = true;
     }
 
@@ -65,12 +67,12 @@ impl<'a> Stock<'a> {
         self.is_drawn[index]
     }
 
-    pub(super) fn drawn(&self) -> usize {
+    pub(super) fn drawn_count(&self) -> usize {
         self.is_drawn.iter().filter(|drawn| **drawn).count()
     }
 
     /// The radius of a body's disc: by its kind, and among its kind by its size.
-    pub(super) fn disc(&self, index: usize, is_root: bool) -> f64 {
+    pub(super) fn disc_radius(&self, index: usize, is_root: bool) -> f64 {
         let body = self.body(index);
         let (least, greatest) = match body.kind {
             Kind::Star if is_root => (14.0, 20.0),
@@ -85,36 +87,36 @@ impl<'a> Stock<'a> {
             Kind::LagrangePoint => (3.2, 3.2),
         };
         let (low, high) = self.sizes.get(&body.kind).copied().unwrap_or_default();
-        let share = if high - low > 1e-9 { (size(body) - low) / (high - low) } else { 0.5 };
+        let share = if high - low > 1e-9 { (log_radius(body) - low) / (high - low) } else { 0.5 };
         least + (greatest - least) * share.clamp(0.0, 1.0)
     }
 }
 
-fn size(body: &Body) -> f64 {
+fn log_radius(body: &Body) -> f64 {
     body.radius.clamp(1e-12, 1e12).ln()
 }
 
 /// Sort key: the most important kind first, then the heavier body.
-pub(super) fn rank(body: &Body) -> (Kind, u64) {
+pub(super) fn sort_key(body: &Body) -> (Kind, u64) {
     let mass = if body.mass > 0.0 { body.mass } else { 0.0 };
     // Non-negative floats sort like their bits.
     (body.kind, u64::MAX - mass.to_bits())
 }
 
 /// Places one system.
-pub(super) struct Placer<'s, 'a> {
-    pub(super) stock: &'s mut Stock<'a>,
+pub(super) struct SystemPlacer<'s, 'a> {
+    pub(super) stock: &'s mut BodyIndex<'a>,
     pub(super) panel: Panel<'a>,
     pub(super) middle: Point,
     /// How large everything is, compared with the largest panel.
     pub(super) factor: f64,
     pub(super) discs_left: usize,
-    pub(super) wishes: Vec<Wish>,
+    pub(super) wishes: Vec<LabelRequest>,
 }
 
-impl<'s, 'a> Placer<'s, 'a> {
+impl<'s, 'a> SystemPlacer<'s, 'a> {
     /// `share` is how many panels there are.
-    pub(super) fn new(stock: &'s mut Stock<'a>, area: PanelArea, share: usize) -> Self {
+    pub(super) fn new(stock: &'s mut BodyIndex<'a>, area: PanelArea, share: usize) -> Self {
         let field = PanelArea { height: area.height - STRIP, ..area };
         let radius = field.width.min(field.height) / 2.0;
         let factor = (radius / LARGEST).clamp(0.62, 1.0);
@@ -123,18 +125,18 @@ impl<'s, 'a> Placer<'s, 'a> {
         Self { stock, panel: Panel::new(area), middle, factor, discs_left, wishes: Vec::new() }
     }
 
-    pub(super) fn system(mut self, root: usize, is_named: bool, labels: &mut Labels) -> Panel<'a> {
+    pub(super) fn place_system(mut self, root: usize, is_named: bool, labels: &mut Labels) -> Panel<'a> {
         let body = self.stock.body(root);
-        let radius = self.stock.disc(root, true) * self.factor;
+        let radius = self.stock.disc_radius(root, true) * self.factor;
         if is_named {
             body.name.clone_into(&mut self.panel.title);
         }
-        self.stock.draw(root);
+        self.stock.mark_drawn(root);
         self.panel.discs.push(Disc { body: root, at: self.middle, radius, light: None });
-        self.wish(root, self.middle, radius, (None, 0.0));
+        self.request_label(root, self.middle, radius, (None, 0.0));
         let reach = (self.panel.area.width / 2.0).min(self.middle.1 - self.panel.area.top) - 10.0;
-        if let Some(radii) = self.around(root, self.middle, radius, reach, 1) {
-            radii.scale.words().clone_into(&mut self.panel.note);
+        if let Some(radii) = self.place_around(root, self.middle, radius, reach, 1) {
+            radii.scale.describe().clone_into(&mut self.panel.note);
             self.panel.ruler = Some((self.middle, radii));
         }
         let strip = PanelArea { top: self.panel.area.bottom() - STRIP, height: STRIP, ..self.panel.area };
@@ -148,12 +150,18 @@ impl<'s, 'a> Placer<'s, 'a> {
     }
 
     /// Requests a label for a body, away from its parent and outside of its moons' orbits.
-    pub(super) fn wish(&mut self, index: usize, at: Point, radius: f64, (parent_at, clear): (Option<Point>, f64)) {
+    pub(super) fn request_label(
+        &mut self,
+        index: usize,
+        at: Point,
+        radius: f64,
+        (parent_at, clear): (Option<Point>, f64),
+    ) {
         let body = self.stock.body(index);
         if body.name.trim().is_empty() {
             return;
         }
         let disc = Disc { body: index, at, radius, light: None };
-        self.wishes.push(Wish::beside(body, (disc.reach(body), clear), at, parent_at, self.factor));
+        self.wishes.push(LabelRequest::for_body(body, (disc.outer_radius(body), clear), at, parent_at, self.factor));
     }
 }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::scene::{MapLayout, PanelArea};
 use super::*;
-use crate::tests::texts;
+use crate::tests::picture_texts;
 
 fn body(name: &str, kind: Kind, parent: Option<usize>, distance: f64, degrees: f64) -> Body<'_> {
     let (sin, cos) = degrees.to_radians().sin_cos();
@@ -27,12 +27,12 @@ fn cloud(name: &str, at: Point, size: f64) -> Cloud<'_> {
     Cloud { name, color: "#6a4c93", accent: "#ff6b9d", at, size: (size, size), density: 0.5 }
 }
 
-fn sky(bodies: Vec<Body<'_>>) -> UniverseScene<'_> {
+fn scene_of(bodies: Vec<Body<'_>>) -> UniverseScene<'_> {
     UniverseScene { title: "Here", time: 0.0, bodies, clouds: Vec::new(), groups: Vec::new(), theme: Theme::Auto }
 }
 
 /// Distances as those of the Solar System, with moons that are a thousand times nearer.
-fn solar() -> Vec<Body<'static>> {
+fn solar_system() -> Vec<Body<'static>> {
     let mut bodies = vec![body("Sun", Kind::Star, None, 0.0, 0.0)];
     for (name, distance, degrees) in [
         ("Mercury", 0.39, 252.0),
@@ -59,29 +59,33 @@ fn solar() -> Vec<Body<'static>> {
 }
 
 /// Checks the invariants of the layout.
-fn is_right<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
+fn check_layout<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
     let scene = MapLayout::new(sky);
     let card = PanelArea { left: 0.0, top: 0.0, width: scene::WIDTH, height: scene.height };
     for panel in &scene.panels {
-        assert!(card.holds(&panel.area), "{:?}", panel.area);
+        assert!(card.contains(&panel.area), "{:?}", panel.area);
         for disc in &panel.discs {
             assert!(
-                panel.area.holds(&PanelArea::around(disc.at, disc.radius)),
+                panel.area.contains(&PanelArea::centered_at(disc.at, disc.radius)),
                 "{disc:?} is outside of {:?}",
                 panel.area
             );
         }
         for dot in &panel.dots {
-            assert!(panel.area.holds(&PanelArea::around(*dot, 0.5)), "{dot:?}");
+            assert!(panel.area.contains(&PanelArea::centered_at(*dot, 0.5)), "{dot:?}");
         }
     }
     for (index, label) in scene.labels.iter().enumerate() {
-        assert!(scene.panels.iter().any(|panel| panel.area.holds(&label.area)), "{label:?} is in no panel");
+        assert!(scene.panels.iter().any(|panel| panel.area.contains(&label.area)), "{label:?} is in no panel");
         for other in &scene.labels[..index] {
-            assert!(!label.area.meets(&other.area), "{} meets {}", label.text, other.text);
+            assert!(!label.area.overlaps(&other.area), "{} meets {}", label.text, other.text);
         }
         for disc in scene.panels.iter().flat_map(|panel| &panel.discs) {
-            assert!(!label.area.meets(&PanelArea::around(disc.at, disc.radius)), "{} covers {disc:?}", label.text);
+            assert!(
+                !label.area.overlaps(&PanelArea::centered_at(disc.at, disc.radius)),
+                "{} covers {disc:?}",
+                label.text
+            );
         }
     }
     scene
@@ -89,10 +93,10 @@ fn is_right<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
 
 #[test]
 fn a_solar_system_has_all_its_names() {
-    let sky = sky(solar());
-    let scene = is_right(&sky);
+    let sky = scene_of(solar_system());
+    let scene = check_layout(&sky);
     assert_eq!((scene.unlabelled, scene.undrawn, scene.dotted), (0, 0, 0));
-    let texts = texts(&sky.svg());
+    let texts = picture_texts(&sky.svg());
     for name in sky.bodies.iter().map(|body| body.name).chain(["Asteroid belt", "Kuiper belt"]) {
         assert!(texts.iter().any(|text| text == name), "{name} is missing");
     }
@@ -110,17 +114,17 @@ fn even_distances_are_drawn_to_scale() {
     let planet = |number: u8| body("planet", Kind::Planet, Some(0), f64::from(number) * 10.0, f64::from(number) * 40.0);
     let mut bodies = vec![body("star", Kind::Star, None, 0.0, 0.0)];
     bodies.extend((1..=6).map(planet));
-    let even = sky(bodies.clone());
-    assert_eq!(is_right(&even).panels[0].note, "distances to scale");
+    let even = scene_of(bodies.clone());
+    assert_eq!(check_layout(&even).panels[0].note, "distances to scale");
     // Something far away bends the scale, and the picture says so.
     bodies.push(body("far", Kind::Planet, Some(0), 1e7, 0.0));
-    let far = sky(bodies);
-    assert_eq!(is_right(&far).panels[0].note, "distances on a logarithmic scale");
+    let far = scene_of(bodies);
+    assert_eq!(check_layout(&far).panels[0].note, "distances on a logarithmic scale");
 }
 
 #[test]
 fn the_same_sky_is_the_same_picture() {
-    let one = sky(solar());
+    let one = scene_of(solar_system());
     assert_eq!(one.svg(), one.clone().svg());
     assert_ne!(one.svg(), UniverseScene { time: 1.0, ..one.clone() }.svg());
 }
@@ -128,16 +132,16 @@ fn the_same_sky_is_the_same_picture() {
 #[test]
 fn a_forced_theme_has_no_style_sheet() {
     for (theme, ground) in [(Theme::Light, "#f5f7fb"), (Theme::Dark, "#0a0e17")] {
-        let svg = UniverseScene { theme, ..sky(solar()) }.svg();
+        let svg = UniverseScene { theme, ..scene_of(solar_system()) }.svg();
         assert!(!svg.contains("<style>") && svg.contains(ground), "{theme:?}");
     }
-    let svg = sky(solar()).svg();
+    let svg = scene_of(solar_system()).svg();
     assert!(svg.contains("@media (prefers-color-scheme: dark)") && svg.contains(".fill-sky{fill:#0a0e17}"));
 }
 
 #[test]
 fn colours_are_read_in_every_form() {
-    let read = |text: &str| chosen_colour::Colour::read(text).text();
+    let read = |text: &str| chosen_colour::Colour::parse(text).hex();
     assert_eq!(["#fa0", "#FA08", "#ffaa00", "#FFAA0080"].map(read), ["#ffaa00"; 4].map(str::to_owned));
     let grey = read("");
     assert_eq!(["red", "#red", "#12", "#12345", "fa0", "#ffaa0g"].map(read), [(); 6].map(|()| grey.clone()));
@@ -145,8 +149,8 @@ fn colours_are_read_in_every_form() {
 
 #[test]
 fn an_empty_sky_says_so() {
-    let svg = sky(Vec::new()).svg();
-    assert_eq!(texts(&svg)[..3], ["Here", "time 0 · nothing in it yet", "An empty sky"].map(str::to_owned));
+    let svg = scene_of(Vec::new()).svg();
+    assert_eq!(picture_texts(&svg)[..3], ["Here", "time 0 · nothing in it yet", "An empty sky"].map(str::to_owned));
 }
 
 #[test]
@@ -163,22 +167,22 @@ fn names_stay_text() {
         title: names[0],
         groups: names.to_vec(),
         clouds: vec![cloud("<i>", (9.0, 9.0), 2.0)],
-        ..sky(bodies)
+        ..scene_of(bodies)
     };
-    is_right(&hostile);
+    check_layout(&hostile);
     let svg = hostile.svg();
     for markup in ["<script", "<b>", "<i>", "\"onload=\"", "red"] {
         assert!(!svg.contains(markup), "{markup}");
     }
-    assert!(texts(&svg).contains(&names[0].to_owned()));
+    assert!(picture_texts(&svg).contains(&names[0].to_owned()));
 }
 
 #[test]
 fn systems_at_one_place_are_drawn_apart() {
     let mut bodies: Vec<Body> = (0..30).map(|_| body("a system", Kind::Star, None, 0.0, 0.0)).collect();
     bodies.extend((0..30).map(|parent| body("a planet", Kind::Planet, Some(parent), 5.0, 10.0)));
-    let galaxy = sky(bodies);
-    let scene = is_right(&galaxy);
+    let galaxy = scene_of(bodies);
+    let scene = check_layout(&galaxy);
     assert_eq!(scene.panels.len(), 1 + scene::PANELS_MAX);
     assert_eq!((scene.panelless, scene.undrawn), (21, 21));
     let discs = &scene.panels[0].discs;
@@ -195,8 +199,8 @@ fn a_wanderer_has_a_dashed_way_and_an_arrow() {
     let mut rogue = body("Nomad", Kind::Planet, None, 0.0, 0.0);
     rogue.is_rogue = true;
     rogue.path = Path::Straight { from: (-20.0, 3.0), to: (20.0, -3.0) };
-    let svg = UniverseScene { clouds: vec![cloud("Rose", (30.0, 0.0), 20.0)], ..sky(vec![rogue]) }.svg();
-    assert!(svg.contains("stroke-dasharray") && texts(&svg).contains(&"Rose".to_owned()));
+    let svg = UniverseScene { clouds: vec![cloud("Rose", (30.0, 0.0), 20.0)], ..scene_of(vec![rogue]) }.svg();
+    assert!(svg.contains("stroke-dasharray") && picture_texts(&svg).contains(&"Rose".to_owned()));
 }
 
 #[test]
@@ -221,25 +225,25 @@ fn a_great_many_bodies_take_bounded_room() {
         .collect::<Vec<_>>();
     let roots = (0..10_000).map(|_| body("root", Kind::Star, None, 3.0, 20.0)).collect::<Vec<_>>();
     for bodies in [stones, planets, chain, roots] {
-        let many = sky(bodies);
-        let scene = is_right(&many);
+        let many = scene_of(bodies);
+        let scene = check_layout(&many);
         let drawn: usize = scene.panels.iter().map(|panel| panel.discs.len() + panel.dots.len()).sum();
         assert!(drawn + scene.undrawn >= many.bodies.len(), "{drawn} drawn and {} not", scene.undrawn);
         let svg = many.svg();
         assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
-        assert!(texts(&svg).len() < 300);
+        assert!(picture_texts(&svg).len() < 300);
     }
 }
 
-fn number() -> impl Strategy<Value = f64> {
+fn any_number() -> impl Strategy<Value = f64> {
     prop_oneof![-100.0..100.0_f64, 0.0..1.0_f64, -1e7..1e7_f64, any::<f64>(), Just(0.0), Just(f64::MAX)]
 }
 
-fn point() -> impl Strategy<Value = Point> {
-    (number(), number())
+fn any_point() -> impl Strategy<Value = Point> {
+    (any_number(), any_number())
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
+fn any_kind() -> impl Strategy<Value = Kind> {
     prop::sample::select(vec![
         Kind::Star,
         Kind::BlackHole,
@@ -254,13 +258,19 @@ fn kind() -> impl Strategy<Value = Kind> {
 
 fn any_body() -> impl Strategy<Value = (Body<'static>, usize)> {
     let path = prop_oneof![
-        (point(), point(), point()).prop_map(|(center, major, minor)| Path::Orbit { center, major, minor }),
-        (point(), point()).prop_map(|(from, to)| Path::Straight { from, to }),
+        (any_point(), any_point(), any_point()).prop_map(|(center, major, minor)| Path::Orbit { center, major, minor }),
+        (any_point(), any_point()).prop_map(|(from, to)| Path::Straight { from, to }),
     ];
-    let looks =
-        (kind(), any::<bool>(), any::<bool>(), number(), number(), prop::sample::select(vec!["", "a", "Some World"]));
-    let band = prop::collection::vec((number(), number(), number(), any::<bool>()), 0..3);
-    (looks, point(), path, band, 0..80_usize).prop_map(
+    let looks = (
+        any_kind(),
+        any::<bool>(),
+        any::<bool>(),
+        any_number(),
+        any_number(),
+        prop::sample::select(vec!["", "a", "Some World"]),
+    );
+    let band = prop::collection::vec((any_number(), any_number(), any_number(), any::<bool>()), 0..3);
+    (looks, any_point(), path, band, 0..80_usize).prop_map(
         |((kind, is_rogue, is_rich, mass, radius, name), at, path, bands, parent)| {
             let ring = is_rich.then_some(Ring { outer: mass, color: "#fff" });
             let bands = bands.into_iter().map(|(inner, outer, opacity, is_disk)| Band {
@@ -294,8 +304,8 @@ proptest! {
     #[test]
     fn any_sky_is_well_formed(
         bodies in prop::collection::vec(any_body(), 0..80),
-        clouds in prop::collection::vec((point(), point(), number()), 0..4),
-        time in number(),
+        clouds in prop::collection::vec((any_point(), any_point(), any_number()), 0..4),
+        time in any_number(),
     ) {
         let linked = bodies.into_iter().enumerate().map(|(index, (body, parent))| {
             // The first is a root, and so is one in ten of the others.
@@ -303,8 +313,8 @@ proptest! {
             Body { parent, ..body }
         });
         let clouds = clouds.into_iter().map(|(at, size, density)| Cloud { size, density, ..cloud("a cloud", at, 1.0) });
-        let any = UniverseScene { time, clouds: clouds.collect(), ..sky(linked.collect()) };
-        is_right(&any);
-        texts(&any.svg());
+        let any = UniverseScene { time, clouds: clouds.collect(), ..scene_of(linked.collect()) };
+        check_layout(&any);
+        picture_texts(&any.svg());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::scene::{MapLayout, MapPath};
 use super::{Kind, UniverseScene};
-use crate::label::decimal;
-use skald_domain::plain_text::short;
+use crate::label::format_decimal;
+use skald_domain::plain_text::truncate_for_message;
 
 /// Bodies that a description names.
 const NAMED_MAX: usize = 60;
@@ -22,7 +22,7 @@ const KINDS: [Kind; 8] = [
 ];
 
 impl Kind {
-    fn words(self, count: usize) -> &'static str {
+    fn noun(self, count: usize) -> &'static str {
         let (one, many) = match self {
             Self::Star => ("star", "stars"),
             Self::BlackHole => ("black hole", "black holes"),
@@ -38,17 +38,17 @@ impl Kind {
 }
 
 /// The number of bodies of each kind that occurs, with its noun.
-pub(super) fn counts(sky: &UniverseScene) -> Vec<(Kind, String)> {
+pub(super) fn kind_counts(sky: &UniverseScene) -> Vec<(Kind, String)> {
     let count = |kind: Kind| sky.bodies.iter().filter(|body| body.kind == kind).count();
     KINDS
         .into_iter()
         .map(|kind| (kind, count(kind)))
         .filter(|(_, count)| *count > 0)
-        .map(|(kind, count)| (kind, format!("{count} {}", kind.words(count))))
+        .map(|(kind, count)| (kind, format!("{count} {}", kind.noun(count))))
         .collect()
 }
 
-pub(super) fn regions(sky: &UniverseScene) -> Vec<String> {
+pub(super) fn region_counts(sky: &UniverseScene) -> Vec<String> {
     let bands = || sky.bodies.iter().flat_map(|body| &body.bands);
     let belts = bands().filter(|band| !band.is_disk).count();
     let disks = bands().filter(|band| band.is_disk).count();
@@ -62,21 +62,21 @@ pub(super) fn regions(sky: &UniverseScene) -> Vec<String> {
 }
 
 /// A number with few significant digits.
-pub(super) fn figure(value: f64) -> String {
+pub(super) fn format_figure(value: f64) -> String {
     let size = value.abs();
     if size >= 1e12 || (size > 0.0 && size < 0.005) {
         return format!("{value:.2e}").replace('-', "−");
     }
-    decimal(value)
+    format_decimal(value)
 }
 
 pub(super) fn subtitle(sky: &UniverseScene) -> String {
-    let mut parts: Vec<String> = counts(sky).into_iter().map(|(_, words)| words).collect();
-    parts.extend(regions(sky));
+    let mut parts: Vec<String> = kind_counts(sky).into_iter().map(|(_, words)| words).collect();
+    parts.extend(region_counts(sky));
     if parts.is_empty() {
         parts.push("nothing in it yet".to_owned());
     }
-    format!("time {} · {}", figure(sky.time), parts.join(", "))
+    format!("time {} · {}", format_figure(sky.time), parts.join(", "))
 }
 
 /// Notes below the map: scales, and what the picture leaves out.
@@ -103,12 +103,13 @@ pub(super) fn notes(scene: &MapLayout) -> String {
     notes.join(" · ")
 }
 
-pub(super) fn groups(sky: &UniverseScene) -> String {
+pub(super) fn groups_note(sky: &UniverseScene) -> String {
     if sky.groups.is_empty() {
         return String::new();
     }
     let more = sky.groups.len().saturating_sub(GROUPS_MAX);
-    let named = sky.groups.iter().take(GROUPS_MAX).map(|name| short(name)).collect::<Vec<_>>().join(", ");
+    let named =
+        sky.groups.iter().take(GROUPS_MAX).map(|name| truncate_for_message(name)).collect::<Vec<_>>().join(", ");
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("groups: {named}{more}")
 }
@@ -126,13 +127,10 @@ pub(super) fn description(sky: &UniverseScene, scene: &MapLayout) -> String {
         named += 1;
         let children = sky.bodies.iter().filter(|child| child.parent == Some(root)).take(NAMED_MAX - named);
         let children: Vec<String> = children
-            .map(|child| format!("{} at {}", child.name, figure(child.at.0.hypot(child.at.1))))
-            .chain(
-                body.bands
-                    .iter()
-                    .take(GROUPS_MAX)
-                    .map(|band| format!("{} from {} to {}", band.name, figure(band.inner), figure(band.outer))),
-            )
+            .map(|child| format!("{} at {}", child.name, format_figure(child.at.0.hypot(child.at.1))))
+            .chain(body.bands.iter().take(GROUPS_MAX).map(|band| {
+                format!("{} from {} to {}", band.name, format_figure(band.inner), format_figure(band.outer))
+            }))
             .collect();
         named += children.len();
         sentences.push(match (children.is_empty(), body.is_rogue) {

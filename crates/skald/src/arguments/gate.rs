@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::ArgAction::Set;
 use clap::{Args, Subcommand};
 
-use super::{StoreArguments, ThemeWord, TokenSource};
+use super::{StoreArguments, ThemeArgument, TokenSource};
 
 use hook::HookArguments;
-pub(crate) use hook::{GATE_SERVERS, HookCommand, NoRun, PostToolUseArguments, PreToolUseArguments, WhenAllowed};
+pub(crate) use hook::{GATE_SERVERS, HookCommand, PostToolUseArguments, PreToolUseArguments, WhenAllowed, WhenNoRun};
 pub(crate) use run::{ChangeArguments, EvidenceArguments, RunArguments};
 
 mod hook;
@@ -197,5 +197,5 @@ pub(crate) struct DiagramArguments {
     pub svg: Option<PathBuf>,
     /// The colours of the picture; auto is light, or dark where the reader prefers that.
     #[arg(long, default_value = "auto", requires = "svg")]
-    pub theme: ThemeWord,
+    pub theme: ThemeArgument,
 }

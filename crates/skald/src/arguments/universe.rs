@@ -30,27 +30,27 @@ pub(crate) struct UniverseMapArguments {
     #[arg(long, value_name = "FILE")]
     pub svg: PathBuf,
     /// The time to draw, in simulated seconds; the universe's own if left out.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_time)]
     pub time: Option<f64>,
     /// The colours; auto is light, or dark where the reader prefers that.
     #[arg(long, default_value = "auto")]
-    pub theme: ThemeWord,
+    pub theme: ThemeArgument,
 }
 
-fn time(text: &str) -> Result<f64, String> {
+fn parse_time(text: &str) -> Result<f64, String> {
     let time = text.parse::<f64>().ok().filter(|time| time.is_finite());
     time.ok_or_else(|| "a time is a number of simulated seconds, as in 86400".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ThemeWord {
+pub(crate) enum ThemeArgument {
     Auto,
     Light,
     Dark,
 }
 
-impl ThemeWord {
-    pub(crate) fn word(self) -> &'static str {
+impl ThemeArgument {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Light => "light",

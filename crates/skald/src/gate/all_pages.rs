@@ -4,22 +4,27 @@ use serde_json::{Value, json};
 use skald_app::{Fault, limits};
 
 use super::engine_access::EngineAccess;
-use super::print_reply::PrintedReply;
+use super::print_reply::CommandReply;
 use super::{RUN, text};
 use crate::arguments::ListRunsArguments;
 
-pub(super) async fn runs(desk: &EngineAccess, list: &ListRunsArguments) -> Result<PrintedReply, Fault> {
+pub(super) async fn list_runs(desk: &EngineAccess, list: &ListRunsArguments) -> Result<CommandReply, Fault> {
     let input = json!({"process_id": list.process_id, "campaign_id": list.campaign_id, "status": list.status});
-    let runs = all(desk, "state_gate.list_runs", input, "runs").await?;
-    Ok(PrintedReply::done(text::runs(&runs), json!({"runs": runs})))
+    let runs = read_all_pages(desk, "state_gate.list_runs", input, "runs").await?;
+    Ok(CommandReply::success(text::runs(&runs), json!({"runs": runs})))
 }
 
-pub(super) async fn history(desk: &EngineAccess, run_id: &str) -> Result<PrintedReply, Fault> {
-    let history = all(desk, RUN, json!({"method": "history", "run_id": run_id}), "history").await?;
-    Ok(PrintedReply::done(text::history(&history), json!({"run_id": run_id, "history": history})))
+pub(super) async fn list_history(desk: &EngineAccess, run_id: &str) -> Result<CommandReply, Fault> {
+    let list_history = read_all_pages(desk, RUN, json!({"method": "history", "run_id": run_id}), "history").await?;
+    Ok(CommandReply::success(text::history(&list_history), json!({"run_id": run_id, "history": list_history})))
 }
 
-async fn all(desk: &EngineAccess, operation: &str, mut input: Value, field: &str) -> Result<Vec<Value>, Fault> {
+async fn read_all_pages(
+    desk: &EngineAccess,
+    operation: &str,
+    mut input: Value,
+    field: &str,
+) -> Result<Vec<Value>, Fault> {
     input["limit"] = json!(limits::PAGE_MAX);
     let mut rows = Vec::new();
     loop {

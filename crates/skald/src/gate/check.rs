@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
 use super::engine_access::EngineAccess;
-use super::print_reply::PrintedReply;
+use super::print_reply::CommandReply;
 use super::{read_process_source, text};
 use crate::arguments::CheckArguments;
-use crate::output::printable;
+use crate::output::to_printable;
 
-pub(super) async fn run(arguments: &CheckArguments) -> Result<PrintedReply, Fault> {
-    let desk = EngineAccess::forgetful();
+pub(super) async fn run(arguments: &CheckArguments) -> Result<CommandReply, Fault> {
+    let desk = EngineAccess::in_memory();
     let (mut lines, mut files, mut is_good) = (Vec::new(), Vec::new(), true);
     for file in &arguments.files {
-        let name = read_process_source::name(file);
-        let checked = match read_process_source::read(file) {
+        let name = read_process_source::source_name(file);
+        let checked = match read_process_source::read_source(file) {
             Ok(source) => desk.call("state_gate.submit_process", json!({"source": source, "check_only": true})).await,
             Err(fault) => Err(fault),
         };
@@ -22,7 +22,7 @@ pub(super) async fn run(arguments: &CheckArguments) -> Result<PrintedReply, Faul
             Ok(process) => {
                 let findings = process["findings"].as_array().cloned().unwrap_or_default();
                 if findings.is_empty() {
-                    let (id, version) = (text::word(&process["process_id"]), text::word(&process["version"]));
+                    let (id, version) = (text::one_line(&process["process_id"]), text::one_line(&process["version"]));
                     lines.push(format!("{name}: {id} {version} has no errors"));
                 }
                 is_good &= findings.is_empty() || !arguments.strict;
@@ -37,7 +37,7 @@ pub(super) async fn run(arguments: &CheckArguments) -> Result<PrintedReply, Faul
             Err(fault) => {
                 is_good = false;
                 let hint = fault.body().hint.as_deref().unwrap_or_default();
-                lines.push(printable(&format!("{}; {hint}", fault.body().message)));
+                lines.push(to_printable(&format!("{}; {hint}", fault.body().message)));
                 (json!({"file": name, "valid": false, "error": fault.body()}), Vec::new())
             }
         };
@@ -45,5 +45,5 @@ pub(super) async fn run(arguments: &CheckArguments) -> Result<PrintedReply, Faul
         files.push(row);
     }
     let (text, answer) = (lines.join("\n"), json!({"files": files}));
-    Ok(if is_good { PrintedReply::done(text, answer) } else { PrintedReply::wanting(text, answer) })
+    Ok(if is_good { CommandReply::success(text, answer) } else { CommandReply::negative(text, answer) })
 }

@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 use skald_app::Fault;
 
 use super::engine_access::EngineAccess;
-use super::print_reply::PrintedReply;
-use super::run_file::Config;
+use super::print_reply::CommandReply;
+use super::run_file::RunFile;
 use super::{event_arguments, text};
 use crate::arguments::{CreateRunArguments, GateCallArguments};
 
-pub(super) async fn run(arguments: &GateCallArguments, create: &CreateRunArguments) -> Result<PrintedReply, Fault> {
-    let context = event_arguments::object("--context", create.context.as_deref())?;
-    let config = Config::wanted(create)?;
+pub(super) async fn run(arguments: &GateCallArguments, create: &CreateRunArguments) -> Result<CommandReply, Fault> {
+    let context = event_arguments::parse_object("--context", create.context.as_deref())?;
+    let config = RunFile::from_arguments(create)?;
     let desk = EngineAccess::open(arguments).await?;
     if let Some(config) = &config {
-        config.check(&desk).await?;
+        config.check_overwrite(&desk).await?;
     }
     let input = json!({
         "process_id": create.process_id, "context": context, "run_id": create.run_id, "campaign_id": create.campaign_id,
@@ -24,5 +24,5 @@ pub(super) async fn run(arguments: &GateCallArguments, create: &CreateRunArgumen
         let path = config.write(created["run_id"].as_str().unwrap_or_default())?;
         created["config_path"] = Value::from(path.display().to_string());
     }
-    Ok(PrintedReply::done(text::created(&created), created))
+    Ok(CommandReply::success(text::created_run(&created), created))
 }

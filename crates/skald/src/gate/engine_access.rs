@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use skald_app::{Caller, Code, Engine, Fault, Work};
+use skald_app::{Caller, Code, Engine, Fault, RequestControl};
 
 use crate::arguments::GateCallArguments;
 use crate::{bridge, open_store};
@@ -17,40 +17,44 @@ impl EngineAccess {
     /// Opens the store, and creates it if it is missing. With `--addr`, connects to a server instead.
     pub(super) async fn open(arguments: &GateCallArguments) -> Result<Self, Fault> {
         if let Some(address) = &arguments.addr {
-            return Self::at_server(address, arguments).await;
+            return Self::connect(address, arguments).await;
         }
-        let opened = open_store::engine(&arguments.store, &arguments.gate).await;
-        Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
+        let opened = open_store::open_engine(&arguments.store, &arguments.gate).await;
+        Self::from_engine(opened.map_err(|error| store_fault(&error))?, arguments).await
     }
 
     /// Opens a store that must exist. With `--addr`, connects to a server instead.
-    pub(super) async fn existing(arguments: &GateCallArguments) -> Result<Self, Fault> {
+    pub(super) async fn open_existing(arguments: &GateCallArguments) -> Result<Self, Fault> {
         if let Some(address) = &arguments.addr {
-            return Self::at_server(address, arguments).await;
+            return Self::connect(address, arguments).await;
         }
-        let opened = open_store::existing_engine(&arguments.store, &arguments.gate).await;
-        Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
+        let opened = open_store::open_existing_engine(&arguments.store, &arguments.gate).await;
+        Self::from_engine(opened.map_err(|error| store_fault(&error))?, arguments).await
     }
 
     /// An engine on an empty store in memory, for checks that store nothing.
-    pub(super) fn forgetful() -> Self {
-        Self { engine: open_store::forgetful(), caller: Caller::owner() }
+    pub(super) fn in_memory() -> Self {
+        Self { engine: open_store::memory_engine(), caller: Caller::owner() }
     }
 
     /// Connects to a server, which identifies the caller by the token alone.
-    async fn at_server(address: &str, arguments: &GateCallArguments) -> Result<Self, Fault> {
+    async fn connect(address: &str, arguments: &GateCallArguments) -> Result<Self, Fault> {
         if let Some(role) = &arguments.gate.role {
             let fault =
                 Fault::new(Code::InvalidParams, format!("a server is not told by --role {role} what somebody is"));
-            return Err(fault.at("/role").hint("leave --role and SKALD_ROLE out; a token has a role of its own"));
+            return Err(fault
+                .with_path("/role")
+                .hint("leave --role and SKALD_ROLE out; a token has a role of its own"));
         }
-        let started = bridge::start(address).map_err(|error| {
-            Fault::new(Code::InvalidParams, format!("{error:#}")).at("/addr").hint("name the gRPC address of a server")
+        let started = bridge::connect(address).map_err(|error| {
+            Fault::new(Code::InvalidParams, format!("{error:#}"))
+                .with_path("/addr")
+                .hint("name the gRPC address of a server")
         });
-        Self::on(started?, arguments).await
+        Self::from_engine(started?, arguments).await
     }
 
-    async fn on(engine: Arc<dyn Engine>, arguments: &GateCallArguments) -> Result<Self, Fault> {
+    async fn from_engine(engine: Arc<dyn Engine>, arguments: &GateCallArguments) -> Result<Self, Fault> {
         let token = arguments.token.read().map_err(|error| Fault::new(Code::InvalidParams, format!("{error:#}")))?;
         let caller = match token {
             Some(token) => engine.authenticate(&token).await?,
@@ -64,11 +68,11 @@ impl EngineAccess {
         if let Some(fields) = input.as_object_mut() {
             fields.retain(|_, value| !value.is_null());
         }
-        self.engine.call(&self.caller, operation, input, &Work::default()).await
+        self.engine.call(&self.caller, operation, input, &RequestControl::default()).await
     }
 }
 
-fn unopened(error: &anyhow::Error) -> Fault {
+fn store_fault(error: &anyhow::Error) -> Fault {
     let fault = Fault::new(Code::Unavailable, format!("{error:#}"));
     fault.hint("name the store that the server uses; `skald gate create-run` and `submit` make one that is not there")
 }

@@ -6,33 +6,33 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use skald_app::{Code, Fault, limits, short};
+use skald_app::{Code, Fault, limits, truncate_for_message};
 
 use crate::arguments::EvidenceArguments;
 
 /// The separator of the paths in `--artifact-paths`.
-const BETWEEN_PATHS: char = ';';
+const PATH_SEPARATOR: char = ';';
 
 /// The input fields of an event: its run, name, payload and artifacts.
-pub(super) fn input(run_id: &str, arguments: &EvidenceArguments) -> Result<Value, Fault> {
-    let listed = arguments.artifact_paths.iter().flat_map(|paths| paths.split(BETWEEN_PATHS));
+pub(super) fn build_event_input(run_id: &str, arguments: &EvidenceArguments) -> Result<Value, Fault> {
+    let listed = arguments.artifact_paths.iter().flat_map(|paths| paths.split(PATH_SEPARATOR));
     let listed = listed.map(str::trim).filter(|path| !path.is_empty());
     let paths: Vec<&str> = listed.chain(arguments.artifact.iter().map(String::as_str)).collect();
-    let handed = arguments.inline.iter().map(|path| handed_in(path)).collect::<Result<Vec<_>, _>>()?;
+    let handed = arguments.inline.iter().map(|path| read_inline_artifact(path)).collect::<Result<Vec<_>, _>>()?;
     Ok(json!({
         "run_id": run_id,
         "event_name": arguments.event,
-        "payload": object("--payload", arguments.payload.as_deref())?,
+        "payload": parse_object("--payload", arguments.payload.as_deref())?,
         "artifact_paths": if paths.is_empty() { Value::Null } else { json!(paths) },
         "artifacts": if handed.is_empty() { Value::Null } else { json!(handed) },
     }))
 }
 
 /// Parses a JSON object from the value of an option.
-pub(super) fn object(option: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, Fault> {
+pub(super) fn parse_object(option: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, Fault> {
     let Some(text) = text else { return Ok(None) };
     let wrong = |why: String| {
-        let fault = Fault::new(Code::InvalidParams, format!("{option} {why}: {}", short(text)));
+        let fault = Fault::new(Code::InvalidParams, format!("{option} {why}: {}", truncate_for_message(text)));
         fault.hint(format!(r#"write a JSON object in quotes, as in {option} '{{"severity": "high"}}'"#))
     };
     match serde_json::from_str(text) {
@@ -43,11 +43,11 @@ pub(super) fn object(option: &str, text: Option<&str>) -> Result<Option<Map<Stri
 }
 
 /// Reads a local file as an inline artifact, with the path under which the gate stores it.
-fn handed_in(path: &Path) -> Result<Value, Fault> {
+fn read_inline_artifact(path: &Path) -> Result<Value, Fault> {
     let wrong = |why: String| {
         let fault = Fault::new(Code::InvalidParams, format!("{} {why}", path.display()));
         fault
-            .at("/artifacts")
+            .with_path("/artifacts")
             .hint("hand in a file that can be read, or use --artifact for one below the artifact folder")
     };
     let mut bytes = Vec::new();
@@ -84,18 +84,18 @@ mod tests {
 
     #[test]
     fn only_lists_of_paths_are_split() {
-        let input = input("run-1", &arguments(&["a.md; b.md", "c.md;"], &["d;e.md"])).unwrap();
+        let input = build_event_input("run-1", &arguments(&["a.md; b.md", "c.md;"], &["d;e.md"])).unwrap();
         assert_eq!(input["artifact_paths"], json!(["a.md", "b.md", "c.md", "d;e.md"]));
-        let input = super::input("run-1", &arguments(&[""], &[])).unwrap();
+        let input = super::build_event_input("run-1", &arguments(&[""], &[])).unwrap();
         assert_eq!((&input["artifact_paths"], &input["artifacts"]), (&Value::Null, &Value::Null));
     }
 
     #[test]
     fn a_payload_is_an_object() {
-        assert_eq!(object("--payload", None).unwrap(), None);
-        assert_eq!(object("--payload", Some(r#"{"a": 1}"#)).unwrap().map(|object| object.len()), Some(1));
+        assert_eq!(parse_object("--payload", None).unwrap(), None);
+        assert_eq!(parse_object("--payload", Some(r#"{"a": 1}"#)).unwrap().map(|object| object.len()), Some(1));
         for (text, expected) in [("[1]", "--payload is no JSON object: [1]"), ("{", "--payload is not JSON: EOF")] {
-            let fault = object("--payload", Some(text)).unwrap_err();
+            let fault = parse_object("--payload", Some(text)).unwrap_err();
             assert!(fault.body().message.starts_with(expected), "{fault}");
         }
     }

@@ -6,16 +6,16 @@ use serde_json::Value;
 use skald_app::Fault;
 
 use super::text;
-use crate::output::{note, printable, say};
+use crate::output::{print_lines, print_note, to_printable};
 
-pub(super) struct PrintedReply {
+pub(super) struct CommandReply {
     answer: Value,
     text: String,
-    standing: RunStatusLine,
+    standing: ReplyOutcome,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RunStatusLine {
+enum ReplyOutcome {
     Done,
     /// The command worked, but its result is negative, such as errors in a process file.
     Wanting,
@@ -23,52 +23,52 @@ enum RunStatusLine {
     Refused,
 }
 
-impl PrintedReply {
-    pub(super) fn done(text: String, answer: Value) -> Self {
-        Self { answer, text, standing: RunStatusLine::Done }
+impl CommandReply {
+    pub(super) fn success(text: String, answer: Value) -> Self {
+        Self { answer, text, standing: ReplyOutcome::Done }
     }
 
-    pub(super) fn wanting(text: String, answer: Value) -> Self {
-        Self { answer, text, standing: RunStatusLine::Wanting }
+    pub(super) fn negative(text: String, answer: Value) -> Self {
+        Self { answer, text, standing: ReplyOutcome::Wanting }
     }
 
-    pub(super) fn refused(text: String, answer: Value) -> Self {
-        Self { answer, text, standing: RunStatusLine::Refused }
+    pub(super) fn refusal(text: String, answer: Value) -> Self {
+        Self { answer, text, standing: ReplyOutcome::Refused }
     }
 
     pub(super) fn print(&self, json: bool) -> ExitCode {
         let text = self.text.trim_end();
         if json {
-            say(&format!("{:#}", self.answer));
-        } else if self.standing == RunStatusLine::Refused {
-            note(text);
+            print_lines(&format!("{:#}", self.answer));
+        } else if self.standing == ReplyOutcome::Refused {
+            print_note(text);
         } else if !text.is_empty() {
-            say(text);
+            print_lines(text);
         }
         match self.standing {
-            RunStatusLine::Done => ExitCode::SUCCESS,
-            RunStatusLine::Wanting | RunStatusLine::Refused => ExitCode::FAILURE,
+            ReplyOutcome::Done => ExitCode::SUCCESS,
+            ReplyOutcome::Wanting | ReplyOutcome::Refused => ExitCode::FAILURE,
         }
     }
 }
 
 /// Prints an error: as JSON on standard output, or as text on standard error.
-pub(super) fn complain(fault: &Fault, json: bool) -> ExitCode {
+pub(super) fn print_fault(fault: &Fault, json: bool) -> ExitCode {
     if json {
-        say(&format!("{:#}", fault.envelope()));
+        print_lines(&format!("{:#}", fault.envelope()));
         return ExitCode::FAILURE;
     }
     let body = fault.body();
-    let message: Vec<String> = body.message.lines().map(printable).collect();
-    note(&format!("skald: {}: {}", body.code.name(), message.join("\n")));
+    let message: Vec<String> = body.message.lines().map(to_printable).collect();
+    print_note(&format!("skald: {}: {}", body.code.name(), message.join("\n")));
     for finding in body.details.get("findings").and_then(Value::as_array).into_iter().flatten() {
-        note(&format!("  {}", printable(&text::finding_in_file(finding))));
+        print_note(&format!("  {}", to_printable(&text::finding_in_file(finding))));
     }
     if !body.allowed.is_empty() {
-        note(&format!("  there is: {}", printable(&body.allowed.join(", "))));
+        print_note(&format!("  there is: {}", to_printable(&body.allowed.join(", "))));
     }
     if let Some(hint) = &body.hint {
-        note(&format!("  {}", printable(hint)));
+        print_note(&format!("  {}", to_printable(hint)));
     }
     ExitCode::FAILURE
 }

@@ -8,12 +8,12 @@ use skald_app::{Code, Fault, limits};
 /// Given in place of a file, for standard input.
 const STANDARD_INPUT: &str = "-";
 
-pub(super) fn name(file: &Path) -> String {
+pub(super) fn source_name(file: &Path) -> String {
     if file == Path::new(STANDARD_INPUT) { "standard input".to_owned() } else { file.display().to_string() }
 }
 
 /// The content of a process file. Reading stops one byte past the limit: that is enough for a refusal.
-pub(super) fn read(file: &Path) -> Result<String, Fault> {
+pub(super) fn read_source(file: &Path) -> Result<String, Fault> {
     let most = limits::PROCESS_BYTES_MAX as u64 + 1;
     let mut bytes = Vec::new();
     let read = if file == Path::new(STANDARD_INPUT) {
@@ -21,7 +21,7 @@ pub(super) fn read(file: &Path) -> Result<String, Fault> {
     } else {
         std::fs::File::open(file).and_then(|file| file.take(most).read_to_end(&mut bytes))
     };
-    let name = name(file);
+    let name = source_name(file);
     read.map_err(|error| {
         let fault = Fault::new(Code::InvalidParams, format!("{name} cannot be read: {error}"));
         fault.hint("name a YAML file, or - for standard input")

@@ -13,15 +13,15 @@ use crate::arguments::CreateRunArguments;
 use crate::open_store;
 
 /// The file to write once the run is created.
-pub(super) struct Config {
+pub(super) struct RunFile {
     path: PathBuf,
     is_forced: bool,
 }
 
-impl Config {
+impl RunFile {
     /// The file that the arguments ask for, if any. Creates its folder first: where there is a `.state_gate`, the run's
     /// artifacts are kept in it.
-    pub(super) fn wanted(arguments: &CreateRunArguments) -> Result<Option<Self>, Fault> {
+    pub(super) fn from_arguments(arguments: &CreateRunArguments) -> Result<Option<Self>, Fault> {
         if !arguments.write_config {
             return match &arguments.config_path {
                 None => Ok(None),
@@ -31,16 +31,16 @@ impl Config {
                 }
             };
         }
-        let path = arguments.config_path.clone().unwrap_or_else(named_run::default_path);
+        let path = arguments.config_path.clone().unwrap_or_else(named_run::default_run_file);
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+            std::fs::create_dir_all(folder).map_err(|error| write_fault(folder, &error))?;
         }
         Ok(Some(Self { path, is_forced: arguments.force }))
     }
 
     /// Refuses to overwrite a file whose run is active, or that is no run file. Call it before the run is created, so
     /// that a refusal leaves no run behind.
-    pub(super) async fn check(&self, desk: &EngineAccess) -> Result<(), Fault> {
+    pub(super) async fn check_overwrite(&self, desk: &EngineAccess) -> Result<(), Fault> {
         if self.is_forced {
             return Ok(());
         }
@@ -49,7 +49,7 @@ impl Config {
             let message = format!("{} is not overwritten: {why}", self.path.display());
             Fault::new(Code::Rejected, message).hint(hint)
         };
-        let named = named_run::in_file(&self.path).map_err(|fault| refused(fault.body().message.clone()))?;
+        let named = named_run::run_id_in_file(&self.path).map_err(|fault| refused(fault.body().message.clone()))?;
         let Some(run_id) = named else { return Ok(()) };
         match desk.call(GET_STATE, json!({"run_id": run_id})).await {
             Ok(state) if state["status"] == "active" => {
@@ -62,7 +62,7 @@ impl Config {
     }
 
     pub(super) fn write(&self, run_id: &str) -> Result<&Path, Fault> {
-        let fresh = self.path.with_extension(format!("{}.part", &open_store::identity()[..12]));
+        let fresh = self.path.with_extension(format!("{}.part", &open_store::random_id()[..12]));
         let write = || {
             let mut file = File::create_new(&fresh)?;
             writeln!(file, "{:#}", json!({"run_id": run_id}))?;
@@ -71,7 +71,7 @@ impl Config {
         };
         write().map_err(|error| {
             let _ = std::fs::remove_file(&fresh);
-            let fault = unwritten(&self.path, &error);
+            let fault = write_fault(&self.path, &error);
             let message = format!("run {run_id} was created, but {}", fault.body().message);
             Fault::new(Code::Unavailable, message).hint("give --run-id to the other commands")
         })?;
@@ -79,7 +79,7 @@ impl Config {
     }
 }
 
-fn unwritten(path: &Path, error: &std::io::Error) -> Fault {
+fn write_fault(path: &Path, error: &std::io::Error) -> Fault {
     let fault = Fault::new(Code::Unavailable, format!("{} cannot be written: {error}", path.display()));
     fault.hint("name another file with --config-path")
 }

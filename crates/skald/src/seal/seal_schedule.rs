@@ -8,13 +8,13 @@ use anyhow::Context;
 use skald_journal::{Cursor, Journal, Record};
 use tokio_util::sync::CancellationToken;
 
-use super::{SealKey, sealed};
+use super::{SealKey, create_seal};
 
 const DAY: Duration = Duration::from_hours(24);
 /// Records that are read at once.
 const READ_AT_ONCE: usize = 256;
 /// Pause before another attempt after a failure.
-const TRY_AGAIN: Duration = Duration::from_mins(1);
+const RETRY_DELAY: Duration = Duration::from_mins(1);
 /// The kind of the record that ends a play session.
 const SESSION_ENDED: &str = "session.ended.v1";
 
@@ -25,9 +25,9 @@ pub(crate) async fn seal_regularly(
     folder: PathBuf,
     stopping: CancellationToken,
 ) {
-    let mut next = SystemTime::now() + until_due(&folder);
-    let mut wakes = journal.wakes();
-    let mut cursor = journal.end().await.ok();
+    let mut next = SystemTime::now() + time_until_due(&folder);
+    let mut wakes = journal.subscribe_appends();
+    let mut cursor = journal.end_cursor().await.ok();
     loop {
         let wait = next.duration_since(SystemTime::now()).unwrap_or_default();
         let is_session_over = tokio::select! {
@@ -44,21 +44,21 @@ pub(crate) async fn seal_regularly(
             continue;
         }
         next = SystemTime::now()
-            + match seal(&*journal, &key, &folder).await {
+            + match write_seal(&*journal, &key, &folder).await {
                 Ok(file) => {
                     tracing::info!(file = %file.display(), "sealed");
                     DAY
                 }
                 Err(error) => {
                     tracing::error!(error = format!("{error:#}"), "what is stored could not be sealed");
-                    TRY_AGAIN
+                    RETRY_DELAY
                 }
             };
     }
 }
 
-async fn seal(journal: &dyn Journal, key: &SealKey, folder: &Path) -> anyhow::Result<PathBuf> {
-    let seal = match sealed(journal, key).await? {
+async fn write_seal(journal: &dyn Journal, key: &SealKey, folder: &Path) -> anyhow::Result<PathBuf> {
+    let seal = match create_seal(journal, key).await? {
         Ok(seal) => seal,
         Err(findings) => {
             let first = findings.first().map(ToString::to_string).unwrap_or_default();
@@ -78,7 +78,7 @@ async fn has_session_ended(journal: &dyn Journal, cursor: &mut Option<Cursor>) -
     loop {
         let after = match *cursor {
             Some(after) => after,
-            None => match journal.end().await {
+            None => match journal.end_cursor().await {
                 Ok(end) => end,
                 Err(_) => return is_over,
             },
@@ -94,7 +94,7 @@ async fn has_session_ended(journal: &dyn Journal, cursor: &mut Option<Cursor>) -
 }
 
 /// The time until the next daily seal, by the age of the newest seal in the folder.
-fn until_due(folder: &Path) -> Duration {
+fn time_until_due(folder: &Path) -> Duration {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let seals = files.filter(|file| file.file_name().to_string_lossy().starts_with("skald-seal-"));
     let newest = seals.filter_map(|file| file.metadata().ok()?.modified().ok()).max();

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use skald_testkit::Client;
 use skald_testkit::message::{JSON, initialize};
 
-use crate::process::Running;
-use crate::program_under_test::{Kind, OVER_HTTP, Seat, Surface, World, named, rest};
-use crate::table::create_campaign;
+use crate::documented_campaign::create_campaign;
+use crate::process::RunningProgram;
+use crate::program_under_test::{OVER_HTTP, StoreKind, Surface, TestClient, World, code_and_status, parse_rest_reply};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -15,7 +15,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_token_is_shown_once_and_not_kept() {
     let world = World::sqlite();
-    let mut owner = world.stdio(&[]);
+    let mut owner = world.stdio_client(&[]);
     let [mut one, mut other] = [(); 2].map(|()| create_campaign(&mut owner));
     if one > other {
         std::mem::swap(&mut one, &mut other);
@@ -46,10 +46,10 @@ fn a_token_is_shown_once_and_not_kept() {
 #[test]
 fn roles_are_given_at_once_and_none_to_whom_is_gone() {
     let world = World::sqlite();
-    let home = create_campaign(&mut world.stdio(&[]));
-    let (secret, id) = world.token(&["Alice", "--role", "gm", "--for", &home]);
+    let home = create_campaign(&mut world.stdio_client(&[]));
+    let (secret, id) = world.create_token(&["Alice", "--role", "gm", "--for", &home]);
     let servers = [world.serve(&[]), world.serve(&[])];
-    let seat = |number: usize| servers[number % 2].seat_of(Surface::Rest, Some(&secret), "test");
+    let seat = |number: usize| servers[number % 2].client_with(Surface::Rest, Some(&secret), "test");
     let created: Vec<String> = std::thread::scope(|scope| {
         let create = |number| {
             let mut seat = seat(number);
@@ -83,7 +83,7 @@ fn a_token_for_a_campaign_that_is_not_there_is_refused() {
     };
     let words = create("camp_abc123");
     assert!(words.contains("there is no campaign \"camp_abc123\"; there is no campaign yet"), "{words}");
-    let campaign_id = create_campaign(&mut world.stdio(&[]));
+    let campaign_id = create_campaign(&mut world.stdio_client(&[]));
     for campaigns in [format!("{campaign_id},camp_abc123"), "camp_abc123".to_owned()] {
         let words = create(&campaigns);
         assert!(words.contains(&format!("there are {campaign_id} (The Lost Expedition)")), "{words}");
@@ -93,7 +93,7 @@ fn a_token_for_a_campaign_that_is_not_there_is_refused() {
 }
 
 /// Sends one request over REST and one over MCP with these headers: both statuses, and the REST reply.
-fn knock(address: std::net::SocketAddr, headers: &[(&str, &str)]) -> (u16, u16, skald_testkit::Reply) {
+fn request_with_headers(address: std::net::SocketAddr, headers: &[(&str, &str)]) -> (u16, u16, skald_testkit::Reply) {
     let mut client = Client::connect(address);
     let sent = [&[JSON], headers].concat();
     let by_mcp = client.send("POST", "/mcp", &sent, initialize("2025-11-25").to_string().as_bytes());
@@ -107,15 +107,15 @@ fn knock(address: std::net::SocketAddr, headers: &[(&str, &str)]) -> (u16, u16, 
 #[test]
 fn a_wrong_token_is_not_let_in() {
     let world = World::sqlite();
-    let (secret, id) = world.token(&["Alice", "--role", "gm"]);
+    let (secret, id) = world.create_token(&["Alice", "--role", "gm"]);
     let server = world.serve(&[]);
     let bearer = format!("Bearer {secret}");
     let lower = format!("bearer  {secret}");
     for right in [&bearer, &lower] {
-        let (by_rest, by_mcp, _) = knock(server.address, &[("Authorization", right)]);
+        let (by_rest, by_mcp, _) = request_with_headers(server.address, &[("Authorization", right)]);
         assert_eq!((by_rest, by_mcp), (200, 200), "{right}");
     }
-    assert_eq!(knock(server.address, &[]).0, 200, "on loopback the owner needs none");
+    assert_eq!(request_with_headers(server.address, &[]).0, 200, "on loopback the owner needs none");
     assert_eq!(Client::connect(server.address).send("GET", "/metrics", &[], b"").status, 200);
     let (stem, _) = secret.rsplit_once('_').expect("a token");
     let wrong = [
@@ -130,33 +130,40 @@ fn a_wrong_token_is_not_let_in() {
         secret.clone(),
     ];
     for wrong in &wrong {
-        let (by_rest, by_mcp, reply) = knock(server.address, &[("Authorization", wrong)]);
+        let (by_rest, by_mcp, reply) = request_with_headers(server.address, &[("Authorization", wrong)]);
         assert_eq!((by_rest, by_mcp), (401, 401), "{wrong}");
         assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
-        assert_eq!(named(&rest(&reply).expect_err("a fault")), ("UNAUTHORIZED", "Unauthenticated"));
+        assert_eq!(
+            code_and_status(&parse_rest_reply(&reply).expect_err("a fault")),
+            ("UNAUTHORIZED", "Unauthenticated")
+        );
         assert!(!reply.text().contains(&secret[10..]), "what was sent is not repeated");
     }
     let twice = [("Authorization", bearer.as_str()), ("Authorization", bearer.as_str())];
-    assert_eq!(knock(server.address, &twice).0, 401);
+    assert_eq!(request_with_headers(server.address, &twice).0, 401);
     // A revocation takes effect without a restart of the server.
-    let mut seat = server.seat_of(Surface::Session, Some(&secret), "test");
+    let mut seat = server.client_with(Surface::Session, Some(&secret), "test");
     assert!(world.run(&["token", "revoke", &id]).status.success());
-    assert_eq!(knock(server.address, &[("Authorization", &bearer)]).0, 401);
-    assert_eq!(seat.ask("tools/list", &json!({}))["error"]["code"], "UNAUTHORIZED", "an open session is no way around");
+    assert_eq!(request_with_headers(server.address, &[("Authorization", &bearer)]).0, 401);
+    assert_eq!(
+        seat.request("tools/list", &json!({}))["error"]["code"],
+        "UNAUTHORIZED",
+        "an open session is no way around"
+    );
 }
 
 #[test]
 fn roles_bound_what_may_be_done() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let mut owner = server.seat(Surface::Rest);
+    let mut owner = server.client(Surface::Rest);
     let campaign_id = create_campaign(&mut owner);
     let session = owner.ok("session_start", &json!({"campaign_id": campaign_id}));
     let of = |mut input: Value| {
         input["campaign_id"] = json!(campaign_id);
         input
     };
-    let token = |role: &str| world.token(&[role, "--role", role, "--for", &campaign_id]).0;
+    let token = |role: &str| world.create_token(&[role, "--role", role, "--for", &campaign_id]).0;
     let (gm, player, guest) = (token("gm"), token("player"), token("guest"));
     let changes = [
         ("participant_create", of(json!({"display_name": "Alice", "role": "PLAYER"}))),
@@ -169,19 +176,19 @@ fn roles_bound_what_may_be_done() {
     ];
     let reads = [("campaign_read", of(json!({}))), ("events_list", of(json!({}))), ("session_recap", of(json!({})))];
     for surface in OVER_HTTP {
-        let seat = |token: &str| server.seat_of(surface, Some(token), "test");
+        let seat = |token: &str| server.client_with(surface, Some(token), "test");
         let (mut gm, mut player, mut guest) = (seat(&gm), seat(&player), seat(&guest));
         for (tool, input) in &changes {
             gm.ok(tool, input);
             for seat in [&mut player, &mut guest] {
-                let fault = seat.refused(tool, input);
-                assert_eq!(named(&fault), ("FORBIDDEN", "PermissionDenied"), "{tool}");
+                let fault = seat.call_refused(tool, input);
+                assert_eq!(code_and_status(&fault), ("FORBIDDEN", "PermissionDenied"), "{tool}");
             }
         }
         for (tool, input) in &play {
             gm.ok(tool, input);
             player.ok(tool, input);
-            assert_eq!(named(&guest.refused(tool, input)), ("FORBIDDEN", "PermissionDenied"), "{tool}");
+            assert_eq!(code_and_status(&guest.call_refused(tool, input)), ("FORBIDDEN", "PermissionDenied"), "{tool}");
         }
         for (tool, input) in &reads {
             for seat in [&mut gm, &mut player, &mut guest] {
@@ -194,7 +201,7 @@ fn roles_bound_what_may_be_done() {
 }
 
 /// The refusals of every call and resource that names the campaign or session, with placeholders for the ids.
-fn probe(seat: &mut Seat, campaign_id: &str, session_id: &str) -> Vec<String> {
+fn collect_refusals(seat: &mut TestClient, campaign_id: &str, session_id: &str) -> Vec<String> {
     let calls = [
         ("campaign_read", json!({"campaign_id": campaign_id})),
         ("events_list", json!({"campaign_id": campaign_id})),
@@ -204,7 +211,7 @@ fn probe(seat: &mut Seat, campaign_id: &str, session_id: &str) -> Vec<String> {
         ("set_context", json!({"campaign_id": campaign_id})),
         ("roll_dice", json!({"dice": [{"sides": 6, "count": 1}], "session_id": session_id})),
     ];
-    let mut seen: Vec<String> = calls.iter().map(|(tool, input)| seat.refused(tool, input).to_string()).collect();
+    let mut seen: Vec<String> = calls.iter().map(|(tool, input)| seat.call_refused(tool, input).to_string()).collect();
     for part in ["", "/participants", "/actors", "/sessions", "/events"] {
         seen.push(seat.read(&format!("campaign://{campaign_id}{part}")).expect_err("a fault").to_string());
     }
@@ -215,27 +222,31 @@ fn probe(seat: &mut Seat, campaign_id: &str, session_id: &str) -> Vec<String> {
 fn what_is_not_theirs_is_not_there() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let mut owner = server.seat(Surface::Rest);
+    let mut owner = server.client(Surface::Rest);
     let (theirs, other) = (create_campaign(&mut owner), create_campaign(&mut owner));
     let session = owner.ok("session_start", &json!({"campaign_id": other}));
     let session = session["id"].as_str().expect("an id");
     let input = json!({"campaign_id": other, "display_name": "Bob", "role": "PLAYER"});
     let bob = owner.ok("participant_create", &input)["id"].clone();
-    let (gm, _) = world.token(&["Alice", "--role", "gm", "--for", &theirs]);
+    let (gm, _) = world.create_token(&["Alice", "--role", "gm", "--for", &theirs]);
     for surface in OVER_HTTP {
-        let mut seat = server.seat_of(surface, Some(&gm), "test");
-        assert_eq!(probe(&mut seat, &other, session), probe(&mut seat, "camp_abc123", "sess_ghi789"), "{surface:?}");
+        let mut seat = server.client_with(surface, Some(&gm), "test");
+        assert_eq!(
+            collect_refusals(&mut seat, &other, session),
+            collect_refusals(&mut seat, "camp_abc123", "sess_ghi789"),
+            "{surface:?}"
+        );
         // The session and the participant of the other campaign look as if they did not exist, too.
         for (field, there, nowhere) in
             [("session_id", session, "sess_ghi789"), ("participant_id", bob.as_str().unwrap_or_default(), "part_1")]
         {
             let mut refusal = |id: &str| {
-                let fault = seat.refused("set_context", &json!({"campaign_id": theirs, field: id}));
+                let fault = seat.call_refused("set_context", &json!({"campaign_id": theirs, field: id}));
                 fault.to_string().replace(id, "ID")
             };
             assert_eq!(refusal(there), refusal(nowhere), "{field}");
         }
-        let listed = seat.listing("campaigns://list");
+        let listed = seat.read_ok("campaigns://list");
         let listed: Vec<&Value> =
             listed["campaigns"].as_array().expect("a list").iter().map(|one| &one["id"]).collect();
         assert_eq!(listed, [&json!(theirs)]);
@@ -243,7 +254,7 @@ fn what_is_not_theirs_is_not_there() {
         if surface != Surface::Rest {
             let uri = json!({"type": "ref/resource", "uri": "campaign://{campaign_id}"});
             let ask = json!({"ref": uri, "argument": {"name": "campaign_id", "value": "camp_"}});
-            let completed = seat.ask("completion/complete", &ask);
+            let completed = seat.request("completion/complete", &ask);
             assert_eq!(completed["result"]["completion"]["values"], json!([theirs]), "{completed}");
         }
     }
@@ -252,44 +263,44 @@ fn what_is_not_theirs_is_not_there() {
 #[test]
 fn whoever_creates_a_campaign_runs_it() {
     let world = World::sqlite();
-    let first = create_campaign(&mut world.stdio(&[]));
-    let (secret, _) = world.token(&["Alice", "--role", "gm", "--for", &first]);
+    let first = create_campaign(&mut world.stdio_client(&[]));
+    let (secret, _) = world.create_token(&["Alice", "--role", "gm", "--for", &first]);
     let server = world.serve(&[]);
     let mut command = world.command(&["mcp"]);
     command.env("SKALD_TOKEN", &secret);
-    let on_stdio = Seat::over_stdio(command);
-    let over_http = OVER_HTTP.map(|surface| server.seat_of(surface, Some(&secret), "test"));
+    let on_stdio = TestClient::over_stdio(command);
+    let over_http = OVER_HTTP.map(|surface| server.client_with(surface, Some(&secret), "test"));
     for mut seat in over_http.into_iter().chain([on_stdio]) {
         let campaign_id = create_campaign(&mut seat);
         seat.ok("participant_create", &json!({"campaign_id": campaign_id, "display_name": "Bob", "role": "PLAYER"}));
     }
-    let mut seat = server.seat_of(Surface::Rest, Some(&secret), "test");
-    assert_eq!(seat.listing("campaigns://list")["campaigns"].as_array().map(Vec::len), Some(5));
-    let (player, _) = world.token(&["Bob", "--role", "player"]);
+    let mut seat = server.client_with(Surface::Rest, Some(&secret), "test");
+    assert_eq!(seat.read_ok("campaigns://list")["campaigns"].as_array().map(Vec::len), Some(5));
+    let (player, _) = world.create_token(&["Bob", "--role", "player"]);
     let fault = server
-        .seat_of(Surface::Rest, Some(&player), "test")
-        .refused("campaign_create", &json!({"name": "x", "gm_mode": "AI"}));
-    assert_eq!(named(&fault), ("FORBIDDEN", "PermissionDenied"));
+        .client_with(Surface::Rest, Some(&player), "test")
+        .call_refused("campaign_create", &json!({"name": "x", "gm_mode": "AI"}));
+    assert_eq!(code_and_status(&fault), ("FORBIDDEN", "PermissionDenied"));
 }
 
 #[test]
 fn a_client_on_stdio_is_whoever_its_token_says() {
     let world = World::sqlite();
-    let campaign_id = create_campaign(&mut world.stdio(&[]));
-    let (secret, id) = world.token(&["Alice", "--role", "player", "--for", &campaign_id]);
+    let campaign_id = create_campaign(&mut world.stdio_client(&[]));
+    let (secret, id) = world.create_token(&["Alice", "--role", "player", "--for", &campaign_id]);
     let with = |token: &str| {
         let mut command = world.command(&["mcp"]);
         command.env("SKALD_TOKEN", token);
         command
     };
-    let mut seat = Seat::over_stdio(with(&secret));
+    let mut seat = TestClient::over_stdio(with(&secret));
     seat.ok("campaign_read", &json!({}));
     let input = json!({"campaign_id": campaign_id, "display_name": "Bob", "role": "PLAYER"});
-    assert_eq!(named(&seat.refused("participant_create", &input)), ("FORBIDDEN", "PermissionDenied"));
+    assert_eq!(code_and_status(&seat.call_refused("participant_create", &input)), ("FORBIDDEN", "PermissionDenied"));
     assert!(world.run(&["token", "revoke", &id]).status.success());
-    let after = seat.ask("tools/call", &json!({"name": "campaign_read", "arguments": {}}));
+    let after = seat.request("tools/call", &json!({"name": "campaign_read", "arguments": {}}));
     assert_eq!(after["error"]["data"]["error"]["code"], "UNAUTHORIZED", "{after}");
-    let (status, _, errors) = Running::start(with(&secret)).end();
+    let (status, _, errors) = RunningProgram::start(with(&secret)).wait_for_exit();
     assert!(!status.success() && errors.contains("SKALD_TOKEN"), "{errors}");
 }
 
@@ -300,15 +311,15 @@ fn others_need_a_token() {
     let refused = world.run(&open);
     let words = text(&refused.stderr);
     assert!(!refused.status.success() && words.contains("skald token create NAME --role gm"), "{words}");
-    let (secret, _) = world.token(&["Alice", "--role", "gm"]);
-    let (_running, mut address) = Running::greeted(world.command(&open));
+    let (secret, _) = world.create_token(&["Alice", "--role", "gm"]);
+    let (_running, mut address) = RunningProgram::start_server(world.command(&open));
     address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-    let (by_rest, by_mcp, reply) = knock(address, &[]);
+    let (by_rest, by_mcp, reply) = request_with_headers(address, &[]);
     assert_eq!((by_rest, by_mcp), (401, 401));
-    let fault = rest(&reply).expect_err("a fault");
-    assert_eq!(named(&fault), ("UNAUTHORIZED", "Unauthenticated"));
+    let fault = parse_rest_reply(&reply).expect_err("a fault");
+    assert_eq!(code_and_status(&fault), ("UNAUTHORIZED", "Unauthenticated"));
     assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("skald token create")), "{fault}");
-    assert_eq!(knock(address, &[("Authorization", &format!("Bearer {secret}"))]).0, 200);
+    assert_eq!(request_with_headers(address, &[("Authorization", &format!("Bearer {secret}"))]).0, 200);
     let bearer = format!("Bearer {secret}");
     let page = |path: &str, headers: &[(&str, &str)]| Client::connect(address).send("GET", path, headers, b"");
     for path in ["/health", "/ready", "/mcp/health"] {
@@ -318,5 +329,5 @@ fn others_need_a_token() {
     assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("Bearer")));
     assert_eq!(page("/metrics", &[("Authorization", "Bearer skald_wrong")]).status, 401);
     assert_eq!(page("/metrics", &[("Authorization", &bearer)]).status, 200);
-    assert!(!World::new(Kind::Memory).run(&open).status.success());
+    assert!(!World::new(StoreKind::Memory).run(&open).status.success());
 }

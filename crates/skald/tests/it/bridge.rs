@@ -8,77 +8,77 @@ use serde_json::{Value, json};
 use skald_testkit::Client;
 use skald_testkit::message::{JSON, initialize, request};
 
-use crate::context::unset;
-use crate::process::Running;
-use crate::program_under_test::{Seat, Server, Surface, World, named, told};
-use crate::table::create_campaign;
+use crate::context::empty_context;
+use crate::documented_campaign::create_campaign;
+use crate::process::RunningProgram;
+use crate::program_under_test::{Server, Surface, TestClient, World, code_and_status, notification_subject};
 
 /// Starts a server at the gRPC address of the one before.
-fn serve_again(world: &World, grpc: std::net::SocketAddr) -> Server {
+fn restart_server(world: &World, grpc: std::net::SocketAddr) -> Server {
     world.serve(&["--grpc-addr", &grpc.to_string()])
 }
 
-fn add_participant(seat: &mut Seat, campaign_id: &str, name: &str) {
+fn add_participant(seat: &mut TestClient, campaign_id: &str, name: &str) {
     seat.ok("participant_create", &json!({"campaign_id": campaign_id, "display_name": name, "role": "PLAYER"}));
 }
 
 /// The subject of the next notification to a client on stdio: a URI, or `list`.
-fn next(seat: &mut Seat) -> String {
-    told(&seat.process().hear().expect("news"))
+fn next_subject(seat: &mut TestClient) -> String {
+    notification_subject(&seat.process().next_notification().expect("news"))
 }
 
 #[test]
 fn a_session_and_its_subscription_outlive_the_server_on_sqlite() {
-    outlive(&World::sqlite());
+    check_session_outlives_server(&World::sqlite());
 }
 
 mod postgres {
-    use crate::program_under_test::{Kind, World};
+    use crate::program_under_test::{StoreKind, World};
 
     #[test]
     fn a_session_and_its_subscription_outlive_the_server_on_postgres() {
-        super::outlive(&World::new(Kind::Postgres));
+        super::check_session_outlives_server(&World::new(StoreKind::Postgres));
     }
 }
 
-fn outlive(world: &World) {
+fn check_session_outlives_server(world: &World) {
     let server = world.serve(&[]);
     let grpc = server.grpc;
-    let mut seat = server.bridged(&[]);
+    let mut seat = server.bridge_client(&[]);
     // A subscription is answered once the bridge follows the server, so this waits for that.
     for method in ["resources/subscribe", "resources/unsubscribe"] {
-        seat.ask(method, &json!({"uri": "campaigns://list"}));
+        seat.request(method, &json!({"uri": "campaigns://list"}));
     }
-    let mut beside = world.stdio(&[]);
+    let mut beside = world.stdio_client(&[]);
     let campaign_id = create_campaign(&mut beside);
     let uri = format!("campaign://{campaign_id}/participants");
     let session = seat.ok("session_start", &json!({"campaign_id": campaign_id}));
     seat.ok("set_context", &json!({"campaign_id": campaign_id, "session_id": session["id"]}));
     // Skip notifications of earlier changes.
-    while next(&mut seat) != "list" {}
-    seat.ask("resources/subscribe", &json!({"uri": uri}));
+    while next_subject(&mut seat) != "list" {}
+    seat.request("resources/subscribe", &json!({"uri": uri}));
     add_participant(&mut beside, &campaign_id, "Ada");
-    assert_eq!(next(&mut seat), uri);
+    assert_eq!(next_subject(&mut seat), uri);
 
     let mut server = server;
     for round in 0..3 {
         server.kill();
         // Another process makes a change while the server is down.
         add_participant(&mut beside, &campaign_id, &format!("Bo {round}"));
-        server = serve_again(world, grpc);
-        assert_eq!(next(&mut seat), uri, "what was missed is told");
+        server = restart_server(world, grpc);
+        assert_eq!(next_subject(&mut seat), uri, "what was missed is told");
         // The next call works, in the same session with the same context.
         let note = seat.ok("session_note", &json!({"text": format!("round {round}")}));
         assert_eq!(note["session_id"], session["id"]);
         add_participant(&mut beside, &campaign_id, &format!("Cy {round}"));
-        assert_eq!(next(&mut seat), uri, "and what comes after it");
+        assert_eq!(next_subject(&mut seat), uri, "and what comes after it");
     }
     // A duplicate notification would have come before this answer.
-    let unsubscribed = seat.ask("resources/unsubscribe", &json!({"uri": uri}));
+    let unsubscribed = seat.request("resources/unsubscribe", &json!({"uri": uri}));
     assert_eq!(unsubscribed["result"], json!({}));
     add_participant(&mut beside, &campaign_id, "Di");
     create_campaign(&mut beside);
-    assert_eq!(next(&mut seat), "list", "nothing was told twice");
+    assert_eq!(next_subject(&mut seat), "list", "nothing was told twice");
 }
 
 /// However often the server is killed, every acknowledged note is stored exactly once.
@@ -87,7 +87,7 @@ fn commands_survive_kills_and_happen_once() {
     let world = World::sqlite();
     let mut server = world.serve(&[]);
     let grpc = server.grpc;
-    let mut seat = server.bridged(&[]);
+    let mut seat = server.bridge_client(&[]);
     let campaign_id = create_campaign(&mut seat);
     let session = seat.ok("session_start", &json!({"campaign_id": campaign_id}));
     let is_over = AtomicBool::new(false);
@@ -105,7 +105,7 @@ fn commands_survive_kills_and_happen_once() {
         for _ in 0..5 {
             std::thread::sleep(Duration::from_millis(150));
             server.kill();
-            server = serve_again(&world, grpc);
+            server = restart_server(&world, grpc);
         }
         is_over.store(true, Ordering::Relaxed);
         let (notes, seat) = writer.join().expect("every note is taken");
@@ -136,27 +136,28 @@ fn a_bridge_waits_for_its_server_and_says_so() {
     let world = World::sqlite();
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
     let address = free.to_string();
-    let mut bridge = Running::start(world.command(&["mcp", "--addr", &address]));
+    let mut bridge = RunningProgram::start(world.command(&["mcp", "--addr", &address]));
     // The bridge answers `initialize` by itself; other requests wait for the server.
-    bridge.write(&initialize("2025-11-25").to_string());
-    let answer = bridge.line().expect("an answer at once");
+    bridge.write_line(&initialize("2025-11-25").to_string());
+    let answer = bridge.next_line().expect("an answer at once");
     assert!(answer.contains("protocolVersion"), "{answer}");
-    bridge.write(&request(2, "tools/call", &json!({"name": "duality_rules_version", "arguments": {}})).to_string());
+    bridge
+        .write_line(&request(2, "tools/call", &json!({"name": "duality_rules_version", "arguments": {}})).to_string());
     std::thread::sleep(Duration::from_millis(300));
     let http = ["mcp", "--transport", "http", "--http-addr", "127.0.0.1:0", "--addr", &address];
-    let (_over_http, here) = Running::greeted(world.command(&http));
+    let (_over_http, here) = RunningProgram::start_server(world.command(&http));
     let health = || Client::connect(here).send("GET", "/mcp/health", &[], b"");
     assert_eq!(health().status, 503);
 
-    let server = serve_again(&world, free);
-    let answer = bridge.line().expect("the answer that was waited for");
+    let server = restart_server(&world, free);
+    let answer = bridge.next_line().expect("the answer that was waited for");
     assert!(answer.contains("Daggerheart"), "{answer}");
     let until = |status: u16| while health().status != status {};
     until(200);
     server.kill();
     until(503);
     bridge.close_input();
-    let (status, _, errors) = bridge.end();
+    let (status, _, errors) = bridge.wait_for_exit();
     assert!(status.success(), "{errors}");
     assert!(errors.contains("waiting for the server") && errors.contains("the server is there"), "{errors}");
 }
@@ -165,12 +166,12 @@ fn a_bridge_waits_for_its_server_and_says_so() {
 fn a_bridge_without_a_server_ends_with_its_client() {
     let world = World::sqlite();
     for is_greeted in [false, true] {
-        let mut bridge = Running::start(world.command(&["mcp", "--addr", "127.0.0.1:1"]));
+        let mut bridge = RunningProgram::start(world.command(&["mcp", "--addr", "127.0.0.1:1"]));
         if is_greeted {
-            bridge.answer(&initialize("2025-11-25"));
+            bridge.request(&initialize("2025-11-25"));
         }
         bridge.close_input();
-        let (status, _, errors) = bridge.end();
+        let (status, _, errors) = bridge.wait_for_exit();
         assert!(status.success(), "{errors}");
     }
 }
@@ -179,7 +180,7 @@ fn a_bridge_without_a_server_ends_with_its_client() {
 fn a_call_gives_up_on_a_server_that_stays_away() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let mut seat = server.bridged(&[]);
+    let mut seat = server.bridge_client(&[]);
     create_campaign(&mut seat);
     server.kill();
     let fault = loop {
@@ -188,9 +189,9 @@ fn a_call_gives_up_on_a_server_that_stays_away() {
             break fault;
         }
     };
-    assert_eq!(named(&fault), ("UNAVAILABLE", "Unavailable"));
+    assert_eq!(code_and_status(&fault), ("UNAVAILABLE", "Unavailable"));
     assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("skald serve")), "{fault}");
-    let fault = seat.refused("campaign_create", &json!({"name": "Twice?", "gm_mode": "HUMAN"}));
+    let fault = seat.call_refused("campaign_create", &json!({"name": "Twice?", "gm_mode": "HUMAN"}));
     assert!(
         fault["message"].as_str().is_some_and(|words| words.contains("not known whether this was done")),
         "{fault}"
@@ -200,15 +201,15 @@ fn a_call_gives_up_on_a_server_that_stays_away() {
         ("get_universe_state", json!({"universeId": "u-42"})),
         ("send_universe_command", json!({"universeId": "u-42", "command": {"type": "tick"}})),
     ] {
-        assert_eq!(seat.refused(tool, &input)["universeId"], "u-42", "{tool}");
+        assert_eq!(seat.call_refused(tool, &input)["universeId"], "u-42", "{tool}");
     }
 }
 
 #[test]
 fn a_token_is_passed_on() {
     let world = World::sqlite();
-    let campaign_id = create_campaign(&mut world.stdio(&[]));
-    let (secret, id) = world.token(&["Alice", "--role", "player", "--for", &campaign_id]);
+    let campaign_id = create_campaign(&mut world.stdio_client(&[]));
+    let (secret, id) = world.create_token(&["Alice", "--role", "player", "--for", &campaign_id]);
     let server = world.serve(&["--grpc-addr", "0.0.0.0:0"]);
     let there = format!("127.0.0.1:{}", server.grpc.port());
     let bridge = |token: Option<&str>| {
@@ -217,22 +218,22 @@ fn a_token_is_passed_on() {
         command
     };
     // The server listens on all interfaces, so it requires a token.
-    let (status, _, errors) = Running::start(bridge(None)).end();
+    let (status, _, errors) = RunningProgram::start(bridge(None)).wait_for_exit();
     assert!(!status.success() && errors.contains("SKALD_TOKEN: a token is required here"), "{errors}");
     // A token from a file may end with a line break, which is ignored.
-    let mut seat = Seat::over_stdio(bridge(Some(&format!("{secret}\n"))));
+    let mut seat = TestClient::over_stdio(bridge(Some(&format!("{secret}\n"))));
     assert_eq!(seat.ok("campaign_read", &json!({}))["campaign"]["id"], json!(campaign_id));
 
-    let mut seat = Seat::over_stdio(bridge(Some(&secret)));
+    let mut seat = TestClient::over_stdio(bridge(Some(&secret)));
     assert_eq!(seat.ok("campaign_read", &json!({}))["campaign"]["id"], json!(campaign_id));
     let input = json!({"display_name": "Bob", "role": "PLAYER"});
-    assert_eq!(named(&seat.refused("participant_create", &input)), ("FORBIDDEN", "PermissionDenied"));
-    let foreign = seat.ask("resources/subscribe", &json!({"uri": "campaign://camp_foreign"}));
+    assert_eq!(code_and_status(&seat.call_refused("participant_create", &input)), ("FORBIDDEN", "PermissionDenied"));
+    let foreign = seat.request("resources/subscribe", &json!({"uri": "campaign://camp_foreign"}));
     assert_eq!(foreign["error"]["code"], -32002, "{foreign}");
 
     // Over HTTP each client sends its own token.
     let http = ["mcp", "--transport", "http", "--http-addr", "127.0.0.1:0", "--addr", &there];
-    let (_running, here) = Running::greeted(world.command(&http));
+    let (_running, here) = RunningProgram::start_server(world.command(&http));
     let mut client = Client::connect(here);
     let authorization = format!("Bearer {secret}");
     let read = |client: &mut Client, headers: &[(&str, &str)]| {
@@ -243,9 +244,9 @@ fn a_token_is_passed_on() {
     assert_eq!(read(&mut client, &[]), 401);
 
     assert!(world.run(&["token", "revoke", &id]).status.success());
-    let after = seat.ask("tools/call", &json!({"name": "campaign_read", "arguments": {}}));
+    let after = seat.request("tools/call", &json!({"name": "campaign_read", "arguments": {}}));
     assert_eq!(after["error"]["data"]["error"]["code"], "UNAUTHORIZED", "{after}");
-    let (status, _, errors) = Running::start(bridge(Some(&secret))).end();
+    let (status, _, errors) = RunningProgram::start(bridge(Some(&secret))).wait_for_exit();
     assert!(!status.success() && errors.contains("SKALD_TOKEN"), "{errors}");
 }
 
@@ -255,9 +256,9 @@ fn a_token_that_is_none_lets_nobody_in() {
     let world = World::sqlite();
     let server = world.serve(&[]);
     for token in ["wrong", "wrong\u{7}", "skald_a_b\u{1}c"] {
-        let mut command = server.bridge(&[]);
+        let mut command = server.bridge_command(&[]);
         command.env("SKALD_TOKEN", token);
-        let (status, _, errors) = Running::start(command).end();
+        let (status, _, errors) = RunningProgram::start(command).wait_for_exit();
         assert!(!status.success() && errors.contains("SKALD_TOKEN"), "{token:?}: {errors}");
     }
 }
@@ -268,15 +269,15 @@ fn a_context_that_changes_while_the_server_comes_back_is_told() {
     let world = World::sqlite();
     let mut server = world.serve(&[]);
     let grpc = server.grpc;
-    let mut seat = server.bridged(&[]);
+    let mut seat = server.bridge_client(&[]);
     let (one, other) = (create_campaign(&mut seat), create_campaign(&mut seat));
     seat.ok("set_context", &json!({"campaign_id": one}));
-    seat.ask("resources/subscribe", &json!({"uri": "context://current"}));
+    seat.request("resources/subscribe", &json!({"uri": "context://current"}));
     server.kill();
     std::thread::sleep(Duration::from_secs(2));
-    server = serve_again(&world, grpc);
+    server = restart_server(&world, grpc);
     seat.ok("set_context", &json!({"campaign_id": other}));
-    while next(&mut seat) != "context://current" {}
+    while next_subject(&mut seat) != "context://current" {}
     server.kill();
 }
 
@@ -284,20 +285,20 @@ fn a_context_that_changes_while_the_server_comes_back_is_told() {
 fn a_context_ends_with_its_session() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let mut first = server.bridged(&[]);
-    let mut second = server.bridged(&[]);
+    let mut first = server.bridge_client(&[]);
+    let mut second = server.bridge_client(&[]);
     let (one, other) = (create_campaign(&mut first), create_campaign(&mut first));
     first.ok("set_context", &json!({"campaign_id": one}));
     second.ok("set_context", &json!({"campaign_id": other}));
     for (seat, campaign_id) in [(&mut first, &one), (&mut second, &other)] {
         assert_eq!(&seat.ok("campaign_read", &json!({}))["campaign"]["id"], campaign_id);
     }
-    let mut rest = server.seat(Surface::Rest);
-    assert_eq!(rest.ok("campaign_read", &json!({"view": "context"}))["context"], unset());
+    let mut rest = server.client(Surface::Rest);
+    assert_eq!(rest.ok("campaign_read", &json!({"view": "context"}))["context"], empty_context());
     first.process().close_input();
-    while first.process().line().is_some() {}
-    let mut third = server.bridged(&[]);
-    assert_eq!(third.ok("campaign_read", &json!({"view": "context"}))["context"], unset());
+    while first.process().next_line().is_some() {}
+    let mut third = server.bridge_client(&[]);
+    assert_eq!(third.ok("campaign_read", &json!({"view": "context"}))["context"], empty_context());
     assert_eq!(&second.ok("campaign_read", &json!({}))["campaign"]["id"], &json!(other));
 }
 
@@ -305,23 +306,23 @@ fn a_context_ends_with_its_session() {
 fn its_context_and_revisions_come_through() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let mut seat = server.bridged(&[]);
+    let mut seat = server.bridge_client(&[]);
     let campaign_id = create_campaign(&mut seat);
-    while next(&mut seat) != "list" {}
-    seat.ask("resources/subscribe", &json!({"uri": "context://current"}));
+    while next_subject(&mut seat) != "list" {}
+    seat.request("resources/subscribe", &json!({"uri": "context://current"}));
     let context = json!({"campaign_id": campaign_id});
-    for mut other in [server.seat(Surface::Session), server.bridged(&[])] {
+    for mut other in [server.client(Surface::Session), server.bridge_client(&[])] {
         other.ok("set_context", &context);
     }
     seat.ok("set_context", &context);
-    assert_eq!(next(&mut seat), "context://current", "once: others have their own");
-    let started = seat.ask("tools/call", &json!({"name": "session_start", "arguments": {}}));
+    assert_eq!(next_subject(&mut seat), "context://current", "once: others have their own");
+    let started = seat.request("tools/call", &json!({"name": "session_start", "arguments": {}}));
     let revision = &started["result"]["_meta"]["skald/revision"];
     assert!(revision.is_u64(), "{started}");
-    let read = seat.ask("resources/read", &json!({"uri": format!("campaign://{campaign_id}")}));
+    let read = seat.request("resources/read", &json!({"uri": format!("campaign://{campaign_id}")}));
     assert_eq!(&read["result"]["contents"][0]["_meta"]["skald/revision"], revision, "{read}");
     create_campaign(&mut seat);
-    assert_eq!(next(&mut seat), "list", "nothing was told twice");
+    assert_eq!(next_subject(&mut seat), "list", "nothing was told twice");
 }
 
 #[test]

@@ -3,17 +3,17 @@
 use serde_json::json;
 use skald_testkit::message;
 
-use crate::process::Running;
-use crate::program_under_test::{News, Seat, Server, Surface, World, told};
-use crate::table::create_campaign;
+use crate::documented_campaign::create_campaign;
+use crate::process::RunningProgram;
+use crate::program_under_test::{Notifications, Server, Surface, TestClient, World, notification_subject};
 
 const ERAS: [Surface; 2] = [Surface::Session, Surface::Stateless];
 
 /// Skips the notifications that the newer MCP revision sends right after subscribing.
-fn settle(surface: Surface, news: &mut News, uris: &[&str]) {
+fn skip_initial_notifications(surface: Surface, news: &mut Notifications, uris: &[&str]) {
     if surface == Surface::Stateless {
         for uri in uris {
-            assert_eq!(&news.next(), uri, "announced once on entry");
+            assert_eq!(&news.next_subject(), uri, "announced once on entry");
         }
     }
 }
@@ -21,7 +21,7 @@ fn settle(surface: Surface, news: &mut News, uris: &[&str]) {
 /// The sorted notifications that a watcher of these resources gets for a deed. A change of `last` marks the end. It is
 /// made only after the expected number of notifications: simultaneous changes are announced together, in the order of
 /// their URIs.
-fn heard(
+fn collect_notifications(
     server: &Server,
     surface: Surface,
     uris: &[String],
@@ -31,31 +31,31 @@ fn heard(
 ) -> Vec<String> {
     let last_uri = format!("campaign://{last}");
     let uris: Vec<&str> = uris.iter().map(String::as_str).chain([last_uri.as_str()]).collect();
-    let mut news = server.seat(surface).watch(&uris);
-    settle(surface, &mut news, &uris);
+    let mut news = server.client(surface).watch(&uris);
+    skip_initial_notifications(surface, &mut news, &uris);
     deed();
-    let mut heard: Vec<String> = (0..expected).map(|_| news.next()).collect();
-    touch(&mut server.seat(Surface::Rest), last);
-    heard.append(&mut news.until(&last_uri));
+    let mut heard: Vec<String> = (0..expected).map(|_| news.next_subject()).collect();
+    update_campaign(&mut server.client(Surface::Rest), last);
+    heard.append(&mut news.read_until(&last_uri));
     heard.pop();
     heard.sort();
     heard
 }
 
-fn touch(seat: &mut Seat, campaign_id: &str) {
+fn update_campaign(seat: &mut TestClient, campaign_id: &str) {
     seat.ok("campaign_update", &json!({"campaign_id": campaign_id, "theme_prompt": "x"}));
 }
 
 /// Campaigns that exist before the server starts, so that it sends no notifications of their creation.
-fn campaigns<const N: usize>(world: &World) -> [String; N] {
-    let mut seat = world.stdio(&[]);
+fn create_campaigns<const N: usize>(world: &World) -> [String; N] {
+    let mut seat = world.stdio_client(&[]);
     std::array::from_fn(|_| create_campaign(&mut seat))
 }
 
 #[test]
 fn changes_reach_those_who_watch_also_from_another_process() {
     let world = World::sqlite();
-    let [campaign_id, other, last] = campaigns(&world);
+    let [campaign_id, other, last] = create_campaigns(&world);
     let server = world.serve(&[]);
     let of = |part: &str| format!("campaign://{campaign_id}{part}");
     let uris =
@@ -79,9 +79,11 @@ fn changes_reach_those_who_watch_also_from_another_process() {
     let beside = world.serve(&[]);
     for surface in ERAS {
         // Writers on the same server, on another server of the same file, and on stdio.
-        for mut seat in [server.seat(Surface::Rest), beside.seat(Surface::Stateless), world.stdio(&[])] {
+        for mut seat in [server.client(Surface::Rest), beside.client(Surface::Stateless), world.stdio_client(&[])] {
             for (tool, input, expected) in &deeds {
-                let told = heard(&server, surface, &uris, &last, expected.len(), || drop(seat.ok(tool, input)));
+                let told = collect_notifications(&server, surface, &uris, &last, expected.len(), || {
+                    drop(seat.ok(tool, input));
+                });
                 assert_eq!(&told, expected, "{tool} {surface:?}");
             }
         }
@@ -92,15 +94,15 @@ fn changes_reach_those_who_watch_also_from_another_process() {
 fn a_client_on_stdio_hears_too() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let mut owner = server.seat(Surface::Rest);
+    let mut owner = server.client(Surface::Rest);
     let campaign_id = create_campaign(&mut owner);
-    let mut seat = world.stdio(&[]);
+    let mut seat = world.stdio_client(&[]);
     let uri = format!("campaign://{campaign_id}/actors");
-    seat.ask("resources/subscribe", &json!({"uri": uri}));
+    seat.request("resources/subscribe", &json!({"uri": uri}));
     owner.ok("actor_create", &json!({"campaign_id": campaign_id, "name": "Thorin", "kind": "PC"}));
-    assert_eq!(told(&seat.process().hear().expect("news")), uri);
+    assert_eq!(notification_subject(&seat.process().next_notification().expect("news")), uri);
     create_campaign(&mut owner);
-    assert_eq!(told(&seat.process().hear().expect("news")), "list");
+    assert_eq!(notification_subject(&seat.process().next_notification().expect("news")), "list");
 }
 
 #[test]
@@ -108,10 +110,10 @@ fn a_new_campaign_is_told_to_those_who_watch_the_list() {
     let world = World::sqlite();
     let server = world.serve(&[]);
     for surface in ERAS {
-        let mut news = server.seat(surface).watch(&["campaigns://list"]);
-        settle(surface, &mut news, &["campaigns://list"]);
-        create_campaign(&mut server.seat(Surface::Rest));
-        let mut both = [news.next(), news.next()];
+        let mut news = server.client(surface).watch(&["campaigns://list"]);
+        skip_initial_notifications(surface, &mut news, &["campaigns://list"]);
+        create_campaign(&mut server.client(Surface::Rest));
+        let mut both = [news.next_subject(), news.next_subject()];
         both.sort();
         assert_eq!(both, ["campaigns://list", "list"], "{surface:?}");
     }
@@ -122,32 +124,33 @@ const CONTEXT: &str = "context://current";
 #[test]
 fn a_context_is_told_to_its_own_conversation_only() {
     let world = World::sqlite();
-    let [first, second] = campaigns(&world);
-    let (secret, _) = world.token(&["Alice", "--role", "player"]);
+    let [first, second] = create_campaigns(&world);
+    let (secret, _) = world.create_token(&["Alice", "--role", "player"]);
     let server = world.serve(&[]);
-    let set = |seat: &mut Seat, campaign_id: &str| drop(seat.ok("set_context", &json!({"campaign_id": campaign_id})));
+    let set =
+        |seat: &mut TestClient, campaign_id: &str| drop(seat.ok("set_context", &json!({"campaign_id": campaign_id})));
     let fence = format!("campaign://{first}");
     for surface in ERAS {
-        let mut own = server.seat(surface);
+        let mut own = server.client(surface);
         let mut news = own.watch(&[CONTEXT, &fence]);
-        settle(surface, &mut news, &[CONTEXT, &fence]);
+        skip_initial_notifications(surface, &mut news, &[CONTEXT, &fence]);
         // Simultaneous changes are announced together, so an unwanted one would come before the first fence or right
         // after it.
-        let nothing_comes = |news: &mut News| {
+        let nothing_comes = |news: &mut Notifications| {
             for _ in 0..2 {
-                touch(&mut server.seat(Surface::Rest), &first);
-                assert_eq!(news.next(), fence, "{surface:?}");
+                update_campaign(&mut server.client(Surface::Rest), &first);
+                assert_eq!(news.next_subject(), fence, "{surface:?}");
             }
         };
         for (token, name) in [(Some(secret.as_str()), "test"), (None, "another")] {
-            set(&mut server.seat_of(surface, token, name), &first);
+            set(&mut server.client_with(surface, token, name), &first);
         }
-        set(&mut server.seat(Surface::Rest), &first);
+        set(&mut server.client(Surface::Rest), &first);
         nothing_comes(&mut news);
         set(&mut own, &second);
-        assert_eq!(news.next(), CONTEXT, "{surface:?}");
+        assert_eq!(news.next_subject(), CONTEXT, "{surface:?}");
         set(&mut own, &first);
-        assert_eq!(news.next(), CONTEXT, "{surface:?}");
+        assert_eq!(news.next_subject(), CONTEXT, "{surface:?}");
         set(&mut own, &first);
         nothing_comes(&mut news);
     }
@@ -156,35 +159,38 @@ fn a_context_is_told_to_its_own_conversation_only() {
 #[test]
 fn a_client_on_stdio_hears_of_its_context() {
     let world = World::sqlite();
-    let [campaign_id] = campaigns(&world);
+    let [campaign_id] = create_campaigns(&world);
     let context = json!({"campaign_id": campaign_id});
-    let mut seat = world.stdio(&[]);
-    seat.ask("resources/subscribe", &json!({"uri": CONTEXT}));
+    let mut seat = world.stdio_client(&[]);
+    seat.request("resources/subscribe", &json!({"uri": CONTEXT}));
     seat.ok("set_context", &context);
-    assert_eq!(told(&seat.process().hear().expect("news")), CONTEXT);
-    let mut running = Running::start(world.command(&["mcp"]));
+    assert_eq!(notification_subject(&seat.process().next_notification().expect("news")), CONTEXT);
+    let mut running = RunningProgram::start(world.command(&["mcp"]));
     let filter = json!({"notifications": {"resourceSubscriptions": [CONTEXT]}});
-    let listen = message::modern(message::request(5, "subscriptions/listen", &filter));
-    assert_eq!(running.ask(&listen)["method"], "notifications/subscriptions/acknowledged");
-    assert_eq!(told(&running.hear().expect("an announcement")), CONTEXT);
-    assert_eq!(running.answer(&message::modern(message::call("set_context", &context)))["result"]["isError"], false);
-    assert_eq!(told(&running.hear().expect("news")), CONTEXT);
+    let listen = message::with_modern_meta(message::request(5, "subscriptions/listen", &filter));
+    assert_eq!(running.send_and_receive(&listen)["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(notification_subject(&running.next_notification().expect("an announcement")), CONTEXT);
+    assert_eq!(
+        running.request(&message::with_modern_meta(message::tool_call("set_context", &context)))["result"]["isError"],
+        false
+    );
+    assert_eq!(notification_subject(&running.next_notification().expect("news")), CONTEXT);
 }
 
 /// A notification of the other campaign would come before the one of the caller's own.
 #[test]
 fn strangers_hear_nothing() {
     let world = World::sqlite();
-    let [theirs, other] = campaigns(&world);
+    let [theirs, other] = create_campaigns(&world);
     let server = world.serve(&[]);
-    let mut owner = server.seat(Surface::Rest);
-    let (secret, _) = world.token(&["Alice", "--role", "player", "--for", &theirs]);
+    let mut owner = server.client(Surface::Rest);
+    let (secret, _) = world.create_token(&["Alice", "--role", "player", "--for", &theirs]);
     for surface in ERAS {
-        let mut seat = server.seat_of(surface, Some(&secret), "test");
+        let mut seat = server.client_with(surface, Some(&secret), "test");
         let (own, foreign) = (format!("campaign://{theirs}"), format!("campaign://{other}"));
         if surface == Surface::Session {
-            let refused = seat.ask("resources/subscribe", &json!({"uri": foreign}));
-            let missing = seat.ask("resources/subscribe", &json!({"uri": "campaign://camp_abc123"}));
+            let refused = seat.request("resources/subscribe", &json!({"uri": foreign}));
+            let missing = seat.request("resources/subscribe", &json!({"uri": "campaign://camp_abc123"}));
             let words = |answer: &serde_json::Value, id: &str| answer["error"].to_string().replace(id, "ID");
             assert_eq!(words(&refused, &other), words(&missing, "camp_abc123"));
         }
@@ -194,18 +200,18 @@ fn strangers_hear_nothing() {
             &["campaigns://list", &own, &foreign]
         };
         let mut news = seat.watch(uris);
-        settle(surface, &mut news, &["campaigns://list", &own]);
-        touch(&mut owner, &other);
+        skip_initial_notifications(surface, &mut news, &["campaigns://list", &own]);
+        update_campaign(&mut owner, &other);
         owner.ok("session_start", &json!({"campaign_id": other}));
         owner.ok("session_end", &json!({"campaign_id": other}));
         create_campaign(&mut owner);
-        touch(&mut owner, &theirs);
-        let mut both = [news.next(), news.next()];
+        update_campaign(&mut owner, &theirs);
+        let mut both = [news.next_subject(), news.next_subject()];
         both.sort();
         assert_eq!(both, [own.as_str(), "campaigns://list"], "{surface:?}");
         // No late notification follows either.
-        touch(&mut owner, &theirs);
-        let mut both = [news.next(), news.next()];
+        update_campaign(&mut owner, &theirs);
+        let mut both = [news.next_subject(), news.next_subject()];
         both.sort();
         assert_eq!(both, [own.as_str(), "campaigns://list"], "{surface:?}");
     }
@@ -215,23 +221,23 @@ fn strangers_hear_nothing() {
 fn a_role_given_later_counts_and_a_revoked_token_does_not() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let mut owner = server.seat(Surface::Rest);
+    let mut owner = server.client(Surface::Rest);
     let first = create_campaign(&mut owner);
     for surface in ERAS {
-        let (secret, id) = world.token(&["Alice", "--role", "gm", "--for", &first]);
-        let mut seat = server.seat_of(surface, Some(&secret), "test");
+        let (secret, id) = world.create_token(&["Alice", "--role", "gm", "--for", &first]);
+        let mut seat = server.client_with(surface, Some(&secret), "test");
         let second = create_campaign(&mut seat);
         let uri = format!("campaign://{second}/events");
         let mut news = seat.watch(&[&uri]);
-        settle(surface, &mut news, &[&uri]);
+        skip_initial_notifications(surface, &mut news, &[&uri]);
         let note = json!({"campaign_id": second, "theme_prompt": "x"});
         owner.ok("campaign_update", &note);
-        assert_eq!(news.until(&uri).last(), Some(&uri), "{surface:?}");
+        assert_eq!(news.read_until(&uri).last(), Some(&uri), "{surface:?}");
         assert!(world.run(&["token", "revoke", &id]).status.success());
-        let mut own = server.seat(surface).watch(&[&uri]);
-        settle(surface, &mut own, &[&uri]);
+        let mut own = server.client(surface).watch(&[&uri]);
+        skip_initial_notifications(surface, &mut own, &[&uri]);
         owner.ok("campaign_update", &note);
-        own.until(&uri);
-        assert!(!news.comes(), "{surface:?}");
+        own.read_until(&uri);
+        assert!(!news.has_notification(), "{surface:?}");
     }
 }

@@ -3,10 +3,10 @@
 use skald_testkit::TemporaryFolder;
 use std::net::TcpListener;
 
-use crate::process::{Running, run, skald};
-use crate::test_stores::Place;
+use crate::process::{RunningProgram, run, skald_command};
+use crate::test_stores::TestStore;
 
-fn failure(arguments: &[&str]) -> String {
+fn failing_stderr(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(!output.status.success(), "{arguments:?} succeeded");
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -14,20 +14,20 @@ fn failure(arguments: &[&str]) -> String {
 
 #[test]
 fn wrong_options_are_explained() {
-    let toolsets = failure(&["serve", "--toolsets", "dices"]);
+    let toolsets = failing_stderr(&["serve", "--toolsets", "dices"]);
     assert!(
         toolsets.contains("unknown toolset \"dices\", allowed: dice, campaign, lore, gate, universe, all"),
         "{toolsets}"
     );
-    assert!(failure(&["mcp", "--transport", "smoke"]).contains("[possible values: stdio, http]"));
-    assert!(failure(&["serve", "--http-addr", "nowhere"]).contains("try 127.0.0.1:8081"));
-    assert!(failure(&["serve", "--sessions", "maybe"]).contains("[possible values: on, off]"));
+    assert!(failing_stderr(&["mcp", "--transport", "smoke"]).contains("[possible values: stdio, http]"));
+    assert!(failing_stderr(&["serve", "--http-addr", "nowhere"]).contains("try 127.0.0.1:8081"));
+    assert!(failing_stderr(&["serve", "--sessions", "maybe"]).contains("[possible values: on, off]"));
 }
 
 #[test]
 fn the_world_is_not_let_in() {
     for address in ["0.0.0.0:0", "[::]:0"] {
-        let refusal = failure(&["serve", "--http-addr", address]);
+        let refusal = failing_stderr(&["serve", "--http-addr", address]);
         assert!(refusal.contains("refusing to listen") && refusal.contains("127.0.0.1"), "{refusal}");
     }
 }
@@ -36,7 +36,7 @@ fn the_world_is_not_let_in() {
 fn a_taken_port_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let refusal = failure(&["serve", "--http-addr", &address]);
+    let refusal = failing_stderr(&["serve", "--http-addr", &address]);
     assert!(refusal.contains(&address) && refusal.contains("--http-addr"), "{refusal}");
 }
 
@@ -56,7 +56,7 @@ fn the_doctor_prints_configuration_and_checks_itself() {
 
 #[test]
 fn the_doctor_sees_who_has_the_port() {
-    let (running, address) = Running::serve(&[]);
+    let (running, address) = RunningProgram::serve(&[]);
     let grpc = running.grpc_address().to_string();
     let output = run(&["doctor", "--http-addr", &address.to_string(), "--grpc-addr", &grpc]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -72,11 +72,11 @@ fn the_doctor_sees_who_has_the_port() {
 
 #[test]
 fn options_come_from_the_environment_too() {
-    let mut command = skald(&["mcp"]);
+    let mut command = skald_command(&["mcp"]);
     command.env("SKALD_READ_ONLY", "true").env("SKALD_TOOLSETS", "dice");
-    let mut running = Running::start(command);
-    running.ask(&skald_testkit::message::initialize("2025-11-25"));
-    let listed = running.ask(&skald_testkit::message::request(2, "tools/list", &serde_json::json!({})));
+    let mut running = RunningProgram::start(command);
+    running.send_and_receive(&skald_testkit::message::initialize("2025-11-25"));
+    let listed = running.send_and_receive(&skald_testkit::message::request(2, "tools/list", &serde_json::json!({})));
     assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(5));
 }
 
@@ -100,16 +100,16 @@ fn dice_are_rolled_and_weighed_in_a_terminal() {
     let guessed = shown(&["odds", "1d20 >= 11", "--simulate", "1000"]);
     assert!(guessed.contains(" of 1000 rolls)"), "{guessed}");
     assert!(shown(&["odds", "2d6 = 7", "--target", "0.5"]).contains("needed: no answer, for "));
-    assert!(failure(&["odds", "2d6", "--target", "NaN"]).contains("from 0 to 1"));
-    let refused = failure(&["roll", "4d6kh3 ? 2"]);
+    assert!(failing_stderr(&["odds", "2d6", "--target", "NaN"]).contains("from 0 to 1"));
+    let refused = failing_stderr(&["roll", "4d6kh3 ? 2"]);
     assert!(refused.contains("4d6kh3 ? 2\n       ^\n"), "{refused}");
 }
 
 #[test]
 fn a_universe_is_listed_and_drawn_while_a_server_runs() {
-    let place = Place::sqlite();
+    let place = TestStore::sqlite();
     let store = ["--store", &place.address];
-    let (_running, address) = Running::serve(&store);
+    let (_running, address) = RunningProgram::serve(&store);
     let state = include_str!("../../../../docs/solar-system.json");
     let universe = format!(r#"{{"method": "create", "universeId": "sol", "name": "Sol", "state": {state}}}"#);
     let mut client = skald_testkit::Client::connect(address);
@@ -137,7 +137,7 @@ fn a_universe_is_listed_and_drawn_while_a_server_runs() {
     assert!(!missing.status.success());
     assert!(text(&missing.stderr).contains("there is no universe \"luna\"; there is: sol"), "{missing:?}");
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), svg, "what was there stays");
-    assert!(failure(&["universe", "map", "sol", "--svg", "-", "--time", "noon"]).contains("simulated seconds"));
+    assert!(failing_stderr(&["universe", "map", "sol", "--svg", "-", "--time", "noon"]).contains("simulated seconds"));
     let nowhere = folder.file("none.db");
     let nowhere = format!("sqlite:{}", nowhere.display());
     let absent = run(&["universe", "list", "--store", &nowhere]);

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::faults::{overwrite, refusal, unready};
-use crate::process::Running;
-use crate::rest::Rest;
+use crate::faults::{failing_stderr, overwrite, wait_until_unready};
+use crate::process::RunningProgram;
+use crate::rest_client::RestClient;
 use skald_testkit::TemporaryFolder;
 
 const PAGE: usize = 4_096;
@@ -12,18 +12,18 @@ const PAGE: usize = 4_096;
 const LOST: &str = "the page that was torn out";
 
 /// A file with two campaigns, one of which has an overwritten page in its middle.
-struct Damaged {
+struct DamagedStore {
     folder: TemporaryFolder,
     whole: String,
     torn: String,
 }
 
-impl Damaged {
+impl DamagedStore {
     fn new() -> Self {
         let folder = TemporaryFolder::new();
         let path = folder.file("world.db");
-        let (server, address) = Running::serve(&["--store", &format!("sqlite:{}", path.display())]);
-        let mut rest = Rest::new(address);
+        let (server, address) = RunningProgram::serve(&["--store", &format!("sqlite:{}", path.display())]);
+        let mut rest = RestClient::new(address);
         let [whole, torn] = ["whole", "torn"].map(|name| rest.open_campaign(name));
         for number in 0..60 {
             let words = if number == 30 { LOST } else { "words" };
@@ -31,7 +31,7 @@ impl Damaged {
         }
         drop(rest);
         server.signal("TERM");
-        assert!(server.end().0.success());
+        assert!(server.wait_for_exit().0.success());
         let bytes = std::fs::read(&path).expect("a file");
         let torn_out = bytes.chunks(PAGE).position(|page| page.windows(LOST.len()).any(|part| part == LOST.as_bytes()));
         let offset = torn_out.expect("the page") * PAGE;
@@ -44,14 +44,14 @@ impl Damaged {
         self.folder.file("world.db")
     }
 
-    fn serve(&self) -> (Running, Rest) {
-        let (server, address) = Running::serve(&["--store", &format!("sqlite:{}", self.path().display())]);
-        (server, Rest::new(address))
+    fn serve(&self) -> (RunningProgram, RestClient) {
+        let (server, address) = RunningProgram::serve(&["--store", &format!("sqlite:{}", self.path().display())]);
+        (server, RestClient::new(address))
     }
 }
 
 /// Asserts that an answer says that the store is damaged and what to do, without internal details.
-fn damaged((status, answer): (u16, Value)) {
+fn assert_damaged((status, answer): (u16, Value)) {
     let error = &answer["error"];
     assert_eq!((status, &error["code"], &error["status"]), (500, &json!("INTERNAL_ERROR"), &json!("Internal")));
     assert_eq!(error["retryable"], Value::Null, "to try again is of no use: {answer}");
@@ -62,49 +62,49 @@ fn damaged((status, answer): (u16, Value)) {
 
 #[test]
 fn what_is_whole_is_told_and_what_is_not_is_a_clear_error() {
-    let torn = Damaged::new();
+    let torn = DamagedStore::new();
     let (server, mut rest) = torn.serve();
     let list = rest.call("campaign_read", &json!({"view": "campaigns"}));
     assert_eq!(list["campaigns"].as_array().map(Vec::len), Some(2), "a list of its own");
     assert_eq!(rest.history(&torn.whole).len(), 2);
-    damaged(rest.page(&format!("/api/v1/campaigns/{}", torn.torn)));
-    damaged(rest.page(&format!("/api/v1/campaigns/{}/events", torn.torn)));
-    unready(&mut rest, "damaged");
+    assert_damaged(rest.get(&format!("/api/v1/campaigns/{}", torn.torn)));
+    assert_damaged(rest.get(&format!("/api/v1/campaigns/{}/events", torn.torn)));
+    wait_until_unready(&mut rest, "damaged");
 
     // Once the damage is known, every write is refused, also to the intact campaign.
     for campaign_id in [&torn.torn, &torn.whole] {
         let note = json!({"campaign_id": campaign_id, "text": "too late"});
-        damaged(rest.send("session_note", &note, "late").expect("an answer"));
+        assert_damaged(rest.send("session_note", &note, "late").expect("an answer"));
     }
-    damaged(rest.send("campaign_create", &json!({"name": "x", "gm_mode": "AI"}), "new").expect("an answer"));
+    assert_damaged(rest.send("campaign_create", &json!({"name": "x", "gm_mode": "AI"}), "new").expect("an answer"));
     // Intact data can still be read, and operations without a store still work.
     assert_eq!(rest.history(&torn.whole).len(), 2);
     assert_eq!(rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))["total"], 13);
-    assert_eq!(rest.page("/health").0, 200);
-    unready(&mut rest, "restore a backup");
+    assert_eq!(rest.get("/health").0, 200);
+    wait_until_unready(&mut rest, "restore a backup");
     drop(rest);
     server.signal("TERM");
-    let (status, _, errors) = server.end();
+    let (status, _, errors) = server.wait_for_exit();
     assert!(status.success() && !errors.contains("panicked"), "{errors}");
     assert!(errors.contains("the file is damaged; nothing more is written to it"), "{errors}");
 }
 
 #[test]
 fn a_write_that_meets_the_damage_finds_it_too() {
-    let torn = Damaged::new();
+    let torn = DamagedStore::new();
     let (_server, mut rest) = torn.serve();
     let note = json!({"campaign_id": torn.torn, "text": "one more"});
-    damaged(rest.send("session_note", &note, "more").expect("an answer"));
-    unready(&mut rest, "damaged");
+    assert_damaged(rest.send("session_note", &note, "more").expect("an answer"));
+    wait_until_unready(&mut rest, "damaged");
 }
 
 #[test]
 fn the_command_line_says_so_and_leaves_nothing_behind() {
-    let torn = Damaged::new();
+    let torn = DamagedStore::new();
     let copy = torn.folder.file("copy.db");
     let copy = copy.to_str().expect("a path");
     for arguments in [&["verify"][..], &["rebuild"], &["backup", copy]] {
-        let text = refusal(arguments, &torn.path());
+        let text = failing_stderr(arguments, &torn.path());
         assert!(text.contains("the store is damaged: database disk image is malformed"), "{arguments:?}: {text}");
     }
     let left = std::fs::read_dir(torn.folder.file("."))

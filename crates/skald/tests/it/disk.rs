@@ -6,11 +6,14 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::{self, BOTH, JSON, initialize};
+use skald_testkit::message::{self, ACCEPT_BOTH, JSON, initialize};
 
-use crate::faults::{insist, key, ready, refused, still_told, texts, unavailable, unready};
-use crate::process::{Running, run, skald};
-use crate::rest::Rest;
+use crate::faults::{
+    assert_note_refused, assert_still_readable, assert_unavailable, idempotency_key, note_texts,
+    send_note_until_stored, wait_for_ready_status, wait_until_unready,
+};
+use crate::process::{RunningProgram, run, skald_command};
+use crate::rest_client::RestClient;
 use skald_testkit::TemporaryFolder;
 
 /// Runs a program without the special rights of root, so that file permissions hold for it. Ignores SIGXFSZ, so that
@@ -19,44 +22,45 @@ const WITHOUT_RIGHTS: &str = "trap '' XFSZ
     if [ \"$(id -u)\" = 0 ]; then set -- setpriv --bounding-set=-dac_override \"$@\"; fi
     exec \"$@\"";
 
-struct Kept {
-    server: Running,
-    rest: Rest,
+struct ServerOnDisk {
+    server: RunningProgram,
+    rest: RestClient,
     campaign_id: String,
     path: PathBuf,
     sent: Vec<String>,
 }
 
-impl Kept {
+impl ServerOnDisk {
     fn new(folder: &TemporaryFolder) -> Self {
         let path = folder.file("disk").join("world.db");
         std::fs::create_dir(folder.file("disk")).expect("a folder");
-        let (server, address) = Running::greeted(without_rights(&["serve", "--http-addr", "127.0.0.1:0"], &path));
-        Self::of(server, Rest::new(address), path)
+        let (server, address) =
+            RunningProgram::start_server(command_without_rights(&["serve", "--http-addr", "127.0.0.1:0"], &path));
+        Self::from_server(server, RestClient::new(address), path)
     }
 
-    fn of(server: Running, mut rest: Rest, path: PathBuf) -> Self {
+    fn from_server(server: RunningProgram, mut rest: RestClient, path: PathBuf) -> Self {
         let campaign_id = rest.open_campaign("kept");
         let mut kept = Self { server, rest, campaign_id, path, sent: Vec::new() };
-        assert!(!kept.note("before"));
+        assert!(!kept.send_note("before"));
         kept
     }
 
     /// Sends a note until it is stored. Whether it had to be sent more than once.
-    fn note(&mut self, text: &str) -> bool {
+    fn send_note(&mut self, text: &str) -> bool {
         self.sent.push(text.to_owned());
-        insist(&mut self.rest, &self.campaign_id, text)
+        send_note_until_stored(&mut self.rest, &self.campaign_id, text)
     }
 
     /// Sends notes until one is refused, and returns that one, which is not in `sent`.
-    fn note_until_refused(&mut self) -> String {
+    fn send_notes_until_refused(&mut self) -> String {
         for number in 0..2_000 {
             let text = format!("{number} {}", "x".repeat(5_000));
             let input = json!({"campaign_id": self.campaign_id, "text": text});
-            let (status, answer) = self.rest.send("session_note", &input, &key(&text)).expect("an answer");
+            let (status, answer) = self.rest.send("session_note", &input, &idempotency_key(&text)).expect("an answer");
             if status != 200 {
                 assert_eq!(status, 503, "{answer}");
-                unavailable(&answer);
+                assert_unavailable(&answer);
                 return text;
             }
             self.sent.push(text);
@@ -65,32 +69,32 @@ impl Kept {
     }
 
     /// Limits the size of the server's files: the only way to run out of space that needs no privileges.
-    fn limit_files(&self, bytes: &str) {
+    fn limit_file_size(&self, bytes: &str) {
         let mut command = Command::new("prlimit");
         let limited = command.args(["--pid", &self.server.id().to_string(), &format!("--fsize={bytes}:")]).output();
         let limited = limited.expect("prlimit, which is a part of util-linux");
         assert!(limited.status.success(), "{}", String::from_utf8_lossy(&limited.stderr));
     }
 
-    fn is_still_told(&mut self) {
-        still_told(&mut self.rest, &self.campaign_id, &self.sent);
+    fn assert_readable(&mut self) {
+        assert_still_readable(&mut self.rest, &self.campaign_id, &self.sent);
     }
 
     /// Asserts that the server has recovered by itself, and that every note is stored once.
-    fn has_recovered(mut self, unsent: &str, path: &Path) {
-        ready(&mut self.rest, 200);
-        self.note(unsent);
-        self.note("after");
+    fn assert_recovered(mut self, unsent: &str, path: &Path) {
+        wait_for_ready_status(&mut self.rest, 200);
+        self.send_note(unsent);
+        self.send_note("after");
         self.sent.sort();
-        assert!(texts(&mut self.rest, &self.campaign_id) == self.sent, "each once");
+        assert!(note_texts(&mut self.rest, &self.campaign_id) == self.sent, "each once");
         let verified = run(&["verify", "--store", &format!("sqlite:{}", path.display())]);
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
     }
 }
 
-fn without_rights(arguments: &[&str], path: &Path) -> Command {
+fn command_without_rights(arguments: &[&str], path: &Path) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-ec", WITHOUT_RIGHTS, "sh"]).arg(skald(&[]).get_program()).args(arguments);
+    command.args(["-ec", WITHOUT_RIGHTS, "sh"]).arg(skald_command(&[]).get_program()).args(arguments);
     command.arg("--store").arg(format!("sqlite:{}", path.display())).env_remove("SKALD_LOG");
     // Tests run in parallel, so each uses a free port.
     command.env("SKALD_GRPC_ADDR", "127.0.0.1:0");
@@ -100,43 +104,44 @@ fn without_rights(arguments: &[&str], path: &Path) -> Command {
 #[test]
 fn where_there_is_no_room_nothing_is_written_until_there_is() {
     let folder = TemporaryFolder::new();
-    let mut kept = Kept::new(&folder);
+    let mut kept = ServerOnDisk::new(&folder);
     let log = kept.path.with_extension("db-wal");
     let length = std::fs::metadata(&log).expect("a log").len();
     // Leaves room for some notes, and then for half of a page.
-    kept.limit_files(&(length + 50_000).to_string());
-    let unsent = kept.note_until_refused();
-    unready(&mut kept.rest, "disk I/O error");
-    kept.is_still_told();
+    kept.limit_file_size(&(length + 50_000).to_string());
+    let unsent = kept.send_notes_until_refused();
+    wait_until_unready(&mut kept.rest, "disk I/O error");
+    kept.assert_readable();
     // A note of the same length: a shorter one might still fit.
-    refused(&mut kept.rest, &kept.campaign_id, &unsent);
-    kept.limit_files("unlimited");
+    assert_note_refused(&mut kept.rest, &kept.campaign_id, &unsent);
+    kept.limit_file_size("unlimited");
     let path = kept.path.clone();
-    kept.has_recovered(&unsent, &path);
+    kept.assert_recovered(&unsent, &path);
 }
 
-/// REQ-MCP-15 and 16, scenario 15: a store that fails under a command is an error result with the universe's id, and the
-/// server goes on.
+/// REQ-MCP-15 and 16, scenario 15: a store that fails under a command is an error result with the universe's id, and
+/// the server goes on.
 #[test]
 fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
     let folder = TemporaryFolder::new();
     let path = folder.file("disk").join("world.db");
     std::fs::create_dir(folder.file("disk")).expect("a folder");
-    let (server, address) = Running::greeted(without_rights(&["serve", "--http-addr", "127.0.0.1:0"], &path));
-    let kept = Kept::of(server, Rest::new(address), path);
+    let (server, address) =
+        RunningProgram::start_server(command_without_rights(&["serve", "--http-addr", "127.0.0.1:0"], &path));
+    let kept = ServerOnDisk::from_server(server, RestClient::new(address), path);
     let mut client = Client::connect(address);
-    let opened = client.send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
+    let opened = client.send("POST", "/mcp", &[JSON, ACCEPT_BOTH], initialize("2025-11-25").to_string().as_bytes());
     let session = opened.header("mcp-session-id").expect("a session").to_owned();
     let mut call_so = |tool: &str, arguments: &Value, meta: Value| {
-        let headers = [JSON, BOTH, ("mcp-session-id", session.as_str())];
-        let mut message = message::call(tool, arguments);
+        let headers = [JSON, ACCEPT_BOTH, ("mcp-session-id", session.as_str())];
+        let mut message = message::tool_call(tool, arguments);
         message["params"]["_meta"] = meta;
         client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json()["result"].take()
     };
     let mut call = |tool: &str, arguments: Value| call_so(tool, &arguments, json!({}));
     call("universe", json!({"method": "create", "universeId": "u-42", "name": "Sol"}));
     let tick = json!({"universeId": "u-42", "command": {"type": "tick"}});
-    kept.limit_files("0");
+    kept.limit_file_size("0");
     let failed = call("send_universe_command", tick.clone());
     assert_eq!(failed["isError"], true, "{failed}");
     let fault = &failed["_meta"]["skald/error"];
@@ -146,7 +151,7 @@ fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
     assert!(text.contains("u-42") && !text.contains("key"), "no key was sent: {text}");
     let read = call("get_universe_state", json!({"universeId": "u-42"}));
     assert_eq!(read["structuredContent"]["time"], 0, "what is there is told all the same: {read}");
-    kept.limit_files("unlimited");
+    kept.limit_file_size("unlimited");
     let mut answered = call("send_universe_command", tick.clone());
     for _ in 0..100 {
         if answered["isError"] != true {
@@ -156,14 +161,14 @@ fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
         answered = call("send_universe_command", tick.clone());
     }
     assert_eq!(answered["structuredContent"]["nextState"]["time"], 1, "{answered}");
-    kept.limit_files("0");
+    kept.limit_file_size("0");
     let failed = call_so("send_universe_command", &tick, json!({"skald/idempotencyKey": "once"}));
     let hint = failed["_meta"]["skald/error"]["hint"].as_str().expect("a hint");
     assert!(hint.contains("same idempotency key"), "{hint}");
 }
 
 /// Makes the folder of a file, with everything in it, writable or read-only.
-fn allow_writing(path: &Path, is_allowed: bool) {
+fn set_writable(path: &Path, is_allowed: bool) {
     let folder = path.parent().expect("a folder");
     let mode = if is_allowed { "u+w" } else { "a-w" };
     let done = Command::new("chmod").args(["--recursive", mode]).arg(folder).status();
@@ -173,28 +178,29 @@ fn allow_writing(path: &Path, is_allowed: bool) {
 #[test]
 fn a_folder_that_becomes_read_only_is_written_again_once_it_can_be() {
     let folder = TemporaryFolder::new();
-    let mut kept = Kept::new(&folder);
+    let mut kept = ServerOnDisk::new(&folder);
     let path = kept.path.clone();
-    allow_writing(&path, false);
+    set_writable(&path, false);
     // A process that has the file open goes on; a new one says why it cannot open it.
-    assert!(!kept.note("open already"));
-    ready(&mut kept.rest, 200);
+    assert!(!kept.send_note("open already"));
+    wait_for_ready_status(&mut kept.rest, 200);
     for arguments in [&["token", "create", "Alice"][..], &["serve", "--http-addr", "127.0.0.1:0"], &["mcp"]] {
-        let output = without_rights(arguments, &path).stdin(std::process::Stdio::null()).output().expect("an end");
+        let output =
+            command_without_rights(arguments, &path).stdin(std::process::Stdio::null()).output().expect("an end");
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
         assert!(text.contains("world.db cannot be opened: Permission denied"), "{arguments:?}: {text}");
         assert!(text.contains("--store") && !text.contains("panicked"), "{arguments:?}: {text}");
     }
     // A failed write makes the server open the file anew, which fails because the folder is read-only.
-    kept.limit_files("0");
-    refused(&mut kept.rest, &kept.campaign_id, "in between");
-    kept.limit_files("unlimited");
-    unready(&mut kept.rest, "readonly");
-    kept.is_still_told();
-    refused(&mut kept.rest, &kept.campaign_id, "in between");
-    allow_writing(&path, true);
-    kept.has_recovered("in between", &path);
+    kept.limit_file_size("0");
+    assert_note_refused(&mut kept.rest, &kept.campaign_id, "in between");
+    kept.limit_file_size("unlimited");
+    wait_until_unready(&mut kept.rest, "readonly");
+    kept.assert_readable();
+    assert_note_refused(&mut kept.rest, &kept.campaign_id, "in between");
+    set_writable(&path, true);
+    kept.assert_recovered("in between", &path);
 }
 
 /// Tests on a tmpfs in a mount namespace of the server, which ends with it. Where that is forbidden, as in some
@@ -215,22 +221,28 @@ mod mounted {
         let path = disk.join("world.db");
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-ec", ON_A_DISK, "sh"]).arg(&disk);
-        command.arg(skald(&[]).get_program()).args(["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "off"]);
+        command.arg(skald_command(&[]).get_program()).args([
+            "serve",
+            "--http-addr",
+            "127.0.0.1:0",
+            "--grpc-addr",
+            "off",
+        ]);
         command.arg("--store").arg(format!("sqlite:{}", path.display())).env_remove("SKALD_LOG");
-        let (server, address) = Running::greeted(command);
+        let (server, address) = RunningProgram::start_server(command);
         let inside = |name: &str| PathBuf::from(format!("/proc/{}/root{}/{name}", server.id(), disk.display()));
         let (filler, path) = (inside("filler"), inside("world.db"));
-        let mut kept = Kept::of(server, Rest::new(address), path.clone());
+        let mut kept = ServerOnDisk::from_server(server, RestClient::new(address), path.clone());
 
         // Fill the disk with another file, to the last byte.
         let mut file = std::fs::File::create(&filler).expect("a file");
         while file.write_all(&[0; 4_096]).is_ok() {}
         drop(file);
-        let unsent = kept.note_until_refused();
-        unready(&mut kept.rest, "full");
-        kept.is_still_told();
-        refused(&mut kept.rest, &kept.campaign_id, "in between");
+        let unsent = kept.send_notes_until_refused();
+        wait_until_unready(&mut kept.rest, "full");
+        kept.assert_readable();
+        assert_note_refused(&mut kept.rest, &kept.campaign_id, "in between");
         std::fs::remove_file(filler).expect("the filler");
-        kept.has_recovered(&unsent, &path);
+        kept.assert_recovered(&unsent, &path);
     }
 }

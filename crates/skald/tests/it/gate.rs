@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::gate_desk::{BUGFIX, Desk, fed, text};
+use crate::gate_workspace::{BUGFIX, GateWorkspace, run_with_input, text};
 
 #[test]
 fn a_broken_process_is_told_by_line_and_column() {
-    let desk = Desk::new();
+    let desk = GateWorkspace::new();
     desk.write("good.yaml", BUGFIX);
     desk.write("bad.yaml", &BUGFIX.replace("guard: has_repro", "guards: has_repro"));
     desk.write("lost.yaml", &BUGFIX.replace("to: fix,", "to: fixx,"));
     desk.write("odd.yaml", &BUGFIX.replace("roles:\n", "roles:\n  - {name: guest, allowed_events: [approve]}\n"));
-    let good = desk.text(&["check", "good.yaml"]);
+    let good = desk.gate_output(&["check", "good.yaml"]);
     assert_eq!(good, "good.yaml: bugfix 1.2.0 has no errors\n");
 
-    let several = desk.ran(&["check", "good.yaml", "bad.yaml", "lost.yaml", "none.yaml"]);
+    let several = desk.run_gate(&["check", "good.yaml", "bad.yaml", "lost.yaml", "none.yaml"]);
     assert_eq!(several.status.code(), Some(1));
     let several = text(&several.stdout);
     let lines: Vec<&str> = several.lines().collect();
@@ -25,11 +25,11 @@ fn a_broken_process_is_told_by_line_and_column() {
     assert!(lines[2].ends_with("; did you mean \"fix\"?"), "{several}");
     assert!(lines.iter().any(|line| line.starts_with("none.yaml cannot be read: ")), "{several}");
 
-    let odd = desk.ran(&["check", "odd.yaml"]);
+    let odd = desk.run_gate(&["check", "odd.yaml"]);
     assert!(odd.status.success() && text(&odd.stdout).contains(": warning ROLE_DISAGREES: "), "{odd:?}");
-    assert_eq!(desk.ran(&["check", "odd.yaml", "--strict"]).status.code(), Some(1));
+    assert_eq!(desk.run_gate(&["check", "odd.yaml", "--strict"]).status.code(), Some(1));
 
-    let piped = desk.fed(&["gate", "check", "-", "--json"], "process: 7");
+    let piped = desk.run_with_input(&["gate", "check", "-", "--json"], "process: 7");
     let answer: Value = serde_json::from_slice(&piped.stdout).expect("JSON");
     let first = &answer["files"][0];
     assert_eq!(
@@ -42,23 +42,24 @@ fn a_broken_process_is_told_by_line_and_column() {
 
 #[test]
 fn a_run_is_walked_as_text() {
-    let desk = Desk::new();
+    let desk = GateWorkspace::new();
     desk.write("bugfix.yaml", BUGFIX);
-    let forbidden = desk.refused(&["submit", "bugfix.yaml"]);
+    let forbidden = desk.gate_error(&["submit", "bugfix.yaml"]);
     assert!(forbidden.starts_with("skald: FORBIDDEN: the gate role agent may not submit a process\n"), "{forbidden}");
     assert!(
-        desk.text(&["submit", "bugfix.yaml", "--role", "human"]).starts_with("bugfix 1.2.0 is kept for new runs, as ")
+        desk.gate_output(&["submit", "bugfix.yaml", "--role", "human"])
+            .starts_with("bugfix 1.2.0 is kept for new runs, as ")
     );
-    let processes = desk.text(&["processes"]);
+    let processes = desk.gate_output(&["processes"]);
     assert!(
         processes.lines().any(|line| line.starts_with("bugfix") && line.ends_with("triage, fix, closed")),
         "{processes}"
     );
 
-    let created = desk.text(&["create-run", "--process-id", "bugfix", "--run-id", "run-1", "--write-config"]);
+    let created = desk.gate_output(&["create-run", "--process-id", "bugfix", "--run-id", "run-1", "--write-config"]);
     assert!(created.contains("run-1") && created.contains("triage, revision 1"), "{created}");
     assert!(created.contains("\nWhat to do:\n  Reproduce the bug, which is low, and hand in repro.md\n"), "{created}");
-    let state = desk.text(&["get-state"]);
+    let state = desk.gate_output(&["get-state"]);
     for part in [
         " triage (active), revision 1\n",
         "\nUpdated ",
@@ -69,18 +70,18 @@ fn a_run_is_walked_as_text() {
     ] {
         assert!(state.contains(part), "{part:?} is not in\n{state}");
     }
-    let none = desk.text(&["list-events"]);
+    let none = desk.gate_output(&["list-events"]);
     assert!(
         none.contains("\nAs things stand, without new evidence or payload, no event would be accepted; "),
         "{none}"
     );
-    let blocked = desk.text(&["list-events", "--include-blocked"]);
+    let blocked = desk.gate_output(&["list-events", "--include-blocked"]);
     assert!(
         blocked.contains("\n  -> fix, guard has_repro: unsatisfied\n       Artifact 'repro' does not exist\n"),
         "{blocked}"
     );
     assert!(blocked.contains("approve [blocked: "), "{blocked}");
-    let plan = desk.text(&["plan"]);
+    let plan = desk.gate_output(&["plan"]);
     assert!(
         plan.starts_with("From triage to closed: 2 events\n1. submit_repro: triage -> fix, by agent, human\n"),
         "{plan}"
@@ -94,16 +95,16 @@ fn a_run_is_walked_as_text() {
     assert!(early.contains("\n  has_repro: Artifact 'repro' does not exist\n"), "{early}");
 
     desk.write("repro.md", "Press the button twice.");
-    let dry = desk.text(&["check-event", "--event", "submit_repro", "--inline", "repro.md"]);
+    let dry = desk.gate_output(&["check-event", "--event", "submit_repro", "--inline", "repro.md"]);
     assert_eq!(dry, "would be accepted: triage -> fix\n");
     let moved = desk.emit(&["--inline", "repro.md", "--payload", r#"{"severity": "high"}"#]);
     let moved = text(&moved.stdout);
     assert!(moved.starts_with("accepted: triage -> fix, revision 2, evt-"), "{moved}");
     assert!(moved.ends_with("\nWhat to do:\n  Mend it\n"), "{moved}");
 
-    let agent = desk.refused(&["emit-event", "--event-name", "approve"]);
+    let agent = desk.gate_error(&["emit-event", "--event-name", "approve"]);
     assert!(agent.contains("skald: FORBIDDEN: "), "{agent}");
-    let history = desk.text(&["history"]);
+    let history = desk.gate_output(&["history"]);
     let lines: Vec<&str> = history.lines().filter(|line| !line.starts_with("      ")).map(str::trim_start).collect();
     assert_eq!(lines.len(), 4, "{history}");
     for (line, part) in lines.iter().zip([
@@ -122,105 +123,108 @@ fn a_run_is_walked_as_text() {
         history.contains("      GUARD_FAILED: ") && history.contains(r#"      payload {"severity":"high"}"#),
         "{history}"
     );
-    assert!(desk.text(&["list-runs"]).lines().any(|line| line.starts_with("run-1  bugfix 1.2.0  fix    active")));
-    let cancelled = desk.text(&["cancel", "--reason", "not a bug", "--role", "human"]);
+    assert!(
+        desk.gate_output(&["list-runs"]).lines().any(|line| line.starts_with("run-1  bugfix 1.2.0  fix    active"))
+    );
+    let cancelled = desk.gate_output(&["cancel", "--reason", "not a bug", "--role", "human"]);
     assert_eq!(cancelled, "cancelled: run run-1 in state fix, revision 3\n");
-    assert!(desk.text(&["history"]).ends_with("      reason: not a bug\n"));
+    assert!(desk.gate_output(&["history"]).ends_with("      reason: not a bug\n"));
 }
 
 #[test]
 fn a_run_is_walked_as_json() {
-    let desk = Desk::new();
-    desk.begin();
-    let created = desk.json(&["create-run", "--process-id", "bugfix", "--context", r#"{"severity": "high"}"#]);
+    let desk = GateWorkspace::new();
+    desk.begin_run();
+    let created = desk.gate_json(&["create-run", "--process-id", "bugfix", "--context", r#"{"severity": "high"}"#]);
     assert_eq!((&created["success"], &created["revision"]), (&json!(true), &json!(1)));
     let other = created["run_id"].as_str().expect("an id");
-    assert_eq!(desk.json(&["get-state", "--run-id", other])["context"], json!({"severity": "high"}));
-    let listed = desk.json(&["list-runs"]);
+    assert_eq!(desk.gate_json(&["get-state", "--run-id", other])["context"], json!({"severity": "high"}));
+    let listed = desk.gate_json(&["list-runs"]);
     assert_eq!(listed["runs"].as_array().map(Vec::len), Some(2));
-    assert_eq!(desk.json(&["list-runs", "--status", "cancelled"]), json!({"runs": []}));
+    assert_eq!(desk.gate_json(&["list-runs", "--status", "cancelled"]), json!({"runs": []}));
 
-    let refused = desk.refused_json(&["emit-event", "--event", "submit_repro", "--expected-revision", "1"]);
+    let refused = desk.gate_error_json(&["emit-event", "--event", "submit_repro", "--expected-revision", "1"]);
     assert_eq!((&refused["success"], &refused["error"]["code"]), (&json!(false), &json!("GUARD_FAILED")), "{refused}");
     assert!(refused["idempotency_key"].as_str().is_some_and(|key| key.starts_with("cli-")), "{refused}");
     desk.write("repro.md", "Press the button twice.");
     let terms = ["--expected-revision", "1", "--idempotency-key", "k-1", "--inline", "repro.md"];
     let emit = [&["emit-event", "--event", "submit_repro"], terms.as_slice()].concat();
-    let accepted = desk.json(&emit);
+    let accepted = desk.gate_json(&emit);
     assert_eq!(accepted["result"]["transition"], json!({"from_state": "triage", "to_state": "fix"}));
-    let again = desk.json(&emit);
+    let again = desk.gate_json(&emit);
     assert_eq!(
         (&again["result"]["replayed"], &again["result"]["event_id"]),
         (&json!(true), &accepted["result"]["event_id"])
     );
-    let late = desk.refused_json(&["emit-event", "--event", "approve", "--expected-revision", "1", "--role", "human"]);
+    let late =
+        desk.gate_error_json(&["emit-event", "--event", "approve", "--expected-revision", "1", "--role", "human"]);
     assert_eq!(late["error"]["details"]["current_revision"], 2, "{late}");
-    let history = desk.json(&["history"]);
+    let history = desk.gate_json(&["history"]);
     let codes: Vec<&Value> =
         history["history"].as_array().expect("a list").iter().map(|entry| &entry["code"]).collect();
     assert_eq!(codes, [&Value::Null, &json!("GUARD_FAILED"), &Value::Null, &json!("REVISION_CONFLICT")]);
-    let dry = desk.refused_json(&["check-event", "--event", "submit_repro"]);
+    let dry = desk.gate_error_json(&["check-event", "--event", "submit_repro"]);
     assert_eq!(dry["check"]["would_be_accepted"], false);
-    assert_eq!(desk.json(&["plan", "--to", "closed"])["plan"]["steps"][0]["event_name"], "approve");
-    let own = desk.refused_json(&["emit-event", "--event", "approve", "--role", "human"]);
+    assert_eq!(desk.gate_json(&["plan", "--to", "closed"])["plan"]["steps"][0]["event_name"], "approve");
+    let own = desk.gate_error_json(&["emit-event", "--event", "approve", "--role", "human"]);
     assert_eq!(own["error"]["code"], "FORBIDDEN", "who submitted does not approve, in whatever role: {own}");
-    let (token, _) = desk.token("Ada");
+    let (token, _) = desk.create_token("Ada");
     desk.write("token", &token);
-    let closed = desk.json(&["emit-event", "--event", "approve", "--token-file", "token"]);
+    let closed = desk.gate_json(&["emit-event", "--event", "approve", "--token-file", "token"]);
     assert_eq!(closed["result"]["new_revision"], 3);
-    assert_eq!(desk.json(&["get-state"])["status"], "finished");
+    assert_eq!(desk.gate_json(&["get-state"])["status"], "finished");
 }
 
 #[test]
 fn a_person_overrides_and_an_agent_does_not() {
-    let desk = Desk::new();
-    desk.begin();
+    let desk = GateWorkspace::new();
+    desk.begin_run();
     let over = ["override", "--event", "submit_repro", "--reason", "seen it myself"];
-    assert!(desk.refused(&over).contains("skald: FORBIDDEN: "));
-    let done = desk.text(&[&over[..], &["--role", "human"]].concat());
+    assert!(desk.gate_error(&over).contains("skald: FORBIDDEN: "));
+    let done = desk.gate_output(&[&over[..], &["--role", "human"]].concat());
     assert!(done.starts_with("accepted: triage -> fix, revision 2, evt-"), "{done}");
-    assert!(desk.refused(&["cancel", "--reason", "tired"]).contains("role 'agent' may not cancel a run"));
+    assert!(desk.gate_error(&["cancel", "--reason", "tired"]).contains("role 'agent' may not cancel a run"));
 }
 
 #[test]
 fn a_token_says_who_calls_whatever_the_role() {
-    let desk = Desk::new();
-    desk.begin();
-    let (token, id) = desk.token("Ada");
+    let desk = GateWorkspace::new();
+    desk.begin_run();
+    let (token, id) = desk.create_token("Ada");
     desk.write("token", &format!("{token}\n"));
     let token = "token";
     let over = ["override", "--event", "submit_repro", "--reason", "seen it", "--token-file", token, "--role", "agent"];
-    assert!(desk.text(&over).starts_with("accepted: "));
-    let history = desk.json(&["history", "--token-file", token]);
+    assert!(desk.gate_output(&over).starts_with("accepted: "));
+    let history = desk.gate_json(&["history", "--token-file", token]);
     assert_eq!((&history["history"][1]["by"], &history["history"][1]["role"]), (&json!(id), &json!("human")));
     desk.write("wrong", "skald_wrong_token");
-    assert!(desk.refused(&["get-state", "--token-file", "wrong"]).starts_with("skald: UNAUTHORIZED: "));
-    let missing = desk.refused(&["get-state", "--token-file", "nowhere"]);
+    assert!(desk.gate_error(&["get-state", "--token-file", "wrong"]).starts_with("skald: UNAUTHORIZED: "));
+    let missing = desk.gate_error(&["get-state", "--token-file", "nowhere"]);
     assert!(missing.contains("nowhere cannot be read"), "{missing}");
     let mut command = desk.command(&["gate", "history", "--json"]);
     command.env("SKALD_TOKEN", std::fs::read_to_string(desk.file("token")).expect("a file"));
-    assert!(fed(command, "").status.success(), "a variable does as well");
-    let argument = desk.fed(&["gate", "get-state", "--token", "x"], "");
+    assert!(run_with_input(command, "").status.success(), "a variable does as well");
+    let argument = desk.run_with_input(&["gate", "get-state", "--token", "x"], "");
     assert_eq!(argument.status.code(), Some(2), "every user of the machine would see it");
 }
 
 #[test]
 fn the_file_that_names_a_run_is_not_lost() {
-    let desk = Desk::new();
-    desk.begin();
+    let desk = GateWorkspace::new();
+    desk.begin_run();
     let named = || std::fs::read_to_string(desk.file(".state_gate/state-gate.json")).expect("a file");
     assert_eq!(serde_json::from_str::<Value>(&named()).expect("JSON"), json!({"run_id": "run-1"}));
     let another = ["create-run", "--process-id", "bugfix", "--run-id", "run-2", "--write-config"];
-    let refused = desk.refused(&another);
+    let refused = desk.gate_error(&another);
     assert!(
         refused.contains("it names run run-1, which is in state \"triage\"") && refused.contains("--force"),
         "{refused}"
     );
-    assert_eq!(desk.json(&["list-runs"])["runs"].as_array().map(Vec::len), Some(1), "no run is left over");
-    desk.text(&[&another[..], &["--force"]].concat());
+    assert_eq!(desk.gate_json(&["list-runs"])["runs"].as_array().map(Vec::len), Some(1), "no run is left over");
+    desk.gate_output(&[&another[..], &["--force"]].concat());
     assert!(named().contains("run-2"));
-    desk.text(&["cancel", "--role", "human"]);
-    desk.text(&["create-run", "--process-id", "bugfix", "--run-id", "run-3", "--write-config", "true"]);
+    desk.gate_output(&["cancel", "--role", "human"]);
+    desk.gate_output(&["create-run", "--process-id", "bugfix", "--run-id", "run-3", "--write-config", "true"]);
     assert!(named().contains("run-3"), "a run that is over may be replaced");
     let files = std::fs::read_dir(desk.file(".state_gate")).expect("a folder");
     let left: Vec<String> =
@@ -229,12 +233,13 @@ fn the_file_that_names_a_run_is_not_lost() {
 
     desk.write("precious.txt", "not for you");
     let elsewhere = ["create-run", "--process-id", "bugfix", "--write-config", "--config-path", "precious.txt"];
-    assert!(desk.refused(&elsewhere).contains("precious.txt is not overwritten: precious.txt is not JSON"));
+    assert!(desk.gate_error(&elsewhere).contains("precious.txt is not overwritten: precious.txt is not JSON"));
     assert_eq!(std::fs::read_to_string(desk.file("precious.txt")).expect("a file"), "not for you");
     assert!(
-        desk.refused(&["create-run", "--process-id", "bugfix", "--config-path", "a.json"]).contains("--write-config")
+        desk.gate_error(&["create-run", "--process-id", "bugfix", "--config-path", "a.json"])
+            .contains("--write-config")
     );
-    desk.text(&[
+    desk.gate_output(&[
         "create-run",
         "--process-id",
         "bugfix",
@@ -244,71 +249,71 @@ fn the_file_that_names_a_run_is_not_lost() {
         "--config-path",
         "at/four.json",
     ]);
-    assert_eq!(desk.json(&["get-state", "--config-path", "at/four.json"])["run_id"], "run-4");
+    assert_eq!(desk.gate_json(&["get-state", "--config-path", "at/four.json"])["run_id"], "run-4");
     let mut below = desk.command(&["gate", "get-state", "--json"]);
     below.current_dir(desk.file("at"));
-    assert!(text(&fed(below, "").stdout).contains("run-3"), "the folder above names it");
+    assert!(text(&run_with_input(below, "").stdout).contains("run-3"), "the folder above names it");
 }
 
 #[test]
 fn bad_input_is_explained_and_changes_nothing() {
-    let desk = Desk::new();
-    let absent = desk.refused(&["get-state", "--run-id", "run-1"]);
+    let desk = GateWorkspace::new();
+    let absent = desk.gate_error(&["get-state", "--run-id", "run-1"]);
     assert!(absent.contains("skald: UNAVAILABLE: there is no file ") && absent.contains("create-run"), "{absent}");
     assert!(!desk.file("world.db").exists(), "whoever only looks makes no store");
-    desk.begin();
-    let unnamed = desk.refused_json(&["get-state", "--run-id", "run-9"]);
+    desk.begin_run();
+    let unnamed = desk.gate_error_json(&["get-state", "--run-id", "run-9"]);
     assert_eq!((&unnamed["error"]["code"], &unnamed["error"]["value"]), (&json!("RUN_NOT_FOUND"), &json!("run-9")));
-    assert!(desk.refused(&["create-run", "--process-id", "bugfux"]).contains("skald: PROCESS_NOT_FOUND: "));
+    assert!(desk.gate_error(&["create-run", "--process-id", "bugfux"]).contains("skald: PROCESS_NOT_FOUND: "));
     let payload = ["emit-event", "--event", "submit_repro", "--payload", "severity=high"];
-    assert!(desk.refused(&payload).contains("--payload is not JSON"), "{payload:?}");
+    assert!(desk.gate_error(&payload).contains("--payload is not JSON"), "{payload:?}");
     let paths = |option: &str| {
-        let refused = desk.refused_json(&["check-event", "--event", "submit_repro", option, "../a;../b"]);
+        let refused = desk.gate_error_json(&["check-event", "--event", "submit_repro", option, "../a;../b"]);
         refused["check"]["error"]["details"]["validation_errors"].as_array().map(Vec::len)
     };
     assert_eq!((paths("--artifact-paths"), paths("--artifact")), (Some(2), Some(1)), "only one of them is a list");
-    let absent = desk.refused(&["emit-event", "--event", "submit_repro", "--inline", "none.md"]);
+    let absent = desk.gate_error(&["emit-event", "--event", "submit_repro", "--inline", "none.md"]);
     assert!(absent.contains("none.md cannot be read"), "{absent}");
     desk.write(".state_gate/state-gate.json", "{}");
-    let broken = desk.refused(&["get-state"]);
+    let broken = desk.gate_error(&["get-state"]);
     assert!(broken.contains("state-gate.json names no run") && broken.contains("--run-id"), "{broken}");
     std::fs::remove_file(desk.file(".state_gate/state-gate.json")).expect("a file");
-    assert!(desk.refused(&["get-state"]).contains("no run is named, and no state-gate.json here names one"));
+    assert!(desk.gate_error(&["get-state"]).contains("no run is named, and no state-gate.json here names one"));
 }
 
 #[test]
 fn a_diagram_is_printed_or_drawn() {
-    let desk = Desk::new();
-    desk.begin();
-    let of_run = desk.text(&["diagram"]);
+    let desk = GateWorkspace::new();
+    desk.begin_run();
+    let of_run = desk.gate_output(&["diagram"]);
     assert!(of_run.starts_with("stateDiagram-v2\n") && of_run.contains("class s0 current"), "{of_run}");
-    let of_process = desk.text(&["diagram", "--process-id", "bugfix"]);
+    let of_process = desk.gate_output(&["diagram", "--process-id", "bugfix"]);
     assert!(
         of_process.contains("s0 --> s1 : submit_repro [has_repro]") && !of_process.contains("current"),
         "{of_process}"
     );
-    desk.text(&["diagram", "--run-id", "run-1", "--svg", "run.svg"]);
+    desk.gate_output(&["diagram", "--run-id", "run-1", "--svg", "run.svg"]);
     let drawn = std::fs::read_to_string(desk.file("run.svg")).expect("a file");
-    assert_eq!(desk.text(&["diagram", "--svg", "-"]).trim_end(), drawn.trim_end());
-    let both = desk.ran(&["diagram", "--run-id", "run-1", "--process-id", "bugfix"]);
+    assert_eq!(desk.gate_output(&["diagram", "--svg", "-"]).trim_end(), drawn.trim_end());
+    let both = desk.run_gate(&["diagram", "--run-id", "run-1", "--process-id", "bugfix"]);
     assert_eq!(both.status.code(), Some(2), "{both:?}");
 }
 
 #[test]
 fn a_path_counts_from_the_artifact_folder_and_a_file_elsewhere_is_told() {
-    let desk = Desk::new();
-    desk.begin();
+    let desk = GateWorkspace::new();
+    desk.begin_run();
     desk.write("evidence/repro.md", "two clicks");
     let missing = ["--artifact-paths", "./evidence/repro.md", "--expected-revision", "1", "--idempotency-key", "k1"];
-    let refused = desk.refused_json(&[&["emit-event", "--event", "submit_repro"], missing.as_slice()].concat());
+    let refused = desk.gate_error_json(&[&["emit-event", "--event", "submit_repro"], missing.as_slice()].concat());
     let error = &refused["error"]["details"]["validation_errors"][0];
-    let folder = desk.json(&["get-state"])["artifact_base_path"].as_str().expect("a folder").to_owned();
+    let folder = desk.gate_json(&["get-state"])["artifact_base_path"].as_str().expect("a folder").to_owned();
     assert_eq!(error["path"], "/artifact_paths/0", "{refused}");
     let why = error["message"].as_str().expect("a reason");
     assert!(why.contains(&format!("{folder}/evidence/repro.md")), "where it is looked for: {why}");
     assert!(why.contains("lies in the working folder"), "where it is: {why}");
     desk.write("elsewhere.md", "not what is asked for");
-    let refused = desk.refused_json(&[
+    let refused = desk.gate_error_json(&[
         "emit-event",
         "--event",
         "submit_repro",
@@ -323,6 +328,6 @@ fn a_path_counts_from_the_artifact_folder_and_a_file_elsewhere_is_told() {
     std::fs::create_dir_all(format!("{folder}/evidence")).expect("a folder");
     std::fs::copy(desk.file("evidence/repro.md"), format!("{folder}/evidence/repro.md")).expect("a copy");
     let taken = ["--artifact-paths", "./evidence/repro.md", "--expected-revision", "1", "--idempotency-key", "k3"];
-    let taken = desk.json(&[&["emit-event", "--event", "submit_repro"], taken.as_slice()].concat());
+    let taken = desk.gate_json(&[&["emit-event", "--event", "submit_repro"], taken.as_slice()].concat());
     assert_eq!(taken["result"]["transition"]["to_state"], "fix", "{taken}");
 }

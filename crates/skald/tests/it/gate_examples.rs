@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::gate_documented::{EMIT, Example, GET_STATE, RUN, Step, examples};
-use crate::player::{LEGACY, Player, SURFACES, Surface};
-use crate::program_under_test::{Kind, World};
+use crate::gate_document::{EMIT, Example, GET_STATE, RUN, Step, examples};
+use crate::program_under_test::{StoreKind, World};
+use crate::surface_client::{LEGACY, SURFACES, Surface, SurfaceClient};
 
 #[test]
 fn every_example_is_true_on_every_surface() {
     for surface in SURFACES {
-        play_all(Kind::Sqlite, surface, &[]);
+        play_all(StoreKind::Sqlite, surface, &[]);
     }
 }
 
@@ -18,7 +18,7 @@ fn every_example_is_true_under_names_without_a_dot() {
     for surface in
         [Surface::Stdio(LEGACY), Surface::Http(skald_testkit::message::MODERN), Surface::BridgedStdio(LEGACY)]
     {
-        play_all(Kind::Memory, surface, &["--tool-names", "underscore"]);
+        play_all(StoreKind::Memory, surface, &["--tool-names", "underscore"]);
     }
 }
 
@@ -29,18 +29,18 @@ mod postgres {
     #[test]
     fn every_example_is_true_on_postgres() {
         for surface in [Surface::Rest, Surface::Stdio(LEGACY), Surface::Http(LEGACY), Surface::Grpc] {
-            play_all(Kind::Postgres, surface, &[]);
+            play_all(StoreKind::Postgres, surface, &[]);
         }
     }
 }
 
-fn play_all(kind: Kind, surface: Surface, shown: &[&str]) {
+fn play_all(kind: StoreKind, surface: Surface, shown: &[&str]) {
     for example in examples() {
         let world = World::new(kind);
         let artifacts = world.folder().join("artifacts").display().to_string();
         let kept = ["--store", world.store(), "--artifact-dir", &artifacts];
         let mut client = Client {
-            player: Player::start_so(surface, &kept, shown, None),
+            player: SurfaceClient::start_with_options(surface, &kept, shown, None),
             has_dots: shown.is_empty(),
             last: (String::new(), Value::Null, Value::Null),
         };
@@ -49,7 +49,7 @@ fn play_all(kind: Kind, surface: Surface, shown: &[&str]) {
 }
 
 struct Client {
-    player: Player,
+    player: SurfaceClient,
     /// Whether tool names keep their dots.
     has_dots: bool,
     /// The last call, with its answer.
@@ -59,7 +59,7 @@ struct Client {
 impl Client {
     fn play(&mut self, example: &Example) -> Result<(), String> {
         for step in &example.steps {
-            self.step(step)?;
+            self.play_step(step)?;
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Client {
         self.player.call(&name, input, None)
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn play_step(&mut self, step: &Step) -> Result<(), String> {
         match step {
             Step::File(path, content) => {
                 let state = self.call(GET_STATE, &serde_json::json!({"run_id": RUN})).expect("a run");
@@ -80,29 +80,29 @@ impl Client {
             }
             Step::Call(tool, input, expected) => {
                 let answer = self.call(tool, input).map_err(|fault| format!("{tool} {input}: {fault}"))?;
-                holds(expected, &answer, tool)?;
+                check_contains(expected, &answer, tool)?;
                 self.last = ((*tool).to_owned(), input.clone(), answer);
                 Ok(())
             }
             Step::Fault(tool, input, expected) => match self.call(tool, input) {
                 Ok(answer) => Err(format!("{tool} {input} is no error: {answer}")),
-                Err(fault) => holds(expected, &fault, tool),
+                Err(fault) => check_contains(expected, &fault, tool),
             },
             Step::Again(tool, expected) => {
                 let (last, input, before) = self.last.clone();
                 assert_eq!((last.as_str(), *tool), (*tool, EMIT), "what is repeated is an event");
                 let again = self.call(tool, &input).map_err(|fault| fault.to_string())?;
-                holds(expected, &again, tool)?;
-                let same = without_mark(again) == without_mark(before);
+                check_contains(expected, &again, tool)?;
+                let same = without_replay_mark(again) == without_replay_mark(before);
                 if same { Ok(()) } else { Err("a replay differs in more than its mark".to_owned()) }
             }
-            Step::Read(uri, expected) => holds(expected, &self.player.read(uri), uri),
+            Step::Read(uri, expected) => check_contains(expected, &self.player.read(uri), uri),
         }
     }
 }
 
 /// An answer of `emit_event` without the fields that mark a replay.
-pub(crate) fn without_mark(mut answer: Value) -> Value {
+pub(crate) fn without_replay_mark(mut answer: Value) -> Value {
     if let Some(result) = answer["result"].as_object_mut() {
         for mark in ["replayed", "code"] {
             result.remove(mark);
@@ -113,23 +113,23 @@ pub(crate) fn without_mark(mut answer: Value) -> Value {
 
 /// Checks that every expected field is there with its exact value; more fields may be there. `…` stands for any text
 /// and `{…}` for any object. As the last item of a list, `…` allows more items between and after the others.
-pub(crate) fn holds(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
+pub(crate) fn check_contains(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
     let differs = || Err(format!("at {at} expected {expected}, found {found}"));
     match (expected, found) {
         (Value::String(expected), Value::Object(_)) if expected == "{…}" => Ok(()),
-        (Value::String(expected), Value::String(text)) if fits(expected, text) => Ok(()),
+        (Value::String(expected), Value::String(text)) if matches_pattern(expected, text) => Ok(()),
         (Value::Object(expected), Value::Object(fields)) => {
-            expected.iter().try_for_each(|(name, value)| field(value, fields, name, at))
+            expected.iter().try_for_each(|(name, value)| check_field(value, fields, name, at))
         }
         (Value::Array(items), Value::Array(found)) => match items.split_last() {
             Some((last, items)) if last == "…" => {
                 let mut left = found.iter();
-                let is_there = |item: &Value| left.any(|found| holds(item, found, at).is_ok());
+                let is_there = |item: &Value| left.any(|found| check_contains(item, found, at).is_ok());
                 if items.iter().all(is_there) { Ok(()) } else { differs() }
             }
             _ if items.len() == found.len() => {
                 let mut pairs = items.iter().zip(found).enumerate();
-                pairs.try_for_each(|(number, (item, found))| holds(item, found, &format!("{at}/{number}")))
+                pairs.try_for_each(|(number, (item, found))| check_contains(item, found, &format!("{at}/{number}")))
             }
             _ => differs(),
         },
@@ -138,17 +138,17 @@ pub(crate) fn holds(expected: &Value, found: &Value, at: &str) -> Result<(), Str
     }
 }
 
-fn field(expected: &Value, fields: &Map<String, Value>, name: &str, at: &str) -> Result<(), String> {
+fn check_field(expected: &Value, fields: &Map<String, Value>, name: &str, at: &str) -> Result<(), String> {
     // An expected null must be present too.
     let found = fields.get(name).ok_or_else(|| format!("at {at} there is no {name}"))?;
     // Objects of the process author must have no additional fields.
     if matches!(name, "context" | "payload_schema") && expected.is_object() && expected != found {
         return Err(format!("at {at}/{name} expected nothing but {expected}, found {found}"));
     }
-    holds(expected, found, &format!("{at}/{name}"))
+    check_contains(expected, found, &format!("{at}/{name}"))
 }
 
-fn fits(pattern: &str, text: &str) -> bool {
+fn matches_pattern(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('…');
     let mut left = match pieces.next().and_then(|first| text.strip_prefix(first)) {
         Some(left) if pattern.contains('…') => left,
@@ -173,7 +173,7 @@ fn what_is_missing_or_different_is_seen() {
         json!({"a": [{"b": 2}, "…"], "d": "evt-…", "e": "{…}"}),
         json!({"d": "…t…1"}),
     ] {
-        assert_eq!(holds(&expected, &found, ""), Ok(()), "{expected}");
+        assert_eq!(check_contains(&expected, &found, ""), Ok(()), "{expected}");
     }
     for expected in [
         json!({"a": [{"b": 1}]}),
@@ -185,6 +185,6 @@ fn what_is_missing_or_different_is_seen() {
         json!({"f": null}),
         json!({"context": {"x": 1}}),
     ] {
-        assert!(holds(&expected, &found, "").is_err(), "{expected}");
+        assert!(check_contains(&expected, &found, "").is_err(), "{expected}");
     }
 }

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use crate::gate_desk::Desk;
-use crate::gate_hooks::{asked, bash, decided};
+use crate::gate_hooks::{ask_hook, bash_decision, tool_decision};
+use crate::gate_workspace::GateWorkspace;
 
 #[test]
 fn what_makes_the_gate_is_not_touched_by_files() {
-    let desk = Desk::new();
-    desk.begin();
+    let desk = GateWorkspace::new();
+    desk.begin_run();
     // A state without tool permissions: whatever is denied here is denied by the hook itself.
-    desk.text(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    desk.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
     let path = |name: &str| desk.file(name).display().to_string();
-    let write = |tool: &str, field: &str, path: &str| decided(&desk, tool, &json!({field: path, "content": "x"}));
+    let write = |tool: &str, field: &str, path: &str| tool_decision(&desk, tool, &json!({field: path, "content": "x"}));
     assert_eq!(write("Write", "file_path", &path("src/main.rs")), "allow");
     assert_eq!(write("Write", "file_path", &path(".state_gate/artifacts/run-1/repro.md")), "allow");
     for name in [
@@ -40,10 +40,11 @@ fn what_makes_the_gate_is_not_touched_by_files() {
         assert_eq!(write("Read", "file_path", &path(name)), "allow", "it may be read: {name}");
     }
     let moved = json!({"source": "a.txt", "destination": path(".state_gate/state-gate.json")});
-    assert_eq!(decided(&desk, "mcp__fs__move_file", &moved), "deny");
-    let (_, reason) = asked(&desk, &[], "Write", &json!({"file_path": path("state-gate.json")}));
+    assert_eq!(tool_decision(&desk, "mcp__fs__move_file", &moved), "deny");
+    let (_, reason) = ask_hook(&desk, &[], "Write", &json!({"file_path": path("state-gate.json")}));
     assert!(reason.contains("it names the run") && reason.contains(".state_gate/artifacts"), "{reason}");
-    let named = asked(&desk, &["--config-path", ".state_gate/state-gate.json"], "Write", &json!({"file_path": "x"})).0;
+    let named =
+        ask_hook(&desk, &["--config-path", ".state_gate/state-gate.json"], "Write", &json!({"file_path": "x"})).0;
     assert_eq!(named, "allow");
 }
 
@@ -51,31 +52,31 @@ fn what_makes_the_gate_is_not_touched_by_files() {
 #[test]
 fn links_do_not_lead_around_the_gate() {
     use std::os::unix::fs::symlink;
-    let desk = Desk::new();
-    desk.begin();
-    desk.text(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    let desk = GateWorkspace::new();
+    desk.begin_run();
+    desk.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
     desk.write(".state_gate/artifacts/run-1/note.md", "a note");
     std::fs::create_dir_all(desk.file("away/deep")).expect("a folder");
     symlink(desk.file(".state_gate"), desk.file("harmless")).expect("a link");
     symlink("../../state-gate.json", desk.file(".state_gate/artifacts/run-1/evidence.md")).expect("a link");
     symlink(desk.file("world.db"), desk.file("notes.txt")).expect("a link");
     symlink(desk.file("away/deep"), desk.file("link")).expect("a link");
-    let write = |path: &str| decided(&desk, "Write", &json!({"file_path": desk.file(path), "content": "x"}));
+    let write = |path: &str| tool_decision(&desk, "Write", &json!({"file_path": desk.file(path), "content": "x"}));
     assert_eq!(write("harmless/processes/new.yaml"), "deny");
     assert_eq!(write(".state_gate/artifacts/run-1/evidence.md"), "deny");
     assert_eq!(write("notes.txt"), "deny");
     assert_eq!(write("link/../.state_gate/x"), "deny", "by the letter it is the gate's");
     assert_eq!(write("link/plan.md"), "allow");
     assert_eq!(write("harmless/artifacts/run-1/plan.md"), "allow");
-    assert_eq!(bash(&desk, "cat harmless/state"), "deny");
-    assert_eq!(bash(&desk, "cat link/plan.md"), "allow");
+    assert_eq!(bash_decision(&desk, "cat harmless/state"), "deny");
+    assert_eq!(bash_decision(&desk, "cat link/plan.md"), "allow");
 }
 
 #[test]
 fn what_makes_the_gate_is_not_touched_by_commands() {
-    let desk = Desk::new();
-    desk.begin();
-    desk.text(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    let desk = GateWorkspace::new();
+    desk.begin_run();
+    desk.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
     for command in [
         "rm .state_gate/state-gate.json",
         "echo '{}' >state-gate.json",
@@ -97,7 +98,7 @@ fn what_makes_the_gate_is_not_touched_by_commands() {
         "bash -c \"skald token create me --gate-role human\"",
         "skald gate create-run --process-id lax --write-config --force",
     ] {
-        assert_eq!(bash(&desk, command), "deny", "{command}");
+        assert_eq!(bash_decision(&desk, command), "deny", "{command}");
     }
     for command in [
         "ls -l .state_gate/artifacts/run-1",
@@ -108,6 +109,6 @@ fn what_makes_the_gate_is_not_touched_by_commands() {
         "ls *.rs",
         "cat ../README.md",
     ] {
-        assert_eq!(bash(&desk, command), "allow", "{command}");
+        assert_eq!(bash_decision(&desk, command), "allow", "{command}");
     }
 }

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::gate_desk::{BUGFIX, Desk, text};
+use crate::gate_workspace::{BUGFIX, GateWorkspace, text};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Collects the documents and processes below a folder.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+fn collect_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            files(&path, found);
+            collect_files(&path, found);
         } else if path.extension().is_some_and(|ending| ["md", "yaml", "yml"].iter().any(|known| ending == *known)) {
             found.push(path);
         }
@@ -24,7 +24,7 @@ fn allowed_lists(text: &str) -> Vec<&str> {
     lists.filter_map(|list| list.split_once(']').map(|(list, _)| list)).filter(|list| list.contains('(')).collect()
 }
 
-fn with_allowed(list: &str) -> String {
+fn process_with_allowed(list: &str) -> String {
     let begin = BUGFIX.find("allowed: [").expect("a list");
     let end = begin + BUGFIX[begin..].find(']').expect("its end");
     format!("{}allowed: [{list}{}", &BUGFIX[..begin], &BUGFIX[end..])
@@ -32,17 +32,17 @@ fn with_allowed(list: &str) -> String {
 
 #[test]
 fn no_example_lets_a_shell_through() {
-    let desk = Desk::new();
+    let desk = GateWorkspace::new();
     let mut paths = vec![Path::new(ROOT).join("README.md")];
     for folder in ["docs", "examples", "scenarios", "crates/app/src/gate/processes"] {
-        files(&Path::new(ROOT).join(folder), &mut paths);
+        collect_files(&Path::new(ROOT).join(folder), &mut paths);
     }
     let mut lists = 0;
     for path in paths {
         let content = std::fs::read_to_string(&path).expect("a text");
         for list in allowed_lists(&content) {
-            desk.write("example.yaml", &with_allowed(list));
-            let output = desk.ran(&["check", "--strict", "example.yaml"]);
+            desk.write("example.yaml", &process_with_allowed(list));
+            let output = desk.run_gate(&["check", "--strict", "example.yaml"]);
             assert!(output.status.success(), "{}: [{list}]: {}", path.display(), text(&output.stdout));
             lists += 1;
         }
@@ -52,9 +52,9 @@ fn no_example_lets_a_shell_through() {
 
 #[test]
 fn a_shell_in_disguise_is_told_with_its_place() {
-    let desk = Desk::new();
-    desk.write("wide.yaml", &with_allowed("Read, \"Bash(git *)\""));
-    let output = desk.ran(&["check", "wide.yaml"]);
+    let desk = GateWorkspace::new();
+    desk.write("wide.yaml", &process_with_allowed("Read, \"Bash(git *)\""));
+    let output = desk.run_gate(&["check", "wide.yaml"]);
     assert!(output.status.success(), "a warning: {output:?}");
     let line = 1 + BUGFIX.lines().position(|line| line.contains("allowed: [")).expect("the line");
     let told = text(&output.stdout);

@@ -11,10 +11,10 @@ const PIECES: [&str; 30] = [
 const LINES: u32 = 1500;
 
 /// Pseudo-random numbers, the same in every test run.
-struct Numbers(u64);
+struct RandomNumbers(u64);
 
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
+impl RandomNumbers {
+    fn next_below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).expect("a small number") % end
     }
@@ -22,7 +22,7 @@ impl Numbers {
 
 /// The arguments of each call of the program P, as the parser reads them; `None` if the parser does not claim to
 /// understand the line.
-fn read(line: &str) -> Option<Vec<Vec<String>>> {
+fn parsed_calls(line: &str) -> Option<Vec<Vec<String>>> {
     let read = skald_tool_calls::shell::read(line);
     let is_call = |command: &skald_tool_calls::shell::ShellCommand| {
         let is_p = command.words.first().is_some_and(|word| word.text == "P");
@@ -35,7 +35,7 @@ fn read(line: &str) -> Option<Vec<Vec<String>>> {
 }
 
 /// The arguments of each call of P, as bash runs the line.
-fn run(line: &str) -> Vec<Vec<String>> {
+fn bash_calls(line: &str) -> Vec<Vec<String>> {
     let script = format!("P() {{ printf '\\3'; printf '%s\\2' \"$@\"; }}\nset -f\n{line}");
     let ran = Command::new("bash").args(["-c", &script]).stdin(Stdio::null()).stderr(Stdio::null()).output();
     let printed = String::from_utf8_lossy(&ran.expect("bash runs").stdout).into_owned();
@@ -47,18 +47,18 @@ fn run(line: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn what_is_understood_is_what_a_shell_runs() {
-    let (mut numbers, mut compared) = (Numbers(7), 0);
+    let (mut numbers, mut compared) = (RandomNumbers(7), 0);
     for _ in 0..LINES {
-        let count = 1 + numbers.below(9);
-        let line: String = (0..count).map(|_| PIECES[numbers.below(PIECES.len())]).collect();
+        let count = 1 + numbers.next_below(9);
+        let line: String = (0..count).map(|_| PIECES[numbers.next_below(PIECES.len())]).collect();
         let line = format!("P {line}");
-        let Some(mut expected) = read(&line) else { continue };
+        let Some(mut expected) = parsed_calls(&line) else { continue };
         for words in expected.iter_mut().filter(|words| **words == [""]) {
             words.clear();
         }
         compared += 1;
         // An error in a line ends it: the shell may run less than is written, but nothing else and nothing more.
-        let ran = run(&line);
+        let ran = bash_calls(&line);
         assert!(expected.starts_with(&ran), "{line:?}: read {expected:?}, run {ran:?}");
     }
     assert!(compared > 200, "{compared}");

@@ -9,21 +9,21 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::gate_documented::CREATE;
-use crate::gate_served::Run;
-use crate::program_under_test::{Seat, Surface, World};
-use crate::universe::{send, star};
+use crate::gate_document::CREATE;
+use crate::gate_server::Run;
+use crate::program_under_test::{Surface, TestClient, World};
+use crate::universe::{add_star_command, send_command};
 
 /// The first version of the schema that has a fixture.
 const FIRST_VERSION: i64 = 5;
 const CLUE: &str = "The bell was cast from a church door.";
 
-fn fixtures() -> PathBuf {
+fn fixture_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-fn fixture(version: i64, extension: &str) -> PathBuf {
-    fixtures().join(format!("world-schema-{version}.{extension}"))
+fn fixture_path(version: i64, extension: &str) -> PathBuf {
+    fixture_folder().join(format!("world-schema-{version}.{extension}"))
 }
 
 fn schema_version(path: &Path) -> i64 {
@@ -34,19 +34,19 @@ fn schema_version(path: &Path) -> i64 {
 /// The version that this program gives to a new file.
 fn current_version() -> i64 {
     let world = World::sqlite();
-    world.token(&["Nobody", "--role", "guest"]);
-    schema_version(&database(&world))
+    world.create_token(&["Nobody", "--role", "guest"]);
+    schema_version(&database_path(&world))
 }
 
-fn database(world: &World) -> PathBuf {
+fn database_path(world: &World) -> PathBuf {
     PathBuf::from(world.store().strip_prefix("sqlite:").expect("a file"))
 }
 
 /// A world on a copy of a fixture, and its expected contents.
-fn copied(version: i64) -> (World, Value) {
+fn copy_fixture(version: i64) -> (World, Value) {
     let world = World::sqlite();
-    std::fs::copy(fixture(version, "db"), database(&world)).expect("the fixture is there");
-    let written = std::fs::read_to_string(fixture(version, "json")).expect("what was written is there");
+    std::fs::copy(fixture_path(version, "db"), database_path(&world)).expect("the fixture is there");
+    let written = std::fs::read_to_string(fixture_path(version, "json")).expect("what was written is there");
     (world, serde_json::from_str(&written).expect("JSON"))
 }
 
@@ -57,20 +57,20 @@ fn assert_sound(world: &World) {
 }
 
 /// Everything that a reader sees of the fixture's world.
-fn read_all(seat: &mut Seat, ids: &Value) -> Value {
+fn read_all(seat: &mut TestClient, ids: &Value) -> Value {
     let [campaign, universe, run] = ["campaign_id", "universe_id", "run_id"].map(|field| ids[field].clone());
     let campaign_uri = format!("campaign://{}", campaign.as_str().expect("an id"));
     let mut state = seat.ok("state_gate.get_state", &json!({"run_id": run}));
     // The artifact folder depends on the process that answers.
     state.as_object_mut().expect("an object").remove("artifact_base_path");
     json!({
-        "campaigns": seat.listing("campaigns://list"),
-        "campaign": seat.listing(&campaign_uri),
-        "participants": seat.listing(&format!("{campaign_uri}/participants")),
-        "actors": seat.listing(&format!("{campaign_uri}/actors")),
-        "sessions": seat.listing(&format!("{campaign_uri}/sessions")),
-        "events": seat.listing(&format!("{campaign_uri}/events")),
-        "universes": seat.listing("universes://list"),
+        "campaigns": seat.read_ok("campaigns://list"),
+        "campaign": seat.read_ok(&campaign_uri),
+        "participants": seat.read_ok(&format!("{campaign_uri}/participants")),
+        "actors": seat.read_ok(&format!("{campaign_uri}/actors")),
+        "sessions": seat.read_ok(&format!("{campaign_uri}/sessions")),
+        "events": seat.read_ok(&format!("{campaign_uri}/events")),
+        "universes": seat.read_ok("universes://list"),
         "universe": seat.ok("get_universe_state", &json!({"universeId": universe})),
         "runs": seat.ok("state_gate.list_runs", &json!({})),
         "run": state,
@@ -82,28 +82,31 @@ fn read_all(seat: &mut Seat, ids: &Value) -> Value {
 #[test]
 fn databases_of_earlier_versions_open_verify_and_go_on() {
     for version in FIRST_VERSION..=current_version() {
-        assert!(fixture(version, "db").exists(), "the fixture of version {version} is missing: cargo xtask fixture");
-        let (world, written) = copied(version);
-        assert_eq!(schema_version(&database(&world)), version);
+        assert!(
+            fixture_path(version, "db").exists(),
+            "the fixture of version {version} is missing: cargo xtask fixture"
+        );
+        let (world, written) = copy_fixture(version);
+        assert_eq!(schema_version(&database_path(&world)), version);
         assert_sound(&world);
         let ids = &written["ids"];
         {
             let server = world.serve(&[]);
             let token = written["token"].as_str().expect("a token");
-            let mut player = server.seat_of(Surface::Rest, Some(token), "test");
-            let seen = player.listing("campaigns://list");
+            let mut player = server.client_with(Surface::Rest, Some(token), "test");
+            let seen = player.read_ok("campaigns://list");
             assert_eq!(seen["campaigns"][0]["id"], ids["campaign_id"], "the token of before is let in: {seen}");
-            let mut owner = world.stdio(&[]);
+            let mut owner = world.stdio_client(&[]);
             assert_eq!(read_all(&mut owner, ids), written["read"], "schema {version}");
-            go_on(&mut owner, ids);
+            continue_world(&mut owner, ids);
         }
         assert_sound(&world);
-        assert_eq!(schema_version(&database(&world)), current_version(), "the file is of this version now");
+        assert_eq!(schema_version(&database_path(&world)), current_version(), "the file is of this version now");
     }
 }
 
 /// Writes to everything in the fixture, and creates new things.
-fn go_on(owner: &mut Seat, ids: &Value) {
+fn continue_world(owner: &mut TestClient, ids: &Value) {
     let campaign = &ids["campaign_id"];
     owner.ok("session_note", &json!({"campaign_id": campaign, "text": "They went on."}));
     owner.ok("duality_action_roll", &json!({"session_id": ids["session_id"]}));
@@ -112,23 +115,23 @@ fn go_on(owner: &mut Seat, ids: &Value) {
     assert!(recap.to_string().contains("They found a door.") && recap.to_string().contains("They went on."), "{recap}");
     let universe = ids["universe_id"].as_str().expect("an id");
     let before = owner.ok("get_universe_state", &json!({"universeId": universe}));
-    send(owner, universe, &star("comet", Some("sol")));
+    send_command(owner, universe, &add_star_command("comet", Some("sol")));
     let after = owner.ok("get_universe_state", &json!({"universeId": universe}));
     assert_ne!(before, after);
-    let run = Run::of(&json!({"run_id": ids["run_id"]}));
+    let run = Run::from_answer(&json!({"run_id": ids["run_id"]}));
     let clue = json!({"path": "clue-third.md", "text": "The abbot lied."});
     let fields = json!({"payload": {"summary": "a lie", "source": "witness"}, "artifacts": [clue]});
-    let moved = run.emits(owner, "submit_clue", &fields);
+    let moved = run.emit_accepted(owner, "submit_clue", &fields);
     assert_eq!(moved["transition"]["to_state"], "confrontation", "the evidence of before counts: {moved}");
     let next = Run::create(owner, "quest");
-    next.emits(owner, "decline_quest", &json!({}));
+    next.emit_accepted(owner, "decline_quest", &json!({}));
     owner.ok("universe", &json!({"method": "create", "name": "Another", "campaignId": campaign}));
-    let listed = owner.listing("universes://list");
+    let listed = owner.read_ok("universes://list");
     assert_eq!(listed["universes"].as_array().map(Vec::len), Some(3), "{listed}");
 }
 
 /// Writes a small world with something of every kind, and returns its ids.
-fn write_world(owner: &mut Seat) -> Value {
+fn write_world(owner: &mut TestClient) -> Value {
     let campaign = owner.ok("campaign_create", &json!({"name": "The Bell of Dunmere", "gm_mode": "HUMAN"}));
     let campaign_id = &campaign["id"];
     let of = |fields: Value| {
@@ -147,22 +150,22 @@ fn write_world(owner: &mut Seat) -> Value {
     owner.ok("duality_action_roll", &roll);
     let universe = owner.ok("universe", &json!({"method": "create", "name": "Dunmere", "campaignId": campaign_id}));
     let universe_id = universe["universe"]["id"].as_str().expect("an id");
-    send(owner, universe_id, &star("sol", None));
+    send_command(owner, universe_id, &add_star_command("sol", None));
     for planet in ["ember", "frost"] {
-        send(owner, universe_id, &star(planet, Some("sol")));
+        send_command(owner, universe_id, &add_star_command(planet, Some("sol")));
     }
     owner.ok("universe", &json!({"method": "create", "name": "Of no campaign"}));
     let quest = json!({"process_id": "quest", "campaign_id": campaign_id, "context": {"quest": "Find the bell"}});
-    let run = Run::of(&owner.ok(CREATE, &quest));
-    run.emits(owner, "accept_quest", &json!({"payload": {"terms": "ten silver"}}));
+    let run = Run::from_answer(&owner.ok(CREATE, &quest));
+    run.emit_accepted(owner, "accept_quest", &json!({"payload": {"terms": "ten silver"}}));
     let clue = |name: &str, text: &str| {
         let artifacts = json!([{"path": name, "text": text}]);
         json!({"payload": {"summary": "a clue", "source": "place"}, "artifacts": artifacts})
     };
-    run.emits(owner, "submit_clue", &clue("clue-door.md", CLUE));
-    run.emits(owner, "submit_clue", &clue("clue-rope.md", "The rope was cut, not torn."));
+    run.emit_accepted(owner, "submit_clue", &clue("clue-door.md", CLUE));
+    run.emit_accepted(owner, "submit_clue", &clue("clue-rope.md", "The rope was cut, not torn."));
     let (code, _) =
-        run.is_refused(owner, "submit_outcome", &json!({"payload": {"outcome": "victory", "summary": "x"}}));
+        run.emit_refused(owner, "submit_outcome", &json!({"payload": {"outcome": "victory", "summary": "x"}}));
     assert_eq!(code, "INVALID_EVENT");
     json!({
         "campaign_id": campaign_id, "session_id": session["id"], "universe_id": universe_id, "run_id": run.id,
@@ -173,7 +176,7 @@ fn write_world(owner: &mut Seat) -> Value {
 #[test]
 fn this_version_has_a_fixture() {
     let version = current_version();
-    let (file, text) = (fixture(version, "db"), fixture(version, "json"));
+    let (file, text) = (fixture_path(version, "db"), fixture_path(version, "json"));
     if std::env::var_os("SKALD_WRITE_FIXTURE").is_some() && !file.exists() {
         write_fixture(&file, &text);
     }
@@ -186,17 +189,17 @@ fn write_fixture(file: &Path, text: &Path) {
     let artifacts = std::env::temp_dir().join("skald-fixture");
     let mut command: Command = world.command(&["mcp", "--artifact-dir"]);
     command.arg(&artifacts);
-    let mut owner = Seat::over_stdio(command);
+    let mut owner = TestClient::over_stdio(command);
     let ids = write_world(&mut owner);
     let campaign = ids["campaign_id"].as_str().expect("an id");
-    let (token, _) = world.token(&["Nora", "--role", "player", "--for", campaign]);
+    let (token, _) = world.create_token(&["Nora", "--role", "player", "--for", campaign]);
     let read = read_all(&mut owner, &ids);
-    owner.end();
-    let mut log = database(&world).into_os_string();
+    owner.close_and_wait();
+    let mut log = database_path(&world).into_os_string();
     log.push("-wal");
     assert!(!Path::new(&log).exists(), "all is in the one file");
-    std::fs::create_dir_all(fixtures()).expect("a folder");
-    std::fs::copy(database(&world), file).expect("a copy");
+    std::fs::create_dir_all(fixture_folder()).expect("a folder");
+    std::fs::copy(database_path(&world), file).expect("a copy");
     let written = json!({"ids": ids, "token": token, "read": read});
     std::fs::write(text, serde_json::to_string_pretty(&written).expect("JSON") + "\n").expect("a file");
     let _ = std::fs::remove_dir_all(artifacts);

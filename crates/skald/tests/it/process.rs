@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) fn skald(arguments: &[&str]) -> Command {
+pub(crate) fn skald_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skald"));
     command.args(arguments).env_remove("SKALD_LOG").env("SKALD_STORE", "memory");
     // Tests run in parallel, and another program may have the default port.
@@ -25,10 +25,10 @@ pub(crate) fn skald(arguments: &[&str]) -> Command {
 
 /// Runs a command that ends by itself.
 pub(crate) fn run(arguments: &[&str]) -> Output {
-    skald(arguments).stdin(Stdio::null()).output().expect("the binary starts")
+    skald_command(arguments).stdin(Stdio::null()).output().expect("the binary starts")
 }
 
-pub(crate) struct Running {
+pub(crate) struct RunningProgram {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -39,7 +39,7 @@ pub(crate) struct Running {
     heard: VecDeque<Value>,
 }
 
-impl Running {
+impl RunningProgram {
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -70,11 +70,11 @@ impl Running {
 
     /// Starts `skald serve` on a free port, and returns its HTTP address.
     pub(crate) fn serve(arguments: &[&str]) -> (Self, SocketAddr) {
-        Self::greeted(skald(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat()))
+        Self::start_server(skald_command(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat()))
     }
 
     /// Starts a server, and returns the HTTP address that it prints.
-    pub(crate) fn greeted(command: Command) -> (Self, SocketAddr) {
+    pub(crate) fn start_server(command: Command) -> (Self, SocketAddr) {
         let running = Self::start(command);
         let address = running.address();
         (running, address)
@@ -83,7 +83,7 @@ impl Running {
     /// Waits for the HTTP address that a server prints when it is ready.
     pub(crate) fn address(&self) -> SocketAddr {
         loop {
-            let line = self.line().expect("a greeting");
+            let line = self.next_line().expect("a greeting");
             if let Some((_, rest)) = line.split_once("http://")
                 && let Some(address) = rest.strip_suffix("/mcp")
             {
@@ -93,7 +93,7 @@ impl Running {
     }
 
     /// Waits until standard error contains this text.
-    pub(crate) fn until_said(&self, words: &str) {
+    pub(crate) fn wait_for_stderr(&self, words: &str) {
         let began = Instant::now();
         while !self.errors.lock().expect("a text").contains(words) {
             assert!(began.elapsed() < PATIENCE, "it does not say {words:?}");
@@ -102,14 +102,14 @@ impl Running {
     }
 
     /// Standard error so far.
-    pub(crate) fn errors(&self) -> String {
+    pub(crate) fn stderr(&self) -> String {
         self.errors.lock().expect("a text").clone()
     }
 
     /// Waits for the gRPC address, which a server prints after the HTTP address.
     pub(crate) fn grpc_address(&self) -> SocketAddr {
         loop {
-            let line = self.line().expect("the rest of the greeting");
+            let line = self.next_line().expect("the rest of the greeting");
             if let Some(address) = line.trim().strip_prefix("gRPC") {
                 return address.trim().parse().expect("an address");
             }
@@ -120,38 +120,38 @@ impl Running {
         self.child.id()
     }
 
-    pub(crate) fn line(&self) -> Option<String> {
+    pub(crate) fn next_line(&self) -> Option<String> {
         self.lines.recv_timeout(PATIENCE).ok()
     }
 
-    pub(crate) fn write(&mut self, line: &str) {
+    pub(crate) fn write_line(&mut self, line: &str) {
         writeln!(self.input.as_mut().expect("the input is open"), "{line}").expect("the process reads");
     }
 
     /// Sends a message, and returns the next one that comes, which may be a notification.
-    pub(crate) fn ask(&mut self, message: &Value) -> Value {
-        self.write(&message.to_string());
-        serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON")
+    pub(crate) fn send_and_receive(&mut self, message: &Value) -> Value {
+        self.write_line(&message.to_string());
+        serde_json::from_str(&self.next_line().expect("an answer")).expect("the answer is JSON")
     }
 
     /// Sends a request, and returns its answer. Notifications that come before it are queued.
-    pub(crate) fn answer(&mut self, request: &Value) -> Value {
-        let mut next = self.ask(request);
+    pub(crate) fn request(&mut self, request: &Value) -> Value {
+        let mut next = self.send_and_receive(request);
         while next.get("method").is_some() {
             self.heard.push_back(next);
-            next = serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON");
+            next = serde_json::from_str(&self.next_line().expect("an answer")).expect("the answer is JSON");
         }
         next
     }
 
     /// The next notification.
-    pub(crate) fn hear(&mut self) -> Option<Value> {
+    pub(crate) fn next_notification(&mut self) -> Option<Value> {
         let next = self.heard.pop_front();
-        next.or_else(|| serde_json::from_str(&self.line()?).ok())
+        next.or_else(|| serde_json::from_str(&self.next_line()?).ok())
     }
 
     /// Whether a notification comes within a moment.
-    pub(crate) fn hears(&mut self) -> bool {
+    pub(crate) fn has_notification(&mut self) -> bool {
         self.heard.pop_front().is_some() || self.lines.recv_timeout(Duration::from_millis(300)).is_ok()
     }
 
@@ -171,7 +171,7 @@ impl Running {
     }
 
     /// Waits for the process to end: its status, how long that took, and its standard error.
-    pub(crate) fn end(mut self) -> (ExitStatus, Duration, String) {
+    pub(crate) fn wait_for_exit(mut self) -> (ExitStatus, Duration, String) {
         let began = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
@@ -181,11 +181,11 @@ impl Running {
             std::thread::sleep(Duration::from_millis(1));
         };
         let took = began.elapsed();
-        (status, took, self.all_errors())
+        (status, took, self.final_stderr())
     }
 
     /// All of standard error, after the process has ended.
-    fn all_errors(&mut self) -> String {
+    fn final_stderr(&mut self) -> String {
         if let Some(reader) = self.errors_reader.take() {
             let _ = reader.join();
         }
@@ -193,13 +193,13 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
         // Print standard error only if the test fails.
         if std::thread::panicking() {
-            let errors = self.all_errors();
+            let errors = self.final_stderr();
             let _ = writeln!(std::io::stderr(), "process {} said:\n{errors}", self.child.id());
         }
     }

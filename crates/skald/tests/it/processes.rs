@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::player::{LEGACY, Player, Surface};
-use crate::process::{Running, run};
-use crate::rest::Rest;
-use crate::test_stores::Place;
+use crate::process::{RunningProgram, run};
+use crate::rest_client::RestClient;
+use crate::surface_client::{LEGACY, Surface, SurfaceClient};
+use crate::test_stores::TestStore;
 use skald_testkit::TemporaryFolder;
 
 /// Writers of notes over HTTP, which keep the store busy, and their pause between two notes, which leaves processor
@@ -24,39 +24,44 @@ const SOON: (Duration, Duration) = (Duration::from_millis(100), Duration::from_s
 
 #[test]
 fn programs_on_one_file_work_together() {
-    work_together("in one file", &Place::sqlite(), [Surface::Stdio(LEGACY), Surface::Stdio(LEGACY)], true);
+    work_together("in one file", &TestStore::sqlite(), [Surface::Stdio(LEGACY), Surface::Stdio(LEGACY)], true);
 }
 
 mod postgres {
-    use super::{LEGACY, Place, Surface};
+    use super::{LEGACY, Surface, TestStore};
 
     #[test]
     fn nodes_on_one_postgres_work_together() {
         // A backup of PostgreSQL is made with its own tools.
-        super::work_together("on one PostgreSQL", &Place::postgres(), [Surface::Rest, Surface::Stdio(LEGACY)], false);
+        super::work_together(
+            "on one PostgreSQL",
+            &TestStore::postgres(),
+            [Surface::Rest, Surface::Stdio(LEGACY)],
+            false,
+        );
     }
 }
 
 /// Several processes write to one campaign for a while. No call fails, nothing is lost, and all of them soon see every
 /// change.
-fn work_together(what: &str, place: &Place, others: [Surface; 2], has_backups: bool) {
+fn work_together(what: &str, place: &TestStore, others: [Surface; 2], has_backups: bool) {
     let seconds = std::env::var("SKALD_TOGETHER_SECONDS").map_or(2, |text| text.parse().expect("a number"));
-    let (_server, address) = Running::serve(&["--store", &place.address]);
-    let campaign_id = Rest::new(address).open_campaign("together");
+    let (_server, address) = RunningProgram::serve(&["--store", &place.address]);
+    let campaign_id = RestClient::new(address).open_campaign("together");
     let is_over = AtomicBool::new(false);
     let (is_over, campaign) = (&is_over, campaign_id.as_str());
     let (notes, probes, tokens) = std::thread::scope(|scope| {
-        let over = Over(is_over);
+        let over = StopOnDrop(is_over);
         let notes: Vec<_> = (0..WRITERS)
-            .map(|writer| scope.spawn(move || note(&mut Rest::new(address), campaign, writer, is_over)))
+            .map(|writer| scope.spawn(move || write_notes(&mut RestClient::new(address), campaign, writer, is_over)))
             .collect();
         let [(to_one, from_other), (to_other, from_one)] = [channel(), channel()];
         let ends = [(to_other, from_other), (to_one, from_one)];
         let probes: Vec<_> = std::iter::zip(others, ends)
             .enumerate()
             .map(|(number, (surface, (sender, receiver)))| {
-                let player = Player::start(surface, &place.address);
-                let probe = Probe { name: format!("probe {number}"), campaign, player, rest: Rest::new(address) };
+                let player = SurfaceClient::start(surface, &place.address);
+                let probe = Probe { name: format!("probe {number}"), campaign, player, rest: RestClient::new(address) };
                 scope.spawn(move || probe.run(&sender, &receiver, is_over))
             })
             .collect();
@@ -68,9 +73,9 @@ fn work_together(what: &str, place: &Place, others: [Surface; 2], has_backups: b
         (notes, probes, tokens.join().expect("the command line"))
     });
     let (names, waits): (Vec<_>, Vec<_>) = probes.into_iter().unzip();
-    waits.into_iter().fold(Waits::default(), Waits::join).judge(&format!("seen {what}"));
+    waits.into_iter().fold(ChangeDelays::default(), ChangeDelays::merge).assert_short(&format!("seen {what}"));
     let mut told: BTreeMap<String, usize> = BTreeMap::new();
-    for event in Rest::new(address).history(campaign).concat() {
+    for event in RestClient::new(address).history(campaign).concat() {
         let name = event["text"].as_str().or_else(|| event["name"].as_str()).unwrap_or_default().to_owned();
         *told.entry(name).or_default() += 1;
     }
@@ -80,13 +85,13 @@ fn work_together(what: &str, place: &Place, others: [Surface; 2], has_backups: b
     let listed = run(&["token", "list", "--store", &place.address]).stdout;
     let listed = String::from_utf8_lossy(&listed);
     assert!(!tokens.is_empty() && tokens.iter().all(|name| listed.contains(name)), "{tokens:?} of {listed}");
-    sound(&place.address);
+    assert_sound(&place.address);
 }
 
 /// Stops all threads when it is dropped, also by a panic: the scope would wait for them forever.
-struct Over<'a>(&'a AtomicBool);
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Over<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -94,24 +99,24 @@ impl Drop for Over<'_> {
 
 /// How long changes took to be visible in another process, and how long answers took meanwhile that need no store.
 #[derive(Default)]
-pub(crate) struct Waits {
+pub(crate) struct ChangeDelays {
     pub(crate) changes: Vec<Duration>,
     pub(crate) others: Vec<Duration>,
 }
 
-impl Waits {
-    fn join(mut self, mut other: Self) -> Self {
+impl ChangeDelays {
+    fn merge(mut self, mut other: Self) -> Self {
         self.changes.append(&mut other.changes);
         self.others.append(&mut other.others);
         self
     }
 
     /// Prints the waits, also where the test harness captures output, and asserts that they are within the limits.
-    pub(crate) fn judge(self, what: &str) {
+    pub(crate) fn assert_short(self, what: &str) {
         let count = self.changes.len();
         assert!(count > 10, "{what}: there are {count} changes to judge by");
-        let [half, nearly_all, all] = shares(self.changes);
-        let [_, other_nearly_all, other_all] = shares(self.others);
+        let [half, nearly_all, all] = percentiles(self.changes);
+        let [_, other_nearly_all, other_all] = percentiles(self.others);
         let words = format!(
             "{what}: of {count} changes half within {half:.1?}, 99 % within {nearly_all:.1?}, all within {all:.1?}; \
              any other answer: 99 % within {other_nearly_all:.1?}, all within {other_all:.1?}"
@@ -122,14 +127,14 @@ impl Waits {
 }
 
 /// The median, the 99th percentile and the maximum of the waits.
-fn shares(mut waits: Vec<Duration>) -> [Duration; 3] {
+fn percentiles(mut waits: Vec<Duration>) -> [Duration; 3] {
     waits.sort();
     let count = waits.len();
     [count / 2, count * 99 / 100, count.saturating_sub(1)].map(|at| waits.get(at).copied().unwrap_or_default())
 }
 
 /// Writes notes until `is_over`; each must be acknowledged. Returns their texts.
-fn note(rest: &mut Rest, campaign_id: &str, writer: usize, is_over: &AtomicBool) -> Vec<String> {
+fn write_notes(rest: &mut RestClient, campaign_id: &str, writer: usize, is_over: &AtomicBool) -> Vec<String> {
     let mut names = Vec::new();
     while !is_over.load(Ordering::SeqCst) {
         let name = format!("note {writer}-{}", names.len());
@@ -144,79 +149,85 @@ fn note(rest: &mut Rest, campaign_id: &str, writer: usize, is_over: &AtomicBool)
 struct Probe<'a> {
     name: String,
     campaign: &'a str,
-    player: Player,
-    rest: Rest,
+    player: SurfaceClient,
+    rest: RestClient,
 }
 
 impl Probe<'_> {
     /// Runs until `is_over`. The names of the actors that it added, and how long it waited for each that it looked for.
-    fn run(mut self, to: &Sender<Value>, from: &Receiver<Value>, is_over: &AtomicBool) -> (Vec<String>, Waits) {
-        let (mut names, mut waits) = (Vec::new(), Waits::default());
+    fn run(mut self, to: &Sender<Value>, from: &Receiver<Value>, is_over: &AtomicBool) -> (Vec<String>, ChangeDelays) {
+        let (mut names, mut waits) = (Vec::new(), ChangeDelays::default());
         while !is_over.load(Ordering::SeqCst) {
             let actor = |names: &mut Vec<String>| {
                 names.push(format!("{} {}", self.name, names.len()));
                 json!({"campaign_id": self.campaign, "name": names.last(), "kind": "NPC"})
             };
-            let ours = here(&mut self.player, "actor_create", &actor(&mut names));
+            let ours = call_ok(&mut self.player, "actor_create", &actor(&mut names));
             // The other probe may have stopped receiving.
             let _ = to.send(ours["id"].clone());
-            waits.changes.push(seen(self.campaign, &ours["id"], |input| self.rest.call("campaign_read", input)));
-            waits.others.push(took(|| self.rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))).0);
+            waits
+                .changes
+                .push(assert_actor_visible(self.campaign, &ours["id"], |input| self.rest.call("campaign_read", input)));
+            waits.others.push(measure(|| self.rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))).0);
             let theirs = self.rest.call("actor_create", &actor(&mut names));
             let others = std::iter::once(theirs["id"].clone()).chain(from.try_iter().last());
             for id in others {
-                waits.changes.push(seen(self.campaign, &id, |input| here(&mut self.player, "campaign_read", input)));
+                waits.changes.push(assert_actor_visible(self.campaign, &id, |input| {
+                    call_ok(&mut self.player, "campaign_read", input)
+                }));
             }
-            waits.others.push(took(|| here(&mut self.player, "duality_outcome", &json!({"hope": 8, "fear": 5}))).0);
+            waits
+                .others
+                .push(measure(|| call_ok(&mut self.player, "duality_outcome", &json!({"hope": 8, "fear": 5}))).0);
         }
         (names, waits)
     }
 }
 
-fn here(player: &mut Player, operation: &str, input: &Value) -> Value {
+fn call_ok(player: &mut SurfaceClient, operation: &str, input: &Value) -> Value {
     player.call(operation, input, None).unwrap_or_else(|error| panic!("{operation} {input}: {error}"))
 }
 
 /// Asserts that an acknowledged actor is among the newest, in whichever process is asked, and returns how long the
 /// answer took.
-fn seen(campaign_id: &str, id: &Value, read: impl FnOnce(&Value) -> Value) -> Duration {
-    let (took, page) = took(|| read(&json!({"campaign_id": campaign_id, "view": "actors", "limit": 20})));
+fn assert_actor_visible(campaign_id: &str, id: &Value, read: impl FnOnce(&Value) -> Value) -> Duration {
+    let (took, page) = measure(|| read(&json!({"campaign_id": campaign_id, "view": "actors", "limit": 20})));
     let actors = page["actors"].as_array().expect("actors");
     assert!(actors.iter().any(|actor| actor["id"] == *id), "{id} is not seen: {page}");
     took
 }
 
-fn took<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+fn measure<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let began = Instant::now();
     let outcome = work();
     (began.elapsed(), outcome)
 }
 
 /// Creates tokens, makes backups and verifies the store until `is_over`. Returns the names of the tokens.
-fn use_command_line(place: &Place, has_backups: bool, is_over: &AtomicBool) -> Vec<String> {
+fn use_command_line(place: &TestStore, has_backups: bool, is_over: &AtomicBool) -> Vec<String> {
     let folder = TemporaryFolder::new();
     let mut names = Vec::new();
     while !is_over.load(Ordering::SeqCst) {
         let name = format!("holder-{}-", names.len());
-        done(&["token", "create", &name, "--store", &place.address]);
+        run_ok(&["token", "create", &name, "--store", &place.address]);
         names.push(name);
-        sound(&place.address);
+        assert_sound(&place.address);
         if has_backups {
             let copy = folder.file(&format!("{}.db", names.len()));
-            done(&["backup", copy.to_str().expect("a path"), "--store", &place.address]);
-            sound(&format!("sqlite:{}", copy.display()));
+            run_ok(&["backup", copy.to_str().expect("a path"), "--store", &place.address]);
+            assert_sound(&format!("sqlite:{}", copy.display()));
         }
     }
     names
 }
 
-fn done(arguments: &[&str]) -> String {
+fn run_ok(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn sound(store: &str) {
-    let verdict = done(&["verify", "--store", store]);
+fn assert_sound(store: &str) {
+    let verdict = run_ok(&["verify", "--store", store]);
     assert!(verdict.starts_with("sound: "), "{verdict}");
 }

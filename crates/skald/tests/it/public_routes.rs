@@ -3,7 +3,7 @@
 use serde_json::Value;
 use skald_testkit::Client;
 
-use crate::process::Running;
+use crate::process::RunningProgram;
 use crate::program_under_test::World;
 
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
@@ -15,13 +15,13 @@ const MOUNTED: &str = "routes mounted";
 fn only_the_public_routes_answer_without_a_token() {
     let world = World::sqlite();
     // Without any token the server would not start.
-    world.token(&["Ada", "--role", "gm"]);
+    world.create_token(&["Ada", "--role", "gm"]);
     let mut command =
         world.command(&["serve", "--http-addr", "127.0.0.1:0", "--require-token", "--log-format", "json"]);
     command.env("SKALD_LOG", "skald_http=debug");
-    let (server, address) = Running::greeted(command);
-    server.until_said(MOUNTED);
-    let said = server.errors();
+    let (server, address) = RunningProgram::start_server(command);
+    server.wait_for_stderr(MOUNTED);
+    let said = server.stderr();
     let mounted = said.lines().find(|line| line.contains(MOUNTED)).expect("the routes");
     let mounted: Value = serde_json::from_str(mounted).expect("a line of JSON");
     let mut paths: Vec<&str> = mounted["fields"]["paths"].as_str().expect("paths").split(' ').collect();
@@ -35,7 +35,7 @@ fn only_the_public_routes_answer_without_a_token() {
 
     let mut client = Client::connect(address);
     for template in paths {
-        let path: String = template.split_inclusive('/').map(filled).collect();
+        let path: String = template.split_inclusive('/').map(fill_parameter).collect();
         for method in METHODS {
             let is_public =
                 skald_http::PUBLIC_ROUTES.iter().any(|(public, at)| public.as_str() == method && *at == path);
@@ -50,7 +50,7 @@ fn only_the_public_routes_answer_without_a_token() {
 }
 
 /// A path segment, with a value in place of a parameter.
-fn filled(part: &str) -> &str {
+fn fill_parameter(part: &str) -> &str {
     match (part.starts_with('{'), part.ends_with('/')) {
         (true, true) => "x/",
         (true, false) => "x",

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::{self, BOTH, JSON, call, initialize, request};
+use skald_testkit::message::{self, ACCEPT_BOTH, JSON, initialize, request, tool_call};
 
-use crate::process::{Running, skald};
-use crate::rest::Rest;
+use crate::process::{RunningProgram, skald_command};
+use crate::rest_client::RestClient;
 use skald_testkit::TemporaryFolder;
 
 /// The documented session with a cookie jar, as curl does it: its own `Accept`, and the cookie of the first answer.
 #[test]
 fn the_walk_with_cookies() {
-    let (_running, address) = Running::serve(&[]);
+    let (_running, address) = RunningProgram::serve(&[]);
     let accept = ("Accept", "*/*");
     let mut client = Client::connect(address);
     let first = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","clientInfo":{"name":"test-client","version":"0.1.0"}}}"#;
@@ -33,14 +33,14 @@ fn the_walk_with_cookies() {
 
 #[test]
 fn every_surface_answers_alike() {
-    let (_running, address) = Running::serve(&[]);
+    let (_running, address) = RunningProgram::serve(&[]);
     let input = json!({"hope": 8, "fear": 5, "modifier": 2, "difficulty": 15});
     let mut client = Client::connect(address);
     let rest = client.send("POST", "/api/v1/duality_outcome", &[JSON], input.to_string().as_bytes()).json();
-    let mut stdio = Running::start(skald(&["mcp"]));
-    stdio.ask(&initialize("2025-11-25"));
-    let by_stdio = stdio.ask(&call("duality_outcome", &input))["result"]["structuredContent"].clone();
-    let message = message::modern(call("duality_outcome", &input));
+    let mut stdio = RunningProgram::start(skald_command(&["mcp"]));
+    stdio.send_and_receive(&initialize("2025-11-25"));
+    let by_stdio = stdio.send_and_receive(&tool_call("duality_outcome", &input))["result"]["structuredContent"].clone();
+    let message = message::with_modern_meta(tool_call("duality_outcome", &input));
     let headers = message::modern_headers(&message);
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let over_http = client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json();
@@ -51,7 +51,7 @@ fn every_surface_answers_alike() {
 
 #[test]
 fn rolls_differ_from_each_other() {
-    let (_running, address) = Running::serve(&[]);
+    let (_running, address) = RunningProgram::serve(&[]);
     let mut client = Client::connect(address);
     let mut roll = || {
         let body = br#"{"dice": [{"sides": 1000000, "count": 10}]}"#;
@@ -64,11 +64,11 @@ fn rolls_differ_from_each_other() {
 #[test]
 fn a_signal_stops_it_in_good_order() {
     for signal in ["TERM", "INT"] {
-        let (running, address) = Running::serve(&[]);
+        let (running, address) = RunningProgram::serve(&[]);
         let opened = Client::connect(address).send(
             "POST",
             "/mcp",
-            &[JSON, BOTH],
+            &[JSON, ACCEPT_BOTH],
             initialize("2025-11-25").to_string().as_bytes(),
         );
         let session = opened.header("mcp-session-id").unwrap().to_owned();
@@ -76,7 +76,7 @@ fn a_signal_stops_it_in_good_order() {
         let _idle = Client::connect(address);
         running.signal(signal);
         assert_eq!(stream.next(), None, "an open stream is ended");
-        let (status, took, log) = running.end();
+        let (status, took, log) = running.wait_for_exit();
         assert!(status.success(), "{signal}: {status}");
         assert!(took < Duration::from_secs(2), "{signal}: it took {took:?}");
         assert!(log.contains("stopping") && log.contains("stopped"), "{log}");
@@ -85,12 +85,12 @@ fn a_signal_stops_it_in_good_order() {
 
 #[test]
 fn it_serves_again_after_being_killed() {
-    let (running, address) = Running::serve(&[]);
+    let (running, address) = RunningProgram::serve(&[]);
     running.signal("KILL");
-    let (status, ..) = running.end();
+    let (status, ..) = running.wait_for_exit();
     assert!(!status.success());
-    let again = Running::start(skald(&["serve", "--http-addr", &address.to_string()]));
-    assert!(again.line().is_some_and(|line| line.contains("ready")));
+    let again = RunningProgram::start(skald_command(&["serve", "--http-addr", &address.to_string()]));
+    assert!(again.next_line().is_some_and(|line| line.contains("ready")));
     assert_eq!(Client::connect(address).send("GET", "/ready", &[], b"").status, 200);
 }
 
@@ -100,57 +100,61 @@ fn a_server_that_stops_leaves_one_file() {
     let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     let store = format!("sqlite:{}", path.display());
-    let (running, address) = Running::serve(&["--store", &store]);
-    Rest::new(address).open_campaign("kept");
+    let (running, address) = RunningProgram::serve(&["--store", &store]);
+    RestClient::new(address).open_campaign("kept");
     assert!(folder.file("world.db-wal").exists(), "the log of a server that runs");
     running.signal("TERM");
-    assert!(running.end().0.success());
+    assert!(running.wait_for_exit().0.success());
     assert!(!folder.file("world.db-wal").exists(), "the log is in the file");
-    let mut stdio = Running::start(skald(&["mcp", "--store", &store]));
-    stdio.ask(&initialize("2025-11-25"));
+    let mut stdio = RunningProgram::start(skald_command(&["mcp", "--store", &store]));
+    stdio.send_and_receive(&initialize("2025-11-25"));
     let input = json!({"name": "another", "gm_mode": "AI"});
-    assert_eq!(stdio.answer(&call("campaign_create", &input))["result"]["isError"], false);
+    assert_eq!(stdio.request(&tool_call("campaign_create", &input))["result"]["isError"], false);
     stdio.close_input();
-    assert!(stdio.end().0.success());
+    assert!(stdio.wait_for_exit().0.success());
     assert!(!folder.file("world.db-wal").exists(), "the log is in the file");
 }
 
 #[test]
 fn without_sessions_no_session_is_opened() {
-    let (_running, address) = Running::serve(&["--sessions", "off"]);
-    let opened =
-        Client::connect(address).send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
+    let (_running, address) = RunningProgram::serve(&["--sessions", "off"]);
+    let opened = Client::connect(address).send(
+        "POST",
+        "/mcp",
+        &[JSON, ACCEPT_BOTH],
+        initialize("2025-11-25").to_string().as_bytes(),
+    );
     assert_eq!((opened.status, opened.header("mcp-session-id")), (200, None));
 }
 
 #[test]
 fn mcp_over_http_is_the_same_server() {
-    let running = Running::start(skald(&["mcp", "--transport=http", "--http-addr=localhost:0"]));
-    assert!(running.line().is_some_and(|line| line.contains("ready")));
+    let running = RunningProgram::start(skald_command(&["mcp", "--transport=http", "--http-addr=localhost:0"]));
+    assert!(running.next_line().is_some_and(|line| line.contains("ready")));
 }
 
 #[test]
 fn the_log_never_holds_what_was_said() {
     let marker = "a-secret-name-of-the-table";
-    let mut command = skald(&["serve", "--http-addr", "127.0.0.1:0", "--log-format", "json"]);
+    let mut command = skald_command(&["serve", "--http-addr", "127.0.0.1:0", "--log-format", "json"]);
     command.env("SKALD_LOG", "trace,rmcp=trace,rmcp::service=trace");
-    let running = Running::start(command);
+    let running = RunningProgram::start(command);
     let address = loop {
-        let line = running.line().expect("a greeting");
+        let line = running.next_line().expect("a greeting");
         if let Some((_, rest)) = line.split_once("http://") {
             break rest.strip_suffix("/mcp").unwrap().parse().unwrap();
         }
     };
     let arguments = json!({"hope": 8, "fear": 5, "request_id": marker});
     let mut client = Client::connect(address);
-    let opened = client.send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
-    let headers = [JSON, BOTH, ("Mcp-Session-Id", opened.header("mcp-session-id").unwrap())];
-    client.send("POST", "/mcp", &headers, call("duality_explain", &arguments).to_string().as_bytes());
-    client.send("POST", "/mcp", &headers, call("duality_explain", &json!({ marker: 1 })).to_string().as_bytes());
+    let opened = client.send("POST", "/mcp", &[JSON, ACCEPT_BOTH], initialize("2025-11-25").to_string().as_bytes());
+    let headers = [JSON, ACCEPT_BOTH, ("Mcp-Session-Id", opened.header("mcp-session-id").unwrap())];
+    client.send("POST", "/mcp", &headers, tool_call("duality_explain", &arguments).to_string().as_bytes());
+    client.send("POST", "/mcp", &headers, tool_call("duality_explain", &json!({ marker: 1 })).to_string().as_bytes());
     client.send("POST", "/mcp", &headers, request(3, marker, &json!({})).to_string().as_bytes());
     client.send("POST", "/api/v1/duality_explain", &[JSON], json!({ marker: marker }).to_string().as_bytes());
     running.signal("TERM");
-    let (_, _, log) = running.end();
+    let (_, _, log) = running.wait_for_exit();
     assert!(log.lines().count() >= 3, "{log}");
     assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "every line is JSON");
     assert!(!log.contains(marker), "{}", log.lines().find(|line| line.contains(marker)).unwrap_or_default());

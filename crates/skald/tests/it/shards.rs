@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::gate_documented::CREATE;
-use crate::gate_served::Run;
-use crate::program_under_test::{Seat, World};
-use crate::universe::{send, star};
+use crate::gate_document::CREATE;
+use crate::gate_server::Run;
+use crate::program_under_test::{TestClient, World};
+use crate::universe::{add_star_command, send_command};
 
 /// The tables whose rows have a shard.
 const TABLES: [(&str, &str); 6] = [
@@ -20,7 +20,7 @@ const TABLES: [(&str, &str); 6] = [
     ("records", "shard, stream, revision, kind, at, by, body, previous, hash, answer"),
 ];
 
-fn database(world: &World) -> PathBuf {
+fn database_path(world: &World) -> PathBuf {
     PathBuf::from(world.store().strip_prefix("sqlite:").expect("a file"))
 }
 
@@ -31,43 +31,43 @@ fn assert_sound(world: &World) {
 }
 
 /// A campaign with a session, a universe and a run that has evidence and a refused attempt.
-struct Played {
+struct PlayedCampaign {
     campaign_id: String,
     universe_id: String,
     run: Run,
 }
 
-impl Played {
-    fn new(owner: &mut Seat, name: &str) -> Self {
+impl PlayedCampaign {
+    fn new(owner: &mut TestClient, name: &str) -> Self {
         let id = |answer: &Value| answer["id"].as_str().expect("an id").to_owned();
         let campaign_id = id(&owner.ok("campaign_create", &json!({"name": name, "gm_mode": "HUMAN"})));
         owner.ok("session_start", &json!({"campaign_id": campaign_id}));
         let universe = json!({"method": "create", "name": name, "campaignId": campaign_id});
         let universe_id = id(&owner.ok("universe", &universe)["universe"]);
-        send(owner, &universe_id, &star("sol", None));
-        let run = Run::of(&owner.ok(CREATE, &json!({"process_id": "quest", "campaign_id": campaign_id})));
-        run.emits(owner, "accept_quest", &json!({"payload": {"terms": "ten silver"}}));
+        send_command(owner, &universe_id, &add_star_command("sol", None));
+        let run = Run::from_answer(&owner.ok(CREATE, &json!({"process_id": "quest", "campaign_id": campaign_id})));
+        run.emit_accepted(owner, "accept_quest", &json!({"payload": {"terms": "ten silver"}}));
         let played = Self { campaign_id, universe_id, run };
-        played.hand_in(owner, name);
-        played.run.is_refused(owner, "decline_quest", &json!({}));
+        played.submit_clue(owner, name);
+        played.run.emit_refused(owner, "decline_quest", &json!({}));
         played
     }
 
-    fn hand_in(&self, owner: &mut Seat, text: &str) {
+    fn submit_clue(&self, owner: &mut TestClient, text: &str) {
         let artifacts = json!([{"path": format!("clue-{text}.md"), "text": text}]);
         let fields = json!({"payload": {"summary": "a clue", "source": "place"}, "artifacts": artifacts});
-        self.run.emits(owner, "submit_clue", &fields);
+        self.run.emit_accepted(owner, "submit_clue", &fields);
     }
 
     /// Reads the campaign and continues it, in the database where it is.
-    fn goes_on(&self, owner: &mut Seat) {
-        let campaigns = owner.listing("campaigns://list");
+    fn continue_campaign(&self, owner: &mut TestClient) {
+        let campaigns = owner.read_ok("campaigns://list");
         let ids: Vec<&Value> = campaigns["campaigns"].as_array().expect("a list").iter().map(|c| &c["id"]).collect();
         assert_eq!(ids, [&json!(self.campaign_id)], "only this one is here");
-        assert_eq!(owner.listing("universes://list")["universes"][0]["id"], json!(self.universe_id));
+        assert_eq!(owner.read_ok("universes://list")["universes"][0]["id"], json!(self.universe_id));
         owner.ok("session_note", &json!({"campaign_id": self.campaign_id, "text": "They went on."}));
-        send(owner, &self.universe_id, &star("ember", Some("sol")));
-        self.hand_in(owner, "second");
+        send_command(owner, &self.universe_id, &add_star_command("ember", Some("sol")));
+        self.submit_clue(owner, "second");
         assert_eq!(self.run.history(owner).len(), 5, "with the attempt that was refused");
     }
 }
@@ -75,12 +75,12 @@ impl Played {
 #[test]
 fn the_streams_of_a_shard_move_to_a_second_database() {
     let (first, second) = (World::sqlite(), World::sqlite());
-    let mut owner = first.stdio(&[]);
-    let [stays, moves] = ["stays", "moves"].map(|name| Played::new(&mut owner, name));
-    owner.end();
+    let mut owner = first.stdio_client(&[]);
+    let [stays, moves] = ["stays", "moves"].map(|name| PlayedCampaign::new(&mut owner, name));
+    owner.close_and_wait();
     // Creates a database with empty tables.
-    second.stdio(&[]).end();
-    let file = rusqlite::Connection::open(database(&first)).expect("a file");
+    second.stdio_client(&[]).close_and_wait();
+    let file = rusqlite::Connection::open(database_path(&first)).expect("a file");
     let shard_of = |stream: String| -> i64 {
         file.query_row("SELECT shard FROM heads WHERE stream = ?1", [stream], |row| row.get(0)).expect("a stream")
     };
@@ -88,7 +88,7 @@ fn the_streams_of_a_shard_move_to_a_second_database() {
     assert_eq!(shard_of(format!("universe/{}", moves.universe_id)), shard);
     assert_eq!(shard_of(format!("run/{}", moves.run.id)), shard);
     assert_ne!(shard_of(format!("campaign/{}", stays.campaign_id)), shard);
-    file.execute("ATTACH ?1 AS second", [database(&second).display().to_string()]).expect("the second file");
+    file.execute("ATTACH ?1 AS second", [database_path(&second).display().to_string()]).expect("the second file");
     // Rows without a shard: attempts move with their run, and rows named by their hash are copied, since both sides
     // need them.
     let run_id = &moves.run.id;
@@ -110,9 +110,9 @@ fn the_streams_of_a_shard_move_to_a_second_database() {
     drop(file);
     for (world, played) in [(&first, &stays), (&second, &moves)] {
         assert_sound(world);
-        let mut owner = world.stdio(&[]);
-        played.goes_on(&mut owner);
-        owner.end();
+        let mut owner = world.stdio_client(&[]);
+        played.continue_campaign(&mut owner);
+        owner.close_and_wait();
         assert_sound(world);
     }
 }

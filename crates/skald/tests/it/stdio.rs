@@ -3,22 +3,23 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skald_testkit::message::{self, call, initialize, request};
+use skald_testkit::message::{self, initialize, request, tool_call};
 
-use crate::process::{Running, skald};
+use crate::process::{RunningProgram, skald_command};
 
 #[test]
 fn nothing_but_the_protocol_is_on_standard_output() {
-    let mut command = skald(&["mcp"]);
+    let mut command = skald_command(&["mcp"]);
     command.env("SKALD_LOG", "trace");
-    let mut running = Running::start(command);
-    running.write("nonsense");
-    running.write(&initialize("2025-11-25").to_string());
-    running.write(&call("duality_rules_version", &json!({})).to_string());
-    let lines: Vec<Value> = (0..3).map(|_| serde_json::from_str(&running.line().unwrap()).expect("JSON")).collect();
+    let mut running = RunningProgram::start(command);
+    running.write_line("nonsense");
+    running.write_line(&initialize("2025-11-25").to_string());
+    running.write_line(&tool_call("duality_rules_version", &json!({})).to_string());
+    let lines: Vec<Value> =
+        (0..3).map(|_| serde_json::from_str(&running.next_line().unwrap()).expect("JSON")).collect();
     assert_eq!(lines.iter().map(|line| line["id"].clone()).collect::<Vec<_>>(), [json!(null), json!(1), json!(2)]);
     running.close_input();
-    assert_eq!(running.line(), None, "nothing follows");
+    assert_eq!(running.next_line(), None, "nothing follows");
 }
 
 #[test]
@@ -27,17 +28,17 @@ fn it_ends_soon_after_its_input() {
     // The listener still gets its first notifications when the input ends, now sooner and now later.
     for listens in [false, true].repeat(10) {
         let began = Instant::now();
-        let mut running = Running::start(skald(&["mcp"]));
+        let mut running = RunningProgram::start(skald_command(&["mcp"]));
         if listens {
             let filter = json!({"notifications": {"resourceSubscriptions": ["dice://rules/duality"]}});
-            let listen = message::modern(request(5, "subscriptions/listen", &filter));
-            assert_eq!(running.ask(&listen)["method"], "notifications/subscriptions/acknowledged");
+            let listen = message::with_modern_meta(request(5, "subscriptions/listen", &filter));
+            assert_eq!(running.send_and_receive(&listen)["method"], "notifications/subscriptions/acknowledged");
         } else {
-            running.ask(&initialize("2025-11-25"));
+            running.send_and_receive(&initialize("2025-11-25"));
         }
         starting += began.elapsed();
         running.close_input();
-        let (status, took, _) = running.end();
+        let (status, took, _) = running.wait_for_exit();
         assert!(status.success());
         ending += took;
     }
@@ -48,17 +49,17 @@ fn it_ends_soon_after_its_input() {
 #[test]
 fn a_signal_ends_it_while_its_input_is_open() {
     for signal in ["TERM", "INT"] {
-        let mut running = Running::start(skald(&["mcp"]));
-        running.ask(&initialize("2025-11-25"));
+        let mut running = RunningProgram::start(skald_command(&["mcp"]));
+        running.send_and_receive(&initialize("2025-11-25"));
         running.signal(signal);
-        let (status, took, _) = running.end();
+        let (status, took, _) = running.wait_for_exit();
         assert!(status.success() && took < Duration::from_secs(1), "{signal}: {status} after {took:?}");
     }
 }
 
 #[test]
 fn a_client_that_says_nothing_is_no_error() {
-    let mut running = Running::start(skald(&["mcp"]));
+    let mut running = RunningProgram::start(skald_command(&["mcp"]));
     running.close_input();
-    assert!(running.end().0.success());
+    assert!(running.wait_for_exit().0.success());
 }

@@ -4,42 +4,42 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skald_testkit::story::{Speaker, Story, StoryCall};
+use skald_testkit::story::{Story, StoryCall, StoryCaller};
 
-use crate::player::{Player, SURFACES, Surface};
 use crate::process::run;
-use crate::test_stores::Place;
+use crate::surface_client::{SURFACES, Surface, SurfaceClient};
+use crate::test_stores::TestStore;
 
 #[test]
 fn stories_are_true_in_memory() {
-    play_all(Place::memory);
+    play_all(TestStore::memory);
 }
 
 #[test]
 fn stories_are_true_on_sqlite() {
-    play_all(Place::sqlite);
+    play_all(TestStore::sqlite);
 }
 
 mod postgres {
     #[test]
     fn stories_are_true_on_postgres() {
-        super::play_all(super::Place::postgres);
+        super::play_all(super::TestStore::postgres);
     }
 }
 
-fn play_all(place: impl Fn() -> Place) {
-    let stories = stories();
+fn play_all(place: impl Fn() -> TestStore) {
+    let stories = story_paths();
     assert!(!stories.is_empty(), "there are stories");
     for path in stories {
         let name = path.file_name().unwrap_or_default().display();
-        let story = read(&path);
+        let story = read_story(&path);
         for surface in SURFACES {
             let place = place();
             // Another process creates the tokens, and a store in memory belongs to one process.
-            if story.has_company() && place.address == "memory" {
+            if story.has_other_callers() && place.address == "memory" {
                 continue;
             }
-            let mut table = Table::new(surface, &place.address);
+            let mut table = StoryClients::new(surface, &place.address);
             let ending = story.play(&mut |call| table.call(call));
             ending.unwrap_or_else(|why| panic!("{name}, {surface:?}: {why}"));
         }
@@ -47,24 +47,24 @@ fn play_all(place: impl Fn() -> Place) {
 }
 
 /// The clients of all speakers of a story, on one store and one surface.
-struct Table<'a> {
+struct StoryClients<'a> {
     surface: Surface,
     store: &'a str,
-    players: BTreeMap<Speaker, Player>,
+    players: BTreeMap<StoryCaller, SurfaceClient>,
     /// The first campaign of the story, for which roles are given.
     campaign_id: Option<String>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> StoryClients<'a> {
     fn new(surface: Surface, store: &'a str) -> Self {
-        let owner = Player::start(surface, store);
-        Self { surface, store, players: BTreeMap::from([(Speaker::Owner, owner)]), campaign_id: None }
+        let owner = SurfaceClient::start(surface, store);
+        Self { surface, store, players: BTreeMap::from([(StoryCaller::Owner, owner)]), campaign_id: None }
     }
 
     fn call(&mut self, call: StoryCall<'_>) -> Result<Value, Value> {
         if !self.players.contains_key(&call.by) {
-            let token = self.token(call.by);
-            self.players.insert(call.by, Player::start_as(self.surface, self.store, Some(&token)));
+            let token = self.create_token(call.by);
+            self.players.insert(call.by, SurfaceClient::start_as(self.surface, self.store, Some(&token)));
         }
         let player = self.players.get_mut(&call.by).expect("whoever speaks is at the table");
         let answer = player.call(call.operation, call.input, call.key);
@@ -74,14 +74,14 @@ impl<'a> Table<'a> {
         answer
     }
 
-    fn token(&mut self, speaker: Speaker) -> String {
+    fn create_token(&mut self, speaker: StoryCaller) -> String {
         let here = self.campaign_id.clone().expect("a campaign, before others than the owner speak");
         let (role, campaign_id) = match speaker {
-            Speaker::Owner => unreachable!("the owner needs no token"),
-            Speaker::GameMaster => ("gm", here),
-            Speaker::Player => ("player", here),
-            Speaker::Guest => ("guest", here),
-            Speaker::Nobody => ("gm", self.elsewhere()),
+            StoryCaller::Owner => unreachable!("the owner needs no token"),
+            StoryCaller::GameMaster => ("gm", here),
+            StoryCaller::Player => ("player", here),
+            StoryCaller::Guest => ("guest", here),
+            StoryCaller::Nobody => ("gm", self.create_other_campaign()),
         };
         let name = format!("{speaker:?}");
         let create = ["token", "create", &name, "--role", role, "--for", &campaign_id, "--json", "--store", self.store];
@@ -92,8 +92,8 @@ impl<'a> Table<'a> {
     }
 
     /// Creates a campaign outside of the story.
-    fn elsewhere(&mut self) -> String {
-        let owner = self.players.get_mut(&Speaker::Owner).expect("the owner is there from the start");
+    fn create_other_campaign(&mut self) -> String {
+        let owner = self.players.get_mut(&StoryCaller::Owner).expect("the owner is there from the start");
         let created = owner.call("campaign_create", &json!({"name": "Another table", "gm_mode": "HUMAN"}), None);
         created.expect("a campaign")["id"].as_str().expect("an id").to_owned()
     }
@@ -120,8 +120,8 @@ fn answers_are_equal_on_every_surface() {
         ("session_start", json!({})),
     ];
     let answers = |surface| {
-        let place = Place::memory();
-        let mut player = Player::start(surface, &place.address);
+        let place = TestStore::memory();
+        let mut player = SurfaceClient::start(surface, &place.address);
         calls.iter().map(|(operation, input)| player.call(operation, input, None)).collect::<Vec<_>>()
     };
     let expected = answers(SURFACES[0]);
@@ -133,21 +133,22 @@ fn answers_are_equal_on_every_surface() {
 }
 
 /// The story in the file of this name.
-pub(crate) fn story(name: &str) -> Story {
-    read(&folder().join(name))
+pub(crate) fn load_story(name: &str) -> Story {
+    read_story(&stories_folder().join(name))
 }
 
-fn read(path: &Path) -> Story {
+fn read_story(path: &Path) -> Story {
     let text = std::fs::read_to_string(path).expect("a story is a text");
-    Story::read(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+    Story::parse(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
 }
 
-fn folder() -> PathBuf {
+fn stories_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
 }
 
-fn stories() -> Vec<PathBuf> {
-    let files = std::fs::read_dir(folder()).expect("the folder of stories").map(|file| file.expect("a file").path());
+fn story_paths() -> Vec<PathBuf> {
+    let files =
+        std::fs::read_dir(stories_folder()).expect("the folder of stories").map(|file| file.expect("a file").path());
     let is_story = |path: &PathBuf| {
         path.extension().is_some_and(|ending| ending == "md")
             && path.file_name().is_some_and(|name| name != "README.md")

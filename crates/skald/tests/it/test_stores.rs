@@ -4,12 +4,12 @@ use skald_testkit::TemporaryFolder;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A fresh store, by its address.
-pub(crate) struct Place {
+pub(crate) struct TestStore {
     pub(crate) address: String,
     _folder: Option<TemporaryFolder>,
 }
 
-impl Place {
+impl TestStore {
     pub(crate) fn memory() -> Self {
         Self { address: "memory".to_owned(), _folder: None }
     }
@@ -21,12 +21,12 @@ impl Place {
 
     /// A new schema in the PostgreSQL for tests.
     pub(crate) fn postgres() -> Self {
-        Self::schema_in(&told("SKALD_TEST_POSTGRES"))
+        Self::new_schema(&required_env("SKALD_TEST_POSTGRES"))
     }
 
     /// A new schema in this PostgreSQL.
-    pub(crate) fn schema_in(server: &str) -> Self {
-        let schema = fresh("program");
+    pub(crate) fn new_schema(server: &str) -> Self {
+        let schema = unique_name("program");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let (client, connection) =
@@ -39,12 +39,12 @@ impl Place {
 }
 
 /// An environment variable that `cargo xtask test` sets.
-pub(crate) fn told(name: &str) -> String {
+pub(crate) fn required_env(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; `cargo xtask test` sets it"))
 }
 
 /// A unique name.
-fn fresh(kind: &str) -> String {
+fn unique_name(kind: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("{kind}_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }

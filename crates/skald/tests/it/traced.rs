@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::process::{Running, skald};
-use crate::rest::Rest;
+use crate::process::{RunningProgram, skald_command};
+use crate::rest_client::RestClient;
 use skald_testkit::TemporaryFolder;
 
 const COMMANDS: usize = 20;
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A completed system call that matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum TracedCall {
     /// The number is that of the marker in the request or the answer.
     Arrived(usize),
     Answered(usize),
@@ -40,12 +40,12 @@ fn an_answer_comes_after_the_disk_has_it() {
         "-e",
         "trace=network,read,write,readv,writev,pwrite64,fdatasync,fsync",
     ]);
-    command.arg("-o").arg(&trace).arg(skald(&[]).get_program());
+    command.arg("-o").arg(&trace).arg(skald_command(&[]).get_program());
     command
         .args(["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "off", "--store", &store])
         .env_remove("SKALD_LOG");
-    let (server, address) = Running::greeted(command);
-    let mut rest = Rest::new(address);
+    let (server, address) = RunningProgram::start_server(command);
+    let mut rest = RestClient::new(address);
     let campaign_id = rest.open_campaign("traced");
     for number in 0..COMMANDS {
         let input = json!({"campaign_id": campaign_id, "text": format!("marker-{number}.")});
@@ -55,20 +55,21 @@ fn an_answer_comes_after_the_disk_has_it() {
     rest.call("roll", &json!({"expression": format!("1d6 # marker-{COMMANDS}.")}));
     drop(rest);
     server.signal("TERM");
-    assert!(server.end().0.success());
-    let seen = seen(&whole(&trace));
-    let place = |wanted: Seen| seen.iter().position(|seen| *seen == wanted).unwrap_or_else(|| panic!("no {wanted:?}"));
+    assert!(server.wait_for_exit().0.success());
+    let seen = parse_trace(&read_complete_trace(&trace));
+    let place =
+        |wanted: TracedCall| seen.iter().position(|seen| *seen == wanted).unwrap_or_else(|| panic!("no {wanted:?}"));
     for number in 0..COMMANDS {
-        let between = &seen[place(Seen::Arrived(number))..place(Seen::Answered(number))];
-        let written = between.iter().rposition(|seen| *seen == Seen::Written).expect("the log is written");
-        assert!(between[written..].contains(&Seen::Synchronised), "marker-{number}: {between:?}");
+        let between = &seen[place(TracedCall::Arrived(number))..place(TracedCall::Answered(number))];
+        let written = between.iter().rposition(|seen| *seen == TracedCall::Written).expect("the log is written");
+        assert!(between[written..].contains(&TracedCall::Synchronised), "marker-{number}: {between:?}");
     }
-    let between = &seen[place(Seen::Arrived(COMMANDS))..place(Seen::Answered(COMMANDS))];
-    assert!(!between.contains(&Seen::Synchronised), "what stores nothing waits for no disk: {between:?}");
+    let between = &seen[place(TracedCall::Arrived(COMMANDS))..place(TracedCall::Answered(COMMANDS))];
+    assert!(!between.contains(&TracedCall::Synchronised), "what stores nothing waits for no disk: {between:?}");
 }
 
 /// The whole trace, once it contains the program's exit.
-fn whole(trace: &Path) -> String {
+fn read_complete_trace(trace: &Path) -> String {
     let began = Instant::now();
     loop {
         let text = std::fs::read_to_string(trace).unwrap_or_default();
@@ -80,7 +81,7 @@ fn whole(trace: &Path) -> String {
     }
 }
 
-fn seen(trace: &str) -> Vec<Seen> {
+fn parse_trace(trace: &str) -> Vec<TracedCall> {
     // Threads whose synchronisation of the log has begun and not ended.
     let mut waiting: BTreeSet<&str> = BTreeSet::new();
     let mut all = Vec::new();
@@ -94,21 +95,21 @@ fn seen(trace: &str) -> Vec<Seen> {
         } else if (is_sync && is_log || call.contains("sync resumed>") && waiting.remove(thread))
             && call.ends_with("= 0")
         {
-            all.push(Seen::Synchronised);
+            all.push(TracedCall::Synchronised);
         } else if call.starts_with("pwrite64(") && is_log {
-            all.push(Seen::Written);
-        } else if let Some(number) = marker(call) {
+            all.push(TracedCall::Written);
+        } else if let Some(number) = marker_number(call) {
             if call.contains("POST /api/v1/") {
-                all.push(Seen::Arrived(number));
+                all.push(TracedCall::Arrived(number));
             } else if call.contains("HTTP/1.1 200") {
-                all.push(Seen::Answered(number));
+                all.push(TracedCall::Answered(number));
             }
         }
     }
     all
 }
 
-fn marker(call: &str) -> Option<usize> {
+fn marker_number(call: &str) -> Option<usize> {
     let (_, rest) = call.split_once("marker-")?;
     rest.split_once('.')?.0.parse().ok()
 }

@@ -6,11 +6,12 @@ mod postgres {
     use skald_journal::Cursor;
 
     use crate::program_under_test::{Surface, World};
-    use crate::rest::Rest;
-    use crate::test_stores::told;
+    use crate::rest_client::RestClient;
+    use crate::test_stores::required_env;
 
     const BORDERS: [u64; 3] = [1_000, 10_000, 100_000];
-    /// The first change is written this far before a border. A change takes two ids: one for its records, one to notify.
+    /// The first change is written this far before a border. A change takes two ids: one for its records, one to
+    /// notify.
     const BEFORE: u64 = 20;
     /// More records than there are in this test.
     const ALL: usize = 1_000;
@@ -24,24 +25,24 @@ mod postgres {
         let database = runtime.block_on(Database::connect());
         let world = World::on_new_postgres();
         let (writing, listening) = (world.serve(&[]), world.serve(&[]));
-        let mut rest = Rest::new(writing.address);
+        let mut rest = RestClient::new(writing.address);
         let campaigns = ["before", "after"].map(|name| rest.open_campaign(name));
         let uris = campaigns.each_ref().map(|campaign_id| format!("campaign://{campaign_id}/events"));
-        let mut news = listening.seat(Surface::Stateless).watch(&uris.each_ref().map(String::as_str));
+        let mut news = listening.client(Surface::Stateless).watch(&uris.each_ref().map(String::as_str));
         // Skip the notifications that come right after subscribing.
-        while news.comes() {}
+        while news.has_notification() {}
         let mut note =
             |turn: usize| drop(rest.call("session_note", &json!({"campaign_id": campaigns[turn], "text": "x"})));
         for border in BORDERS {
-            runtime.block_on(database.reach(border - BEFORE));
+            runtime.block_on(database.advance_to(border - BEFORE));
             listening.signal("STOP");
             note(0);
             let id = runtime.block_on(database.next_id());
             assert!(id < border, "the first change was not written before {border}");
-            runtime.block_on(database.reach(border));
+            runtime.block_on(database.advance_to(border));
             note(1);
             listening.signal("CONT");
-            assert_eq!([news.next(), news.next()], uris, "what was told of both sides of {border}");
+            assert_eq!([news.next_subject(), news.next_subject()], uris, "what was told of both sides of {border}");
             runtime.block_on(check_end(&world));
         }
     }
@@ -52,7 +53,7 @@ mod postgres {
         let records = journal.follow(Cursor::default(), ALL).await.expect("records");
         let places: Vec<Cursor> = records.into_iter().map(|(place, _)| place).collect();
         assert!(places.is_sorted(), "{places:?}");
-        assert_eq!(journal.end().await.expect("the end"), *places.last().expect("a record"));
+        assert_eq!(journal.end_cursor().await.expect("the end"), *places.last().expect("a record"));
     }
 
     /// The database that only this test uses.
@@ -60,7 +61,8 @@ mod postgres {
 
     impl Database {
         async fn connect() -> Self {
-            let connected = tokio_postgres::connect(&told("SKALD_TEST_NEW_POSTGRES"), tokio_postgres::NoTls).await;
+            let connected =
+                tokio_postgres::connect(&required_env("SKALD_TEST_NEW_POSTGRES"), tokio_postgres::NoTls).await;
             let (client, connection) = connected.expect("PostgreSQL answers");
             tokio::spawn(connection);
             let database = Self(client);
@@ -75,7 +77,7 @@ mod postgres {
         }
 
         /// Uses up transaction ids until this one.
-        async fn reach(&self, id: u64) {
+        async fn advance_to(&self, id: u64) {
             let block = format!("DO $$ BEGIN WHILE pg_current_xact_id() < '{id}'::xid8 LOOP COMMIT; END LOOP; END $$");
             self.0.batch_execute(&block).await.expect("ids are used up");
         }

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::program_under_test::{How, News, Seat, Surface, World, at_every_table, named};
+use crate::program_under_test::{
+    CallOptions, Notifications, Surface, TestClient, World, code_and_status, on_every_surface,
+};
 
-at_every_table! {
+on_every_surface! {
     req_mcp_6_the_state_is_read,
     req_mcp_7_and_13_the_commands_are_listed,
     req_mcp_8_and_9_a_command_is_done_and_answered,
@@ -31,7 +33,7 @@ macro_rules! in_every_world {
         mod $module {
             $(#[test]
             fn $scenario() {
-                super::$scenario(&crate::program_under_test::World::new(crate::program_under_test::Kind::$kind));
+                super::$scenario(&crate::program_under_test::World::new(crate::program_under_test::StoreKind::$kind));
             })+
         }
     };
@@ -56,20 +58,20 @@ const CATEGORIES: [&str; 10] = [
     "Snapshot",
 ];
 
-pub(crate) fn create(seat: &mut Seat, id: &str) {
+pub(crate) fn create_universe(seat: &mut TestClient, id: &str) {
     let answer = seat.ok("universe", &json!({"method": "create", "universeId": id, "name": "Sol"}));
     assert_eq!((&answer["universe"]["id"], &answer["universe"]["revision"]), (&json!(id), &json!(1)), "{answer}");
 }
 
-fn state(seat: &mut Seat, id: &str) -> Value {
+fn read_state(seat: &mut TestClient, id: &str) -> Value {
     seat.ok("get_universe_state", &json!({"universeId": id}))
 }
 
-pub(crate) fn send(seat: &mut Seat, id: &str, command: &Value) -> Value {
+pub(crate) fn send_command(seat: &mut TestClient, id: &str, command: &Value) -> Value {
     seat.ok("send_universe_command", &json!({"universeId": id, "command": command}))
 }
 
-pub(crate) fn star(id: &str, parent: Option<&str>) -> Value {
+pub(crate) fn add_star_command(id: &str, parent: Option<&str>) -> Value {
     json!({"type": "addStar", "id": id, "payload": {
         "name": id, "mass": 1, "radius": 1, "color": "#FFD700", "parentId": parent,
         "orbitalDistance": 10, "orbitalSpeed": 1, "orbitalPhase": 0
@@ -77,30 +79,30 @@ pub(crate) fn star(id: &str, parent: Option<&str>) -> Value {
 }
 
 /// REQ-MCP-6, REQ-MCP-12; scenarios 6a and 6b.
-fn req_mcp_6_the_state_is_read(seat: &mut Seat) {
-    create(seat, "u-1");
+fn req_mcp_6_the_state_is_read(seat: &mut TestClient) {
+    create_universe(seat, "u-1");
     let empty = json!({
         "stars": {}, "rootIds": [], "groups": {}, "rootGroupIds": [], "belts": {}, "smallBodyFields": {},
         "protoplanetaryDisks": {}, "nebulae": {}, "time": 0
     });
-    assert_eq!(state(seat, "u-1"), empty, "nine keys, always");
+    assert_eq!(read_state(seat, "u-1"), empty, "nine keys, always");
     for id in ["a", "b", "c"] {
-        send(seat, "u-1", &star(id, None));
+        send_command(seat, "u-1", &add_star_command(id, None));
     }
-    let now = state(seat, "u-1");
+    let now = read_state(seat, "u-1");
     assert_eq!(
         (&now["rootIds"], now["stars"].as_object().map(serde_json::Map::len)),
         (&json!(["a", "b", "c"]), Some(3))
     );
     let known = json!({"method": "create", "universeId": "u-2", "name": "Copy", "state": now});
     seat.ok("universe", &known);
-    assert_eq!(state(seat, "u-2"), now, "a state as it was read can be sent");
+    assert_eq!(read_state(seat, "u-2"), now, "a state as it was read can be sent");
 }
 
 /// REQ-MCP-7, REQ-MCP-13; scenarios 7 and 13.
-fn req_mcp_7_and_13_the_commands_are_listed(seat: &mut Seat) {
-    create(seat, "u-1");
-    let list = |seat: &mut Seat, category: Option<&str>| {
+fn req_mcp_7_and_13_the_commands_are_listed(seat: &mut TestClient) {
+    create_universe(seat, "u-1");
+    let list = |seat: &mut TestClient, category: Option<&str>| {
         let mut input = json!({"universeId": "u-1"});
         if let Some(category) = category {
             input["category"] = category.into();
@@ -123,7 +125,7 @@ fn req_mcp_7_and_13_the_commands_are_listed(seat: &mut Seat) {
         .map(|category| category["commands"].as_array().map_or(0, Vec::len))
         .sum();
     assert_eq!(commands, 25);
-    send(seat, "u-1", &star("a", None));
+    send_command(seat, "u-1", &add_star_command("a", None));
     assert_eq!(list(seat, None), before, "whatever the universe holds");
     let one = list(seat, Some("star-hierarchy"));
     assert_eq!(one["categories"][0]["title"], "Star Hierarchy");
@@ -131,33 +133,33 @@ fn req_mcp_7_and_13_the_commands_are_listed(seat: &mut Seat) {
     for spelling in ["Star hierarchy", "Star Hierarchy", "STAR HIERARCHY", " star-hierarchy "] {
         assert_eq!(list(seat, Some(spelling)), one, "{spelling}");
     }
-    let fault = seat.refused("list_universe_commands", &json!({"universeId": "u-1", "category": "stars"}));
+    let fault = seat.call_refused("list_universe_commands", &json!({"universeId": "u-1", "category": "stars"}));
     assert_eq!(
-        (named(&fault).0, &fault["path"], &fault["universeId"]),
+        (code_and_status(&fault).0, &fault["path"], &fault["universeId"]),
         ("INVALID_PARAMS", &json!("/category"), &json!("u-1"))
     );
     assert_eq!(fault["allowed"].as_array().map(Vec::len), Some(10));
 }
 
 /// REQ-MCP-8, REQ-MCP-9; scenarios 8 and 9. REST is among the surfaces: it is the same operation there.
-fn req_mcp_8_and_9_a_command_is_done_and_answered(seat: &mut Seat) {
-    create(seat, "u-1");
-    let answer = send(seat, "u-1", &json!({"type": "tick"}));
+fn req_mcp_8_and_9_a_command_is_done_and_answered(seat: &mut TestClient) {
+    create_universe(seat, "u-1");
+    let answer = send_command(seat, "u-1", &json!({"type": "tick"}));
     assert_eq!(
         (&answer["revision"], &answer["events"], &answer["changed"]),
         (&json!(2), &json!([]), &json!({"time": 1}))
     );
-    assert_eq!(answer["nextState"], state(seat, "u-1"));
-    send(seat, "u-1", &star("sun", None));
-    send(seat, "u-1", &star("earth", Some("sun")));
-    let answer = send(seat, "u-1", &json!({"type": "removeStar", "id": "sun"}));
+    assert_eq!(answer["nextState"], read_state(seat, "u-1"));
+    send_command(seat, "u-1", &add_star_command("sun", None));
+    send_command(seat, "u-1", &add_star_command("earth", Some("sun")));
+    let answer = send_command(seat, "u-1", &json!({"type": "removeStar", "id": "sun"}));
     let removed = json!(["sun", "earth"]);
     assert_eq!(answer["events"], json!([{"type": "starRemoved", "id": "sun", "removedIds": removed}]));
     assert_eq!((&answer["changed"], &answer["nextState"]["stars"]), (&json!({"stars": removed}), &json!({})));
 }
 
 /// REQ-MCP-14, REQ-MCP-16; scenarios 14a, 14b and 16.
-fn req_mcp_14_and_16_what_is_not_there_is_not_found(seat: &mut Seat) {
+fn req_mcp_14_and_16_what_is_not_there_is_not_found(seat: &mut TestClient) {
     for id in ["u-missing", "00000000-0000-0000-0000-000000000000", "", "a/b", "%", "ü"] {
         let calls = [
             (TOOLS[0], json!({"universeId": id})),
@@ -165,46 +167,49 @@ fn req_mcp_14_and_16_what_is_not_there_is_not_found(seat: &mut Seat) {
             (TOOLS[2], json!({"universeId": id, "command": {"type": "tick"}})),
         ];
         for (tool, input) in calls {
-            let fault = seat.refused(tool, &input);
-            assert_eq!(named(&fault), ("NOT_FOUND", "NotFound"), "{tool}");
+            let fault = seat.call_refused(tool, &input);
+            assert_eq!(code_and_status(&fault), ("NOT_FOUND", "NotFound"), "{tool}");
             assert_eq!(fault["universeId"], id, "{tool}");
             let message = fault["message"].as_str().expect("a message");
             assert!(message.contains("universe not found") && message.contains(id), "{message}");
         }
     }
-    assert_eq!(named(&seat.read("universe://u-missing").expect_err("nothing there")).0, "NOT_FOUND");
+    assert_eq!(code_and_status(&seat.read("universe://u-missing").expect_err("nothing there")).0, "NOT_FOUND");
 }
 
 /// REQ-MCP-15, REQ-MCP-16; scenario 15: the server goes on, and nothing was stored.
-fn req_mcp_15_and_16_a_refused_command_changes_nothing(seat: &mut Seat) {
-    create(seat, "u-42");
-    send(seat, "u-42", &star("sun", None));
-    let before = seat.listing("universe://u-42");
+fn req_mcp_15_and_16_a_refused_command_changes_nothing(seat: &mut TestClient) {
+    create_universe(seat, "u-42");
+    send_command(seat, "u-42", &add_star_command("sun", None));
+    let before = seat.read_ok("universe://u-42");
     let commands = [
         (json!({"type": "removeStar", "id": "mars"}), json!({"type": "starNotFound", "id": "mars"})),
         (
             json!({"type": "attachStar", "childId": "sun", "parentId": "sun"}),
             json!({"type": "attachFailed", "reason": "cycle", "childId": "sun", "parentId": "sun"}),
         ),
-        (star("sun", None), json!({"type": "addStarFailed", "reason": "duplicateId", "id": "sun", "field": "/id"})),
+        (
+            add_star_command("sun", None),
+            json!({"type": "addStarFailed", "reason": "duplicateId", "id": "sun", "field": "/id"}),
+        ),
         (json!({"type": "explode"}), json!({"type": "unknownCommand", "command": {"type": "explode"}})),
     ];
     for (command, event) in commands {
-        let fault = seat.refused(TOOLS[2], &json!({"universeId": "u-42", "command": command}));
-        assert_eq!(named(&fault), ("REJECTED", "FailedPrecondition"), "{fault}");
+        let fault = seat.call_refused(TOOLS[2], &json!({"universeId": "u-42", "command": command}));
+        assert_eq!(code_and_status(&fault), ("REJECTED", "FailedPrecondition"), "{fault}");
         assert_eq!((&fault["universeId"], &fault["events"][0]["type"]), (&json!("u-42"), &event["type"]), "{fault}");
         for (field, value) in event.as_object().expect("an object") {
             assert_eq!(&fault["events"][0][field], value, "{fault}");
         }
         assert!(fault["hint"].is_string());
     }
-    assert_eq!(seat.listing("universe://u-42"), before, "neither its state nor its revision");
-    send(seat, "u-42", &json!({"type": "tick"}));
+    assert_eq!(seat.read_ok("universe://u-42"), before, "neither its state nor its revision");
+    send_command(seat, "u-42", &json!({"type": "tick"}));
 }
 
-fn a_wrong_command_is_named_with_a_right_example(seat: &mut Seat) {
-    create(seat, "u-1");
-    let mut misspelt = star("sun", None);
+fn a_wrong_command_is_named_with_a_right_example(seat: &mut TestClient) {
+    create_universe(seat, "u-1");
+    let mut misspelt = add_star_command("sun", None);
     misspelt["payload"]["colour"] = json!("#FFFFFF");
     let cases = [
         (misspelt, "REJECTED", "/command/payload/colour"),
@@ -215,17 +220,20 @@ fn a_wrong_command_is_named_with_a_right_example(seat: &mut Seat) {
         (json!({"type": 7}), "INVALID_PARAMS", "/command/type"),
     ];
     for (command, code, path) in cases {
-        let fault = seat.refused(TOOLS[2], &json!({"universeId": "u-1", "command": command}));
-        assert_eq!((named(&fault).0, &fault["path"]), (code, &json!(path)), "{fault}");
+        let fault = seat.call_refused(TOOLS[2], &json!({"universeId": "u-1", "command": command}));
+        assert_eq!((code_and_status(&fault).0, &fault["path"]), (code, &json!(path)), "{fault}");
         assert!(fault["example"]["type"].is_string() && fault["universeId"] == "u-1", "{fault}");
     }
-    assert_eq!(named(&seat.refused(TOOLS[2], &json!({"command": {"type": "tick"}}))).0, "INVALID_PARAMS");
-    assert_eq!(seat.listing("universe://u-1")["revision"], 1);
+    assert_eq!(
+        code_and_status(&seat.call_refused(TOOLS[2], &json!({"command": {"type": "tick"}}))).0,
+        "INVALID_PARAMS"
+    );
+    assert_eq!(seat.read_ok("universe://u-1")["revision"], 1);
 }
 
 /// REQ-MCP-16: also if the input cannot be parsed, which is before the universe is looked up.
-fn req_mcp_16_every_error_names_the_universe(seat: &mut Seat) {
-    create(seat, "u-42");
+fn req_mcp_16_every_error_names_the_universe(seat: &mut TestClient) {
+    create_universe(seat, "u-42");
     for (tool, input) in [
         (TOOLS[0], json!({"universeId": "u-42", "view": "everything"})),
         (TOOLS[0], json!({"universeId": "u-42", "view": "summary", "limit": 3})),
@@ -239,88 +247,97 @@ fn req_mcp_16_every_error_names_the_universe(seat: &mut Seat) {
         ("universe", json!({"universeId": "u-42", "method": "rename"})),
         ("universe", json!({"universeId": "u-42", "method": "replace", "state": {"star": {}}})),
     ] {
-        let fault = seat.refused(tool, &input);
-        assert_eq!((named(&fault).0, &fault["universeId"]), ("INVALID_PARAMS", &json!("u-42")), "{tool} {input}");
+        let fault = seat.call_refused(tool, &input);
+        assert_eq!(
+            (code_and_status(&fault).0, &fault["universeId"]),
+            ("INVALID_PARAMS", &json!("u-42")),
+            "{tool} {input}"
+        );
     }
 }
 
 /// A client that reads a body and sends it back also sends its derived fields.
-fn what_was_read_can_be_sent_back(seat: &mut Seat) {
-    create(seat, "u-1");
-    let mut sun = star("sun", None);
+fn what_was_read_can_be_sent_back(seat: &mut TestClient) {
+    create_universe(seat, "u-1");
+    let mut sun = add_star_command("sun", None);
     sun["payload"]["children"] = json!([]);
     sun["payload"]["id"] = json!("sun");
-    send(seat, "u-1", &sun);
-    send(seat, "u-1", &star("earth", Some("sun")));
-    send(
+    send_command(seat, "u-1", &sun);
+    send_command(seat, "u-1", &add_star_command("earth", Some("sun")));
+    send_command(
         seat,
         "u-1",
         &json!({"type": "addGroup", "id": "arm", "payload": {"id": "arm", "name": "Arm", "children": []}}),
     );
-    let whole = state(seat, "u-1");
-    send(seat, "u-1", &json!({"type": "updateStar", "id": "sun", "payload": whole["stars"]["sun"]}));
-    send(seat, "u-1", &json!({"type": "updateStar", "id": "earth", "payload": whole["stars"]["earth"]}));
-    send(seat, "u-1", &json!({"type": "updateGroup", "id": "arm", "payload": whole["groups"]["arm"]}));
-    assert_eq!(state(seat, "u-1"), whole);
-    let mut mars = star("mars", None);
+    let whole = read_state(seat, "u-1");
+    send_command(seat, "u-1", &json!({"type": "updateStar", "id": "sun", "payload": whole["stars"]["sun"]}));
+    send_command(seat, "u-1", &json!({"type": "updateStar", "id": "earth", "payload": whole["stars"]["earth"]}));
+    send_command(seat, "u-1", &json!({"type": "updateGroup", "id": "arm", "payload": whole["groups"]["arm"]}));
+    assert_eq!(read_state(seat, "u-1"), whole);
+    let mut mars = add_star_command("mars", None);
     mars["payload"]["children"] = json!(["earth"]);
     for (command, path) in [
         (mars, "/command/payload/children"),
         (json!({"type": "updateStar", "id": "sun", "payload": {"children": []}}), "/command/payload/children"),
         (json!({"type": "updateStar", "id": "earth", "payload": {"parentId": null}}), "/command/payload/parentId"),
     ] {
-        let fault = seat.refused(TOOLS[2], &json!({"universeId": "u-1", "command": command}));
-        assert_eq!((named(&fault).0, &fault["path"]), ("REJECTED", &json!(path)), "{fault}");
+        let fault = seat.call_refused(TOOLS[2], &json!({"universeId": "u-1", "command": command}));
+        assert_eq!((code_and_status(&fault).0, &fault["path"]), ("REJECTED", &json!(path)), "{fault}");
         assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("attachStar")), "{fault}");
     }
-    assert_eq!(state(seat, "u-1"), whole);
+    assert_eq!(read_state(seat, "u-1"), whole);
 }
 
-fn keys_and_revisions_are_minded(seat: &mut Seat) {
-    create(seat, "u-1");
+fn keys_and_revisions_are_minded(seat: &mut TestClient) {
+    create_universe(seat, "u-1");
     let input = json!({"universeId": "u-1", "command": {"type": "tick", "dt": 5}});
-    let how = How { key: Some("once"), revision: Some(1) };
-    let first = seat.call_so(TOOLS[2], &input, how).expect("it stands at 1");
-    assert_eq!(seat.call_so(TOOLS[2], &input, how).expect("the same again"), first);
-    assert_eq!(state(seat, "u-1")["time"], 5);
+    let how = CallOptions { key: Some("once"), revision: Some(1) };
+    let first = seat.call_with(TOOLS[2], &input, how).expect("it stands at 1");
+    assert_eq!(seat.call_with(TOOLS[2], &input, how).expect("the same again"), first);
+    assert_eq!(read_state(seat, "u-1")["time"], 5);
     let other = json!({"universeId": "u-1", "command": {"type": "tick", "dt": 6}});
-    let fault = seat.call_so(TOOLS[2], &other, How { key: Some("once"), revision: None }).expect_err("another request");
-    assert_eq!(named(&fault).0, "IDEMPOTENCY_MISMATCH");
-    let fault = seat.call_so(TOOLS[2], &other, How { key: None, revision: Some(1) }).expect_err("it is at 2");
-    assert_eq!((named(&fault).0, &fault["universeId"]), ("REVISION_CONFLICT", &json!("u-1")));
+    let fault = seat
+        .call_with(TOOLS[2], &other, CallOptions { key: Some("once"), revision: None })
+        .expect_err("another request");
+    assert_eq!(code_and_status(&fault).0, "IDEMPOTENCY_MISMATCH");
+    let fault = seat.call_with(TOOLS[2], &other, CallOptions { key: None, revision: Some(1) }).expect_err("it is at 2");
+    assert_eq!((code_and_status(&fault).0, &fault["universeId"]), ("REVISION_CONFLICT", &json!("u-1")));
 }
 
-fn universes_are_kept(seat: &mut Seat) {
-    assert_eq!(seat.listing("universes://list"), json!({"universes": []}));
-    let campaign_id = crate::table::create_campaign(seat);
-    create(seat, "u 1/é");
+fn universes_are_kept(seat: &mut TestClient) {
+    assert_eq!(seat.read_ok("universes://list"), json!({"universes": []}));
+    let campaign_id = crate::documented_campaign::create_campaign(seat);
+    create_universe(seat, "u 1/é");
     let made = seat.ok("universe", &json!({"method": "create", "name": " Mine ", "campaignId": campaign_id}));
     let id = made["universe"]["id"].as_str().expect("an id").to_owned();
     assert!(id.starts_with("univ_") && made["universe"]["name"] == "Mine", "{made}");
-    let listed = seat.listing("universes://list");
+    let listed = seat.read_ok("universes://list");
     assert_eq!(listed, seat.ok("universe", &json!({"method": "list"})));
     assert_eq!(
         (&listed["universes"][0]["id"], &listed["universes"][0]["campaignId"]),
         (&json!(id), &json!(campaign_id))
     );
     seat.ok("universe", &json!({"method": "rename", "universeId": id, "name": "Ours"}));
-    let read = seat.listing(&format!("universe://{id}"));
+    let read = seat.read_ok(&format!("universe://{id}"));
     assert_eq!((&read["name"], &read["revision"]), (&json!("Ours"), &json!(2)));
-    assert_eq!(read["state"], state(seat, &id));
-    assert_eq!(seat.listing("universe://u%201%2F%C3%A9")["name"], "Sol", "any id can be read");
+    assert_eq!(read["state"], read_state(seat, &id));
+    assert_eq!(seat.read_ok("universe://u%201%2F%C3%A9")["name"], "Sol", "any id can be read");
     let gone = seat.ok("universe", &json!({"method": "delete", "universeId": id}));
     assert_eq!((&gone["deleted"], &gone["universe"]["name"]), (&json!(true), &json!("Ours")));
-    assert_eq!(named(&seat.refused(TOOLS[0], &json!({"universeId": id}))).0, "NOT_FOUND");
-    assert_eq!(seat.listing("universes://list")["universes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(code_and_status(&seat.call_refused(TOOLS[0], &json!({"universeId": id}))).0, "NOT_FOUND");
+    assert_eq!(seat.read_ok("universes://list")["universes"].as_array().map(Vec::len), Some(1));
 }
 
 /// REQ-MCP-1 to 5, scenarios 1 to 5, in both eras and on stdio.
 fn req_mcp_1_to_5_three_tools_are_registered(world: &World) {
     let server = world.serve(&["--toolsets", "universe"]);
-    let seats =
-        [server.seat(Surface::Session), server.seat(Surface::Stateless), world.stdio(&["--toolsets", "universe"])];
+    let seats = [
+        server.client(Surface::Session),
+        server.client(Surface::Stateless),
+        world.stdio_client(&["--toolsets", "universe"]),
+    ];
     for mut seat in seats {
-        let listed = seat.ask("tools/list", &json!({}));
+        let listed = seat.request("tools/list", &json!({}));
         let tools = listed["result"]["tools"].as_array().expect("tools");
         assert_eq!(tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect::<Vec<_>>(), TOOLS);
         for tool in tools {
@@ -340,8 +357,8 @@ fn req_mcp_1_to_5_three_tools_are_registered(world: &World) {
 
 /// REQ-MCP-10 to 12, scenarios 10 to 12: every answer is text, and JSON unless it is a refusal.
 fn req_mcp_10_to_12_answers_are_text(world: &World) {
-    let (mut seat, _server) = world.seat(Surface::Session);
-    create(&mut seat, "u-1");
+    let (mut seat, _server) = world.client(Surface::Session);
+    create_universe(&mut seat, "u-1");
     let calls = [
         (TOOLS[0], json!({"universeId": "u-1"}), false),
         (TOOLS[1], json!({"universeId": "u-1"}), false),
@@ -354,7 +371,7 @@ fn req_mcp_10_to_12_answers_are_text(world: &World) {
         (TOOLS[2], json!({"universeId": "u-1"}), true),
     ];
     for (tool, arguments, is_error) in calls {
-        let answer = seat.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        let answer = seat.request("tools/call", &json!({"name": tool, "arguments": arguments}));
         let result = &answer["result"];
         assert_eq!(result["isError"].as_bool().unwrap_or_default(), is_error, "{answer}");
         for entry in result["content"].as_array().expect("content") {
@@ -375,11 +392,11 @@ fn req_mcp_10_to_12_answers_are_text(world: &World) {
 }
 
 /// Subscribes, and skips the notifications that the newer MCP revision sends right after that.
-pub(crate) fn watch(seat: &mut Seat, surface: Surface, uris: &[&str]) -> News {
+pub(crate) fn watch_without_initial(seat: &mut TestClient, surface: Surface, uris: &[&str]) -> Notifications {
     let mut news = seat.watch(uris);
     if surface == Surface::Stateless {
         for uri in uris {
-            assert_eq!(&news.next(), uri, "announced once on entry");
+            assert_eq!(&news.next_subject(), uri, "announced once on entry");
         }
     }
     news
@@ -389,20 +406,25 @@ pub(crate) fn watch(seat: &mut Seat, surface: Surface, uris: &[&str]) -> News {
 #[test]
 fn a_change_is_told_to_those_who_watch() {
     let world = World::sqlite();
-    create(&mut world.stdio(&[]), "u-1");
+    create_universe(&mut world.stdio_client(&[]), "u-1");
     let (server, beside) = (world.serve(&[]), world.serve(&[]));
     for (round, surface) in [Surface::Session, Surface::Stateless].into_iter().enumerate() {
-        let mut news = watch(&mut server.seat(surface), surface, &["universe://u-1", "universes://list"]);
-        let mut writer = beside.seat(Surface::Rest);
-        send(&mut writer, "u-1", &star(&format!("s{round}"), None));
-        assert_eq!(news.next(), "universe://u-1");
-        writer.refused(TOOLS[2], &json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "nobody"}}));
+        let mut news =
+            watch_without_initial(&mut server.client(surface), surface, &["universe://u-1", "universes://list"]);
+        let mut writer = beside.client(Surface::Rest);
+        send_command(&mut writer, "u-1", &add_star_command(&format!("s{round}"), None));
+        assert_eq!(news.next_subject(), "universe://u-1");
+        writer.call_refused(TOOLS[2], &json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "nobody"}}));
         writer.ok("universe", &json!({"method": "rename", "universeId": "u-1", "name": "Sun"}));
-        assert_eq!([news.next(), news.next()], ["universe://u-1", "universes://list"]);
+        assert_eq!([news.next_subject(), news.next_subject()], ["universe://u-1", "universes://list"]);
         writer.ok("universe", &json!({"method": "replace", "universeId": "u-1", "state": {}}));
-        assert_eq!([news.next(), news.next()], ["universe://u-1", "universes://list"], "a state that is put");
+        assert_eq!(
+            [news.next_subject(), news.next_subject()],
+            ["universe://u-1", "universes://list"],
+            "a state that is put"
+        );
         writer.ok("universe", &json!({"method": "create", "name": "Another"}));
-        let mut heard = [news.next(), news.next()];
+        let mut heard = [news.next_subject(), news.next_subject()];
         heard.sort();
         assert_eq!(heard, ["list", "universes://list"]);
     }
@@ -412,47 +434,48 @@ fn a_change_is_told_to_those_who_watch() {
 #[test]
 fn a_change_is_told_to_nobody_else() {
     let world = World::sqlite();
-    let mut owner = world.stdio(&[]);
-    let [campaign_id, other] = [(); 2].map(|()| crate::table::create_campaign(&mut owner));
-    let (theirs, _) = world.token(&["theirs", "--role", "guest", "--for", &campaign_id]);
-    let (others, _) = world.token(&["others", "--role", "gm", "--for", &other]);
+    let mut owner = world.stdio_client(&[]);
+    let [campaign_id, other] = [(); 2].map(|()| crate::documented_campaign::create_campaign(&mut owner));
+    let (theirs, _) = world.create_token(&["theirs", "--role", "guest", "--for", &campaign_id]);
+    let (others, _) = world.create_token(&["others", "--role", "gm", "--for", &other]);
     let server = world.serve(&[]);
-    let seat = |token: &str| server.seat_of(Surface::Session, Some(token), "test");
-    let mut news = [&theirs, &others].map(|token| watch(&mut seat(token), Surface::Session, &["universe://u-1"]));
+    let seat = |token: &str| server.client_with(Surface::Session, Some(token), "test");
+    let mut news =
+        [&theirs, &others].map(|token| watch_without_initial(&mut seat(token), Surface::Session, &["universe://u-1"]));
     for (id, of) in [("u-1", &campaign_id), ("u-2", &other)] {
         owner.ok("universe", &json!({"method": "create", "universeId": id, "name": "Sol", "campaignId": of}));
     }
-    send(&mut owner, "u-1", &json!({"type": "tick"}));
+    send_command(&mut owner, "u-1", &json!({"type": "tick"}));
     owner.ok("universe", &json!({"method": "delete", "universeId": "u-1"}));
     let [theirs, others] = &mut news;
-    assert!(theirs.until("universe://u-1").len() <= 2);
-    assert_eq!(others.next(), "list", "of u-2, which is theirs");
-    assert!(!others.comes(), "and nothing of u-1");
+    assert!(theirs.read_until("universe://u-1").len() <= 2);
+    assert_eq!(others.next_subject(), "list", "of u-2, which is theirs");
+    assert!(!others.has_notification(), "and nothing of u-1");
 }
 
 /// A cursor leads to what is past the first page; and an id that is far too long costs no more time than another.
 #[test]
 fn everything_is_found_and_nothing_takes_long() {
-    let world = World::new(crate::program_under_test::Kind::Memory);
+    let world = World::new(crate::program_under_test::StoreKind::Memory);
     let server = world.serve(&[]);
-    let mut seat = server.seat(Surface::Session);
+    let mut seat = server.client(Surface::Session);
     for number in 0..52 {
-        create(&mut seat, &format!("u-{number}"));
+        create_universe(&mut seat, &format!("u-{number}"));
     }
-    let first = seat.listing("universes://list");
+    let first = seat.read_ok("universes://list");
     assert_eq!(first["universes"].as_array().map(Vec::len), Some(50));
     let cursor = first["nextCursor"].as_str().expect("a cursor");
-    let rest = seat.listing(&format!("universes://list?cursor={cursor}"));
+    let rest = seat.read_ok(&format!("universes://list?cursor={cursor}"));
     assert_eq!((rest["universes"].as_array().map(Vec::len), rest.get("nextCursor")), (Some(2), None));
-    let bodies: Vec<Value> = (0..100).map(|number| star(&format!("body-{number}"), None)).collect();
+    let bodies: Vec<Value> = (0..100).map(|number| add_star_command(&format!("body-{number}"), None)).collect();
     for body in &bodies {
-        send(&mut seat, "u-0", body);
+        send_command(&mut seat, "u-0", body);
     }
     let began = std::time::Instant::now();
-    let fault = seat.refused(TOOLS[0], &json!({"universeId": "u-0", "ids": ["b".repeat(2_000_000)]}));
-    assert_eq!(named(&fault).0, "NOT_FOUND");
+    let fault = seat.call_refused(TOOLS[0], &json!({"universeId": "u-0", "ids": ["b".repeat(2_000_000)]}));
+    assert_eq!(code_and_status(&fault).0, "NOT_FOUND");
     let unknown = json!({"universeId": "u-0", "command": {"type": "x".repeat(2_000_000)}});
-    let fault = seat.refused(TOOLS[2], &unknown);
+    let fault = seat.call_refused(TOOLS[2], &unknown);
     assert!(fault.to_string().len() < 20_000, "what was sent is not sent back whole");
     assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
 }

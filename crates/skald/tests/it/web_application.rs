@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use skald_testkit::{Client, Event, Reply};
 
-use crate::program_under_test::{Kind, Server, Surface, World, on_every_store};
-use crate::universe::star;
+use crate::program_under_test::{Server, StoreKind, Surface, World, on_every_store};
+use crate::universe::add_star_command;
 
 on_every_store! {
     two_pages_edit_and_nothing_is_lost,
@@ -68,10 +68,10 @@ impl<'a> Page<'a> {
         let path = format!("/universes/{id}/events");
         let mut events =
             Client::connect(self.server.address).open("GET", &path, &[("Accept", "text/event-stream")], b"");
-        assert_eq!(events.block().as_deref(), Some(":connected"));
+        assert_eq!(events.next_block().as_deref(), Some(":connected"));
         let (told, heard) = channel();
         std::thread::spawn(move || {
-            while let Some(event) = events.event() {
+            while let Some(event) = events.next_event() {
                 if told.send(event).is_err() {
                     break;
                 }
@@ -95,18 +95,18 @@ impl<'a> Page<'a> {
 
     /// Waits for the next event named `command`, the only name that the application listens to, and applies it. Ticks
     /// are ignored.
-    fn hear(&mut self) -> Event {
+    fn next_command(&mut self) -> Event {
         loop {
             let event = self.heard.as_ref().and_then(|heard| heard.recv_timeout(PATIENCE).ok()).expect("an event");
             if event.event == "command" && event.data["type"] != "tick" {
-                self.apply(&event.data);
+                self.apply_command(&event.data);
                 return event;
             }
         }
     }
 
     /// The part of the application's reducer that these tests need.
-    fn apply(&mut self, command: &Value) {
+    fn apply_command(&mut self, command: &Value) {
         let kind = command["type"].as_str().expect("a type").to_owned();
         let state = &mut self.state;
         match kind.as_str() {
@@ -138,13 +138,13 @@ impl<'a> Page<'a> {
     }
 }
 
-fn command(page: &mut Page, id: &str, command: &Value) {
+fn send_command(page: &mut Page, id: &str, command: &Value) {
     let answer = page.send("POST", &format!("/universes/{id}/commands"), command).expect("it is done");
     assert_eq!(answer.status, 200);
 }
 
-/// Two pages are open on one universe, and an agent and a script build at the same time. Everything that anybody saved or
-/// sent is there in the end, in the universe and on both pages, and the list has every universe.
+/// Two pages are open on one universe, and an agent and a script build at the same time. Everything that anybody saved
+/// or sent is there in the end, in the universe and on both pages, and the list has every universe.
 fn two_pages_edit_and_nothing_is_lost(server: &Server) {
     let (mut one, mut two) = (Page::open(server), Page::open(server));
     let others: Vec<String> = (0..60).map(|number| one.create(&format!("u{number}"), &json!({}))).collect();
@@ -156,18 +156,21 @@ fn two_pages_edit_and_nothing_is_lost(server: &Server) {
         page.load(&id);
     }
     let mut script = Page::open(server);
-    let mut agent = server.seat(Surface::Session);
+    let mut agent = server.client(Surface::Session);
     let mut names = Map::new();
     for round in 0..6 {
         // A script and an agent add bodies, and both pages see them come.
         let by_script = format!("script-{round}");
-        command(&mut script, &id, &star(&by_script, None));
+        send_command(&mut script, &id, &add_star_command(&by_script, None));
         let by_agent = format!("agent-{round}");
-        agent.ok("send_universe_command", &json!({"universeId": id, "command": star(&by_agent, Some(&by_script))}));
-        command(&mut script, &id, &json!({"type": "tick", "dt": 1}));
+        agent.ok(
+            "send_universe_command",
+            &json!({"universeId": id, "command": add_star_command(&by_agent, Some(&by_script))}),
+        );
+        send_command(&mut script, &id, &json!({"type": "tick", "dt": 1}));
         for page in [&mut one, &mut two] {
             assert_eq!(
-                (page.hear().data["id"].clone(), page.hear().data["id"].clone()),
+                (page.next_command().data["id"].clone(), page.next_command().data["id"].clone()),
                 (json!(by_script), json!(by_agent))
             );
         }
@@ -177,9 +180,9 @@ fn two_pages_edit_and_nothing_is_lost(server: &Server) {
         saver.save();
         saver.edit(&by_agent, "name", json!(format!("typed meanwhile {round}")));
         let signal = json!({"type": "updateStar", "id": by_script, "payload": {"mass": 100 + round}});
-        command(&mut script, &id, &signal);
+        send_command(&mut script, &id, &signal);
         for page in [&mut *saver, &mut *other] {
-            assert_eq!(page.hear().data, signal, "the save itself is no command");
+            assert_eq!(page.next_command().data, signal, "the save itself is no command");
         }
         let typed = &saver.state["stars"][by_agent.as_str()]["name"];
         assert_eq!(*typed, json!(format!("typed meanwhile {round}")), "its own save does not wipe it");
@@ -205,9 +208,9 @@ fn two_pages_edit_and_nothing_is_lost(server: &Server) {
     }
     // A snapshot sent as a command comes as an event.
     let snapshot = json!({"type": "replaceSnapshot", "snapshot": {"stars": {}, "rootIds": []}});
-    command(&mut script, &id, &snapshot);
-    assert_eq!(one.hear().data["type"], "replaceSnapshot");
-    assert_eq!((&one.state["stars"], &two.hear().data["type"]), (&json!({}), &json!("replaceSnapshot")));
+    send_command(&mut script, &id, &snapshot);
+    assert_eq!(one.next_command().data["type"], "replaceSnapshot");
+    assert_eq!((&one.state["stars"], &two.next_command().data["type"]), (&json!({}), &json!("replaceSnapshot")));
     // Deleting it again, from another page, is a 404.
     assert_eq!(one.send("DELETE", &format!("/universes/{id}"), &Value::Null).expect("gone").status, 204);
     let again = two.send("DELETE", &format!("/universes/{id}"), &Value::Null).expect_err("gone already");
@@ -216,8 +219,8 @@ fn two_pages_edit_and_nothing_is_lost(server: &Server) {
 }
 
 /// A body as the application's inspector may save it.
-fn body(id: &str, fields: &Value) -> Value {
-    let mut body = star(id, None)["payload"].take();
+fn editor_body(id: &str, fields: &Value) -> Value {
+    let mut body = add_star_command(id, None)["payload"].take();
     (body["id"], body["children"]) = (json!(id), json!([]));
     for (field, value) in fields.as_object().expect("fields") {
         body[field] = value.clone();
@@ -242,16 +245,16 @@ fn what_the_editor_makes_is_stored(server: &Server) {
     let long = "n".repeat(300);
     let state = json!({
         "stars": {
-            "far": body("far", &json!({"eccentricity": 1.2, "semiMajorAxis": 10, "ring": ring})),
-            "long": body("long", &json!({"name": long})),
-            "rogue": body("rogue", &json!({"isRoguePlanet": true, "roguePlanet": rogue})),
+            "far": editor_body("far", &json!({"eccentricity": 1.2, "semiMajorAxis": 10, "ring": ring})),
+            "long": editor_body("long", &json!({"name": long})),
+            "rogue": editor_body("rogue", &json!({"isRoguePlanet": true, "roguePlanet": rogue})),
         },
         "rootIds": ["far", "long"],
         "protoplanetaryDisks": {"disk": disk},
     });
     let id = page.create(&long, &state);
     page.load(&id);
-    command(&mut page, &id, &json!({"type": "tick", "dt": 90}));
+    send_command(&mut page, &id, &json!({"type": "tick", "dt": 90}));
     let saved = page.send("PUT", &format!("/universes/{id}"), &json!({"state": state})).expect("it is stored").json();
     assert_eq!((saved.get("repaired"), &saved["state"]["time"]), (None, &json!(90)), "without a time it stays");
     assert_eq!(saved["name"], json!(long));
@@ -259,7 +262,7 @@ fn what_the_editor_makes_is_stored(server: &Server) {
         assert_eq!(saved["state"][map], state[map], "as it was sent");
     }
     assert_eq!(saved["state"]["rootIds"], state["rootIds"]);
-    let mut agent = server.seat(Surface::Session);
+    let mut agent = server.client(Surface::Session);
     let view = agent.ok("get_universe_state", &json!({"universeId": id, "view": "body", "ids": ["far"]}));
     let shown = &view["body"]["body"];
     assert_eq!((&shown["eccentricity"], &shown["ring"]["opacity"]), (&json!(0.99), &json!(1)));
@@ -279,7 +282,7 @@ fn a_repair_is_told(server: &Server) {
     let group = |id: &str, parent: Value| json!({"id": id, "name": id, "children": [], "parentGroupId": parent});
     // The middle of three nested groups was removed, three others are in a cycle, and a field was left empty.
     let state = json!({
-        "stars": {"sun": body("sun", &json!({"mass": null}))},
+        "stars": {"sun": editor_body("sun", &json!({"mass": null}))},
         "rootIds": ["sun"],
         "groups": {
             "top": group("top", Value::Null), "low": group("low", json!("top")),
@@ -318,14 +321,14 @@ fn a_repair_is_told(server: &Server) {
     let command = json!({"type": "replaceSnapshot", "snapshot": state});
     let answer = page.send("POST", "/universes/u-1/commands", &command).expect("it is done").json();
     assert!(paths(&answer).contains(&"/command/snapshot/groups/top/children".to_owned()), "{answer}");
-    let mut agent = server.seat(Surface::Session);
+    let mut agent = server.client(Surface::Session);
     let replace = json!({"method": "replace", "universeId": "u-1", "state": state});
     assert_eq!(paths(&agent.ok("universe", &replace)), expected);
     // Of many repairs, the first are listed and the others counted.
     let many: Map<String, Value> = (0..150)
         .map(|number| {
             let id = format!("s{number}");
-            (id.clone(), body(&id, &json!({"mass": null})))
+            (id.clone(), editor_body(&id, &json!({"mass": null})))
         })
         .collect();
     let ids: Vec<&String> = many.keys().collect();
@@ -388,7 +391,7 @@ fn errors_can_be_printed(server: &Server) {
 /// does.
 #[test]
 fn the_published_page_may_call_where_it_is_allowed() {
-    let world = World::new(Kind::Memory);
+    let world = World::new(StoreKind::Memory);
     let origin = ("Origin", "https://adrianmartinezcode.github.io");
     for (options, status) in [(&[][..], 403), (&["--allowed-origins", "https://adrianmartinezcode.github.io"][..], 200)]
     {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use skald_domain::decider::{Decider, Given};
+use skald_domain::decider::{Decider, DecisionContext};
 use skald_journal::{Journal, StreamKind, StreamName, Streams, Submission, WholeSnapshot};
 use skald_store::{Sqlite, SqliteSettings};
 
@@ -26,11 +26,11 @@ impl Decider for Counter {
     type Refusal = ();
     type State = u64;
 
-    fn decide(_state: &u64, note: &String, _given: &Given) -> Result<Vec<Counted>, ()> {
+    fn decide(_state: &u64, note: &String, _given: &DecisionContext) -> Result<Vec<Counted>, ()> {
         Ok(vec![Counted { note: note.clone() }])
     }
 
-    fn evolve(state: u64, _event: &Counted, _given: &Given) -> u64 {
+    fn evolve(state: u64, _event: &Counted, _given: &DecisionContext) -> u64 {
         state + 1
     }
 }
@@ -41,13 +41,13 @@ impl StreamKind for Counter {
     type Parts = WholeSnapshot<u64>;
     type ReadCache = ();
 
-    fn kind(_event: &Counted) -> &'static str {
+    fn event_kind(_event: &Counted) -> &'static str {
         "counted"
     }
 }
 
 pub(crate) fn ask() -> Submission<Counter> {
-    let given = Given { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
+    let given = DecisionContext { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
     Submission::new("x".repeat(BODY_BYTES), given)
 }
 
@@ -88,7 +88,7 @@ impl Driven {
 
 /// Writers that each send the next command when the last was answered.
 pub(crate) async fn drive(journal: Arc<dyn Journal>, writers: usize, streams: usize, time: Duration) -> Driven {
-    let wakes = journal.wakes();
+    let wakes = journal.subscribe_appends();
     let before = *wakes.borrow();
     let open = Arc::new(Streams::<Counter>::new(journal));
     let names: Vec<StreamName> = (0..streams).map(|number| StreamName::new("counter", &number.to_string())).collect();

@@ -9,8 +9,8 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::database_error::{Trouble, explain};
-use super::session::WAIT;
+use super::database_error::{StatementError, error_message};
+use super::session::DATABASE_TIMEOUT;
 use super::tls::{self, Trust};
 use crate::OpenError;
 
@@ -24,14 +24,14 @@ pub(super) struct Database {
     tls: MakeRustlsConnect,
 }
 
-type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+type TlsStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 impl Database {
-    pub(super) fn at(address: &str) -> Result<Self, OpenError> {
+    pub(super) fn from_address(address: &str) -> Result<Self, OpenError> {
         let failed = |why: String| OpenError::Failed { what: "the database".to_owned(), why };
-        let (address, asked) = AddressOptions::taken_from(address);
-        let (mode, trust) = asked.resolved().map_err(failed)?;
-        let mut config: Config = address.parse().map_err(|error| failed(explain(&error)))?;
+        let (address, asked) = AddressOptions::extract_from(address);
+        let (mode, trust) = asked.resolve().map_err(failed)?;
+        let mut config: Config = address.parse().map_err(|error| failed(error_message(&error)))?;
         config.ssl_mode(mode).keepalives_idle(Duration::from_secs(10));
         if config.get_application_name().is_none() {
             config.application_name("skald");
@@ -40,10 +40,10 @@ impl Database {
             // Share the timeout, so that a host that never answers leaves time for the other hosts, or for its own
             // second address.
             let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
-            config.connect_timeout(WAIT / u32::try_from(hosts + 1).unwrap_or(u32::MAX));
+            config.connect_timeout(DATABASE_TIMEOUT / u32::try_from(hosts + 1).unwrap_or(u32::MAX));
         }
         let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
-        let tls = tls::client(&trust, is_direct).map_err(failed)?;
+        let tls = tls::client_config(&trust, is_direct).map_err(failed)?;
         Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
     }
 
@@ -53,12 +53,12 @@ impl Database {
     }
 
     /// The error for a database that could not be opened.
-    pub(super) fn not_opened(&self, trouble: &Trouble) -> OpenError {
-        let (what, why) = (self.name(), trouble.words());
-        if trouble.is_passing() { OpenError::Unreachable { what, why } } else { OpenError::Failed { what, why } }
+    pub(super) fn to_open_error(&self, trouble: &StatementError) -> OpenError {
+        let (what, why) = (self.name(), trouble.message());
+        if trouble.is_temporary() { OpenError::Unreachable { what, why } } else { OpenError::Failed { what, why } }
     }
 
-    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Stream>), tokio_postgres::Error> {
+    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, TlsStream>), tokio_postgres::Error> {
         self.config.connect(self.tls.clone()).await
     }
 }
@@ -72,7 +72,7 @@ struct AddressOptions {
 
 impl AddressOptions {
     /// Returns the address without these parameters, and their values.
-    fn taken_from(address: &str) -> (String, Self) {
+    fn extract_from(address: &str) -> (String, Self) {
         let mut asked = Self::default();
         let Some((place, query)) = address.split_once('?') else { return (address.to_owned(), asked) };
         let rest: Vec<&str> = query
@@ -93,7 +93,7 @@ impl AddressOptions {
     }
 
     /// The TLS mode and the trusted certificates, or why the parameters are refused.
-    fn resolved(&self) -> Result<(SslMode, Trust), String> {
+    fn resolve(&self) -> Result<(SslMode, Trust), String> {
         let root = self.root.as_deref();
         let file = root.filter(|root| *root != "system").map(PathBuf::from);
         // As in other clients: with the system's authorities, the name is verified by default.
@@ -121,8 +121,8 @@ impl AddressOptions {
 mod tests {
     use super::*;
 
-    fn resolved(query: &str) -> Result<(SslMode, Trust), String> {
-        AddressOptions::taken_from(&format!("postgres://skald@db.example/world?{query}")).1.resolved()
+    fn resolve_query(query: &str) -> Result<(SslMode, Trust), String> {
+        AddressOptions::extract_from(&format!("postgres://skald@db.example/world?{query}")).1.resolve()
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
                 Trust::AuthorityAndName(Some(file())),
             ),
         ] {
-            assert_eq!(resolved(query), Ok((mode, trust)), "{query}");
+            assert_eq!(resolve_query(query), Ok((mode, trust)), "{query}");
         }
     }
 
@@ -157,7 +157,7 @@ mod tests {
             ("sslmode=verify-ca", "needs sslrootcert=FILE"),
             ("sslmode=verify-ca&sslrootcert=system", "needs sslrootcert=FILE"),
         ] {
-            let refused = resolved(query).unwrap_err();
+            let refused = resolve_query(query).unwrap_err();
             assert!(refused.contains(words), "{query}: {refused}");
         }
     }
@@ -166,10 +166,10 @@ mod tests {
     fn the_rest_of_an_address_is_left_alone() {
         let address = "postgres://skald:p%26w@db.example:5433,other.example/world";
         let (rest, asked) =
-            AddressOptions::taken_from(&format!("{address}?sslmode=require&options=-csearch_path%3Dx&a=b"));
+            AddressOptions::extract_from(&format!("{address}?sslmode=require&options=-csearch_path%3Dx&a=b"));
         assert_eq!(rest, format!("{address}?options=-csearch_path%3Dx&a=b"));
         assert_eq!(asked.mode.as_deref(), Some("require"));
-        assert_eq!(AddressOptions::taken_from(&format!("{address}?sslmode=require")).0, address);
-        assert_eq!(AddressOptions::taken_from(address), (address.to_owned(), AddressOptions::default()));
+        assert_eq!(AddressOptions::extract_from(&format!("{address}?sslmode=require")).0, address);
+        assert_eq!(AddressOptions::extract_from(address), (address.to_owned(), AddressOptions::default()));
     }
 }

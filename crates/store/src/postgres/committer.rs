@@ -9,17 +9,17 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_postgres::Row;
 
-use super::database_error::Trouble;
+use super::database_error::StatementError;
 use super::reconnecting_connection::ReconnectingConnection;
 use super::rows;
-use super::session::{DatabaseSession, Parameters, WAIT};
+use super::session::{DATABASE_TIMEOUT, DatabaseSession, Parameters};
 use super::sql;
 use crate::answer_digest::answer_column;
 use crate::rebase_batch::MISSED_MAX;
-use crate::signed_number::signed;
+use crate::signed_number::to_i64;
 
 /// How long a commit waits for more jobs, and only while there are fewer than in the last one.
-const GATHER: Duration = Duration::from_micros(150);
+const GATHER_WAIT: Duration = Duration::from_micros(150);
 /// Rows after which a commit takes no more.
 const ROWS_MAX: usize = 1_024;
 /// How often a batch is decided again because another node was faster.
@@ -32,11 +32,11 @@ pub(super) struct CommitJob {
 }
 
 impl CommitJob {
-    fn rows(&self) -> usize {
+    fn row_count(&self) -> usize {
         self.append.batch.records.len()
     }
 
-    fn answer(self, answer: Result<(), StoreError>) {
+    fn send_answer(self, answer: Result<(), StoreError>) {
         // The receiver is gone if the caller gave up.
         let _ = self.answer.send(answer);
     }
@@ -54,28 +54,28 @@ impl Committer {
     /// Runs until all senders are dropped.
     pub(super) async fn run(mut self) {
         let (mut last, mut waiting) = (0, VecDeque::new());
-        while let Some(group) = self.gather(&mut waiting, last).await {
+        while let Some(group) = self.gather_group(&mut waiting, last).await {
             last = group.len();
             if group.is_empty() {
                 continue;
             }
-            match self.link.session(Instant::now() + WAIT).await {
-                Ok(session) => self.store(&session, group, &mut waiting).await,
+            match self.link.session(Instant::now() + DATABASE_TIMEOUT).await {
+                Ok(session) => self.store_group(&session, group, &mut waiting).await,
                 Err(error) => answer_all(group, &error),
             }
         }
     }
 
     /// Collects the next group of jobs: each stream once, since one statement can move a head only once.
-    async fn gather(&mut self, waiting: &mut VecDeque<CommitJob>, last: usize) -> Option<Vec<CommitJob>> {
+    async fn gather_group(&mut self, waiting: &mut VecDeque<CommitJob>, last: usize) -> Option<Vec<CommitJob>> {
         if waiting.is_empty() {
             waiting.push_back(self.jobs.recv().await?);
         }
-        let mut rows: usize = waiting.iter().map(CommitJob::rows).sum();
-        let deadline = Instant::now() + GATHER;
+        let mut rows: usize = waiting.iter().map(CommitJob::row_count).sum();
+        let deadline = Instant::now() + GATHER_WAIT;
         while rows < ROWS_MAX {
             if let Ok(job) = self.jobs.try_recv() {
-                rows += job.rows();
+                rows += job.row_count();
                 waiting.push_back(job);
             } else if waiting.len() < last && Instant::now() < deadline {
                 // Yield instead of sleeping: the runtime's timers are too coarse for so short a wait.
@@ -94,8 +94,8 @@ impl Committer {
     }
 
     /// Stores a group, and answers the jobs that are stored or cannot be. The others go back to `waiting`.
-    async fn store(&self, session: &DatabaseSession, group: Vec<CommitJob>, waiting: &mut VecDeque<CommitJob>) {
-        match append(session, &group).await {
+    async fn store_group(&self, session: &DatabaseSession, group: Vec<CommitJob>, waiting: &mut VecDeque<CommitJob>) {
+        match append_group(session, &group).await {
             Ok(stored) => {
                 if !stored.is_empty() {
                     self.wakes.send_modify(|wakes| *wakes += 1);
@@ -104,44 +104,48 @@ impl Committer {
                 let (done, missed): (Vec<_>, Vec<_>) =
                     group.into_iter().partition(|job| stored.contains(job.append.stream.as_str()));
                 for job in done {
-                    job.answer(Ok(()));
+                    job.send_answer(Ok(()));
                 }
                 for job in missed {
                     waiting.extend(decide_again(session, job).await);
                 }
             }
-            Err(trouble) if trouble.is_collision() => waiting.extend(group),
+            Err(trouble) if trouble.is_transaction_rollback() => waiting.extend(group),
             // Store the jobs one by one, so that a job that can never be stored does not fail the others.
             Err(trouble) if trouble.is_refusal() && group.len() > 1 => {
                 for job in group {
-                    Box::pin(self.store(session, vec![job], waiting)).await;
+                    Box::pin(self.store_group(session, vec![job], waiting)).await;
                 }
             }
             // If the connection is lost, whether the group was stored is unknown.
-            Err(trouble) => answer_all(group, &trouble.explain()),
+            Err(trouble) => answer_all(group, &trouble.to_store_error()),
         }
     }
 }
 
 fn answer_all(group: Vec<CommitJob>, error: &StoreError) {
     for job in group {
-        job.answer(Err(error.clone()));
+        job.send_answer(Err(error.clone()));
     }
 }
 
 /// Runs a statement with the full timeout.
-async fn query(session: &DatabaseSession, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
-    session.query(text, parameters, Instant::now() + WAIT).await
+async fn query_with_timeout(
+    session: &DatabaseSession,
+    text: &'static str,
+    parameters: Parameters<'_>,
+) -> Result<Vec<Row>, StatementError> {
+    session.query(text, parameters, Instant::now() + DATABASE_TIMEOUT).await
 }
 
 /// Appends the batches of all jobs in one statement. Returns the streams whose batches were stored.
-async fn append(session: &DatabaseSession, group: &[CommitJob]) -> Result<HashSet<String>, Trouble> {
-    let mut columns = Columns::default();
+async fn append_group(session: &DatabaseSession, group: &[CommitJob]) -> Result<HashSet<String>, StatementError> {
+    let mut columns = AppendColumns::default();
     for job in group {
-        columns.add(&job.append);
+        columns.add_append(&job.append);
     }
-    let Columns { heads, records, commands, puts, deletes, side_rows } = &columns;
-    let rows = query(
+    let AppendColumns { heads, records, commands, puts, deletes, side_rows } = &columns;
+    let rows = query_with_timeout(
         session,
         sql::APPEND,
         &[
@@ -190,7 +194,7 @@ type OptionalBytes<'a> = Vec<Option<&'a [u8]>>;
 
 /// The parameters of the statement, column by column.
 #[derive(Default)]
-struct Columns<'a> {
+struct AppendColumns<'a> {
     heads: (Texts<'a>, Vec<i32>, Vec<i64>, Bytes<'a>, Vec<i64>, Bytes<'a>),
     records: (Texts<'a>, Vec<i64>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>, Bytes<'a>, Bytes<'a>, OptionalBytes<'a>),
     commands: (Texts<'a>, Texts<'a>, Bytes<'a>, Vec<i64>, Texts<'a>),
@@ -199,19 +203,19 @@ struct Columns<'a> {
     side_rows: (Texts<'a>, Texts<'a>, Texts<'a>, Texts<'a>),
 }
 
-impl<'a> Columns<'a> {
-    fn add(&mut self, append: &'a Append) {
+impl<'a> AppendColumns<'a> {
+    fn add_append(&mut self, append: &'a Append) {
         let (stream, batch) = (append.stream.as_str(), &append.batch);
         let Some(last) = batch.records.last() else { return };
         self.heads.0.push(stream);
         self.heads.1.push(i32::from(append.stream.shard()));
-        self.heads.2.push(signed(batch.expected.revision));
+        self.heads.2.push(to_i64(batch.expected.revision));
         self.heads.3.push(&batch.expected.hash);
-        self.heads.4.push(signed(last.revision));
+        self.heads.4.push(to_i64(last.revision));
         self.heads.5.push(&last.hash);
         for record in &batch.records {
             self.records.0.push(stream);
-            self.records.1.push(signed(record.revision));
+            self.records.1.push(to_i64(record.revision));
             self.records.2.push(&record.kind);
             self.records.3.push(record.at.as_microsecond());
             self.records.4.push(&record.by);
@@ -224,7 +228,7 @@ impl<'a> Columns<'a> {
             self.commands.0.push(stream);
             self.commands.1.push(&key.key);
             self.commands.2.push(&key.request);
-            self.commands.3.push(signed(*revision));
+            self.commands.3.push(to_i64(*revision));
             self.commands.4.push(answer);
         }
         for row in &batch.side_rows {
@@ -256,38 +260,42 @@ impl<'a> Columns<'a> {
 /// Decides a batch again after a conflict, or answers its job. Returns the job if its batch is to be stored next.
 async fn decide_again(session: &DatabaseSession, mut job: CommitJob) -> Option<CommitJob> {
     job.attempts += 1;
-    let (head, missed) = match missed(session, &job.append).await {
+    let (head, missed) = match read_concurrent_appends(session, &job.append).await {
         Ok(found) => found,
         Err(trouble) => {
-            job.answer(Err(trouble.explain()));
+            job.send_answer(Err(trouble.to_store_error()));
             return None;
         }
     };
     let is_stuck = missed.records.is_empty() && missed.answered.is_empty();
     let is_too_much = missed.records.len() > MISSED_MAX || job.attempts > ATTEMPTS;
     let Some(again) = job.append.again.as_mut().filter(|_| !is_stuck && !is_too_much) else {
-        job.answer(Err(StoreError::Conflict { head }));
+        job.send_answer(Err(StoreError::Conflict { head }));
         return None;
     };
     if let Some(batch) = again(missed) {
         job.append.batch = batch;
         return Some(job);
     }
-    job.answer(Ok(()));
+    job.send_answer(Ok(()));
     None
 }
 
-async fn missed(session: &DatabaseSession, append: &Append) -> Result<(Head, ConcurrentAppends), Trouble> {
+async fn read_concurrent_appends(
+    session: &DatabaseSession,
+    append: &Append,
+) -> Result<(Head, ConcurrentAppends), StatementError> {
     let (stream, batch) = (append.stream.as_str(), &append.batch);
     let keys: Vec<&str> = batch.answers.iter().map(|command| command.key.key.as_str()).collect();
     // Read the records before the answers: a key that is answered later is found in the next attempt.
-    let limit = crate::signed_number::rows(MISSED_MAX + 1);
-    let records = query(session, sql::READ, &[&stream, &signed(batch.expected.revision), &limit]).await?;
-    let answered = query(session, sql::ANSWERED, &[&stream, &keys]).await?;
-    let head = query(session, sql::HEAD, &[&stream]).await?;
+    let limit = crate::signed_number::page_limit(MISSED_MAX + 1);
+    let records =
+        query_with_timeout(session, sql::READ_RECORDS, &[&stream, &to_i64(batch.expected.revision), &limit]).await?;
+    let answered = query_with_timeout(session, sql::FIND_ANSWERS, &[&stream, &keys]).await?;
+    let head = query_with_timeout(session, sql::HEAD, &[&stream]).await?;
     let missed = ConcurrentAppends {
         records: records.iter().map(rows::record).collect(),
-        answered: answered.iter().map(rows::command).collect(),
+        answered: answered.iter().map(rows::answer).collect(),
     };
     Ok((head.first().map(rows::head).unwrap_or_default(), missed))
 }

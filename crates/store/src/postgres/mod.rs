@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, try_join, try_join_all};
 use skald_journal::{
-    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, SideRows, Snapshot,
-    StoreError, StoreHealth, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SideRows,
+    Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName,
 };
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -29,15 +29,15 @@ use tokio::time::timeout;
 
 use crate::OpenError;
 use crate::random_mark::random_mark;
-use crate::signed_number::{before_all, rows as page, signed, small};
-use crate::snapshots::{marked, read_apart};
+use crate::signed_number::{first_page_position, page_limit, to_i32, to_i64};
+use crate::snapshots::{assign_mark, read_on_blocking_thread};
 use address::Database;
 use committer::{CommitJob, Committer};
-use database_error::Trouble;
+use database_error::StatementError;
 use notifier::Notifier;
 use reconnecting_connection::ReconnectingConnection;
 use schema::{finish_migrations, migrate};
-use session::{Parameters, WAIT};
+use session::{DATABASE_TIMEOUT, Parameters};
 use status::Status;
 
 /// Tasks that commit. More connections would mean smaller batches.
@@ -45,7 +45,7 @@ const COMMITTERS: usize = 2;
 /// Batches that may wait for each committer.
 const QUEUE: usize = 4_096;
 /// The delay after which followers are woken again for records that a running transaction still hides.
-const HIDDEN: Duration = Duration::from_millis(10);
+const HIDDEN_WAKE_DELAY: Duration = Duration::from_millis(10);
 
 /// A journal in a database that other nodes use too.
 pub struct Postgres {
@@ -64,12 +64,12 @@ pub struct Postgres {
 impl Postgres {
     /// Connects, and brings the schema up to date.
     pub async fn open(address: &str) -> Result<Arc<Self>, OpenError> {
-        let database = Database::at(address)?;
+        let database = Database::from_address(address)?;
         let has_tokens_in_rows = AtomicBool::new(migrate(&database).await?);
         let (wakes, news, status) = (watch::Sender::new(0), Arc::new(Notify::new()), Arc::new(Status::new()));
         let link = |number| ReconnectingConnection::open(&database, number, Arc::clone(&status));
         let links = try_join(link(COMMITTERS), try_join_all((0..COMMITTERS).map(link))).await;
-        let (reading, committing) = links.map_err(|trouble| database.not_opened(&trouble))?;
+        let (reading, committing) = links.map_err(|trouble| database.to_open_error(&trouble))?;
         let mut jobs = Vec::with_capacity(COMMITTERS);
         for link in committing {
             let (sender, receiver) = mpsc::channel(QUEUE);
@@ -87,13 +87,13 @@ impl Postgres {
 
 impl Postgres {
     /// Wakes followers again after a short delay. Several calls in that time cause one wake-up.
-    fn wake_later(&self) {
+    fn schedule_wake(&self) {
         if self.is_waking.swap(true, Ordering::AcqRel) {
             return;
         }
         let (wakes, is_waking) = (self.wakes.clone(), Arc::clone(&self.is_waking));
         tokio::spawn(async move {
-            tokio::time::sleep(HIDDEN).await;
+            tokio::time::sleep(HIDDEN_WAKE_DELAY).await;
             is_waking.store(false, Ordering::Release);
             wakes.send_modify(|wakes| *wakes += 1);
         });
@@ -107,7 +107,7 @@ impl Drop for Postgres {
     }
 }
 
-fn closed() -> StoreError {
+fn closed_error() -> StoreError {
     StoreError::Unavailable("the committing task has ended".to_owned())
 }
 
@@ -122,18 +122,20 @@ impl Journal for Postgres {
         let jobs = &self.jobs[usize::from(append.stream.shard()) % self.jobs.len()];
         let sent = jobs.try_send(CommitJob { append, answer, attempts: 0 }).map_err(|error| match error {
             TrySendError::Full(_) => StoreError::Full,
-            TrySendError::Closed(_) => closed(),
+            TrySendError::Closed(_) => closed_error(),
         });
         Box::pin(async move {
             sent?;
-            let outcome = timeout(WAIT, outcome).await.map_err(|_| Trouble::Late.explain())?;
-            outcome.unwrap_or_else(|_| Err(closed()))
+            let outcome =
+                timeout(DATABASE_TIMEOUT, outcome).await.map_err(|_| StatementError::Late.to_store_error())?;
+            outcome.unwrap_or_else(|_| Err(closed_error()))
         })
     }
 
     fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>> {
         Box::pin(async move {
-            let found = self.link.query(sql::READ, &[&stream.as_str(), &signed(after), &page(limit)]).await?;
+            let found =
+                self.link.query(sql::READ_RECORDS, &[&stream.as_str(), &to_i64(after), &page_limit(limit)]).await?;
             Ok(found.iter().map(rows::record).collect())
         })
     }
@@ -145,41 +147,42 @@ impl Journal for Postgres {
         })
     }
 
-    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
+    fn find_answers<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         Box::pin(async move {
-            let found = self.link.query(sql::ANSWERED, &[&stream.as_str(), &keys]).await?;
-            Ok(found.iter().map(rows::command).collect())
+            let found = self.link.query(sql::FIND_ANSWERS, &[&stream.as_str(), &keys]).await?;
+            Ok(found.iter().map(rows::answer).collect())
         })
     }
 
     fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>> {
         Box::pin(async move {
-            let parameters = (after.transaction.to_string(), signed(after.position), page(limit));
+            let parameters = (after.transaction.to_string(), to_i64(after.position), page_limit(limit));
             let found = self.link.query(sql::FOLLOW, &[&parameters.0, &parameters.1, &parameters.2]).await?;
-            if found.len() < limit && self.link.query(sql::PENDING, &[]).await?.iter().any(|row| row.get(0)) {
-                self.wake_later();
+            if found.len() < limit && self.link.query(sql::HAS_HIDDEN_RECORDS, &[]).await?.iter().any(|row| row.get(0))
+            {
+                self.schedule_wake();
             }
-            Ok(found.iter().map(rows::followed).collect())
+            Ok(found.iter().map(rows::record_with_cursor).collect())
         })
     }
 
-    fn end(&self) -> StoreFuture<'_, Cursor> {
+    fn end_cursor(&self) -> StoreFuture<'_, Cursor> {
         Box::pin(async move {
-            let found = self.link.query(sql::END, &[]).await?;
+            let found = self.link.query(sql::END_CURSOR, &[]).await?;
             Ok(found.first().map(rows::cursor).unwrap_or_default())
         })
     }
 
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>> {
         Box::pin(async move {
-            let found = self.link.query(sql::STREAMS, &[&after, &page(limit)]).await?;
+            let found = self.link.query(sql::STREAMS, &[&after, &page_limit(limit)]).await?;
             Ok(found.iter().map(rows::stream).collect())
         })
     }
 
     fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>> {
         Box::pin(async move {
-            let found = self.link.query(sql::STREAM_NAMES, &[&after, &page(limit)]).await?;
+            let found = self.link.query(sql::STREAM_NAMES, &[&after, &page_limit(limit)]).await?;
             Ok(found.iter().map(|row| StreamName::parse(row.get(0))).collect())
         })
     }
@@ -191,8 +194,8 @@ impl Journal for Postgres {
         limit: usize,
     ) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         Box::pin(async move {
-            let found = self.link.query(sql::ANSWERS, &[&stream.as_str(), &after, &page(limit)]).await?;
-            Ok(found.iter().map(rows::command).collect())
+            let found = self.link.query(sql::LIST_ANSWERS, &[&stream.as_str(), &after, &page_limit(limit)]).await?;
+            Ok(found.iter().map(rows::answer).collect())
         })
     }
 
@@ -211,28 +214,28 @@ impl Journal for Postgres {
         read: ReadPart,
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let (part, revision) = (small(part), signed(of.head.revision));
+            let (part, revision) = (to_i32(part), to_i64(of.head.revision));
             let found = self.link.query(sql::SNAPSHOT_PART, &[&stream.as_str(), &of.mark, &part, &revision]).await?;
             match found.into_iter().next() {
-                Some(row) => read_apart(read, rows::PartRow(row)).await,
+                Some(row) => read_on_blocking_thread(read, rows::PartRow(row)).await,
                 None => Ok(()),
             }
         })
     }
 
-    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
+    fn store_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let (StoredSnapshot { version, head, mark, parts, digest, first }, others) = marked(stream, snapshot);
-            let (stream, shard, revision) = (stream.as_str(), i32::from(stream.shard()), signed(head.revision));
+            let (StoredSnapshot { version, head, mark, parts, digest, first }, others) = assign_mark(stream, snapshot);
+            let (stream, shard, revision) = (stream.as_str(), i32::from(stream.shard()), to_i64(head.revision));
             for (part, body) in (1_i32..).zip(others) {
                 let parameters: Parameters<'_> = &[&stream, &mark, &part, &shard, &revision, &body];
-                self.link.execute(sql::KEEP_SNAPSHOT_PART, parameters).await?;
+                self.link.execute(sql::INSERT_SNAPSHOT_PART, parameters).await?;
             }
-            let (version, parts) = (small(version), small(parts));
+            let (version, parts) = (to_i32(version), to_i32(parts));
             let (hash, digest) = (head.hash.as_slice(), digest.as_slice());
             let parameters: Parameters<'_> =
                 &[&stream, &shard, &version, &revision, &hash, &mark, &parts, &first, &digest];
-            self.link.execute(sql::KEEP_SNAPSHOT, parameters).await.map(drop)
+            self.link.execute(sql::STORE_SNAPSHOT, parameters).await.map(drop)
         })
     }
 
@@ -255,8 +258,8 @@ impl Journal for Postgres {
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
         Box::pin(async move {
-            let limit = page(limit);
-            let (rank, id) = after.map_or_else(before_all, |(rank, id)| (rank, id.to_owned()));
+            let limit = page_limit(limit);
+            let (rank, id) = after.map_or_else(first_page_position, |(rank, id)| (rank, id.to_owned()));
             let found = match partitions {
                 Partitions::All => self.link.query(sql::DOCUMENTS, &[&collection, &rank, &id, &limit]).await?,
                 Partitions::Of(names) => {
@@ -287,7 +290,7 @@ impl Journal for Postgres {
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
         Box::pin(async move {
-            let limit = page(limit);
+            let limit = page_limit(limit);
             let parameters: Parameters<'_> = &[&stream.as_str(), &after.0, &after.1, &limit];
             let found = self.link.query(sql::OWNED_DOCUMENTS, parameters).await?;
             Ok(found.iter().map(rows::document).collect())
@@ -306,7 +309,7 @@ impl Journal for Postgres {
             let (bodies, partitions) = (column(|document| &document.body), column(|document| &document.partition));
             let ranks: Vec<i64> = documents.iter().map(|document| document.rank).collect();
             let hash = head.hash.as_slice();
-            let revision = signed(head.revision);
+            let revision = to_i64(head.revision);
             let parameters: Parameters<'_> =
                 &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision, &partitions];
             let replaced = self.link.query(sql::REPLACE_DOCUMENTS, parameters).await?;
@@ -321,13 +324,13 @@ impl Journal for Postgres {
         Box::pin(async move { self.link.execute(sql::DELETE_DOCUMENTS, &[&stream.as_str()]).await.map(drop) })
     }
 
-    fn wakes(&self) -> watch::Receiver<u64> {
+    fn subscribe_appends(&self) -> watch::Receiver<u64> {
         self.wakes.subscribe()
     }
 
     /// Notifications from other nodes arrive some milliseconds after their commits, which is too late for a client that
     /// writes on one node and reads on another.
-    fn version(&self) -> Result<Option<u64>, StoreError> {
+    fn data_version(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }
 
@@ -354,42 +357,43 @@ impl Journal for Postgres {
 
 impl SideRows for Postgres {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
-        Box::pin(async move { self.link.execute(sql::SHELF_PUT, &[&kind, &key, &body]).await.map(drop) })
+        Box::pin(async move { self.link.execute(sql::PUT_SIDE_ROW, &[&kind, &key, &body]).await.map(drop) })
     }
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         Box::pin(async move {
-            let found = self.link.query(sql::SHELF_GET, &[&kind, &key]).await?;
+            let found = self.link.query(sql::GET_SIDE_ROW, &[&kind, &key]).await?;
             Ok(found.first().map(|row| row.get(0)))
         })
     }
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
-        Box::pin(async move { Ok(self.link.execute(sql::SHELF_REPLACE, &[&kind, &key, &old, &new]).await? > 0) })
+        Box::pin(async move { Ok(self.link.execute(sql::REPLACE_SIDE_ROW, &[&kind, &key, &old, &new]).await? > 0) })
     }
 
-    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {
+    fn sum_up_rows<'a>(&'a self, summing_up: RowsToSumUp<'a>) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
-            let written = self.link.query(sql::SHELF_SUM_UP, &[&sum_kind, &sum_key, &old, &new, &kind, &keys]).await?;
+            let RowsToSumUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
+            let written =
+                self.link.query(sql::WRITE_SIDE_ROW_SUM, &[&sum_kind, &sum_key, &old, &new, &kind, &keys]).await?;
             Ok(!written.is_empty())
         })
     }
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool> {
-        Box::pin(async move { Ok(self.link.execute(sql::SHELF_REMOVE, &[&kind, &key]).await? > 0) })
+        Box::pin(async move { Ok(self.link.execute(sql::DELETE_SIDE_ROW, &[&kind, &key]).await? > 0) })
     }
 
     fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
         Box::pin(async move {
-            let found = self.link.query(sql::SHELF_KINDS, &[&after, &page(limit)]).await?;
+            let found = self.link.query(sql::LIST_SIDE_ROW_KINDS, &[&after, &page_limit(limit)]).await?;
             Ok(found.iter().map(|row| row.get(0)).collect())
         })
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>> {
         Box::pin(async move {
-            let found = self.link.query(sql::SHELF_LIST, &[&kind, &after, &page(limit)]).await?;
+            let found = self.link.query(sql::LIST_SIDE_ROWS, &[&kind, &after, &page_limit(limit)]).await?;
             Ok(found.iter().map(|row| (row.get(0), row.get(1))).collect())
         })
     }

@@ -11,15 +11,15 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::Database;
-use super::database_error::Trouble;
-use super::reconnecting_connection::PAUSES;
-use super::session::{ConnectionTask, WAIT, within};
+use super::database_error::StatementError;
+use super::reconnecting_connection::RECONNECT_PAUSES;
+use super::session::{ConnectionTask, DATABASE_TIMEOUT, with_timeout};
 use super::sql;
 
 /// Commits within this time share one notification.
 const COALESCE: Duration = Duration::from_millis(5);
 /// Followers are woken this often even without a notification.
-const LOOK: Duration = Duration::from_secs(1);
+const WAKE_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) struct Notifier {
     pub(super) database: Database,
@@ -39,26 +39,26 @@ struct ListenConnection {
 impl Notifier {
     /// Runs until it is aborted.
     pub(super) async fn run(self) {
-        let mut pause = PAUSES.0;
+        let mut pause = RECONNECT_PAUSES.0;
         loop {
             match self.connect().await {
                 Ok(listening) => {
-                    pause = PAUSES.0;
+                    pause = RECONNECT_PAUSES.0;
                     // Notifications may have been missed without a connection.
                     self.wake();
-                    self.pass_on(listening).await;
+                    self.forward_notifications(listening).await;
                 }
-                Err(trouble) => tracing::debug!(why = trouble.words(), "nobody tells of commits elsewhere"),
+                Err(trouble) => tracing::debug!(why = trouble.message(), "nobody tells of commits elsewhere"),
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSES.1);
+            pause = (pause * 2).min(RECONNECT_PAUSES.1);
             // Wake followers, so that they find out that the database cannot be reached.
             self.wake();
         }
     }
 
-    async fn connect(&self) -> Result<ListenConnection, Trouble> {
-        let (client, mut connection) = within(WAIT, self.database.connect()).await?;
+    async fn connect(&self) -> Result<ListenConnection, StatementError> {
+        let (client, mut connection) = with_timeout(DATABASE_TIMEOUT, self.database.connect()).await?;
         let (hear, heard) = mpsc::unbounded_channel();
         let connection = ConnectionTask::spawn(async move {
             let mut messages = poll_fn(move |context| connection.poll_message(context));
@@ -69,12 +69,12 @@ impl Notifier {
                 }
             }
         });
-        within(WAIT, client.batch_execute(sql::LISTEN)).await?;
+        with_timeout(DATABASE_TIMEOUT, client.batch_execute(sql::LISTEN)).await?;
         Ok(ListenConnection { client, heard, _connection: connection })
     }
 
-    async fn pass_on(&self, mut listening: ListenConnection) {
-        let mut look = tokio::time::interval(LOOK);
+    async fn forward_notifications(&self, mut listening: ListenConnection) {
+        let mut look = tokio::time::interval(WAKE_INTERVAL);
         loop {
             tokio::select! {
                 message = listening.heard.recv() => match message {
@@ -83,7 +83,7 @@ impl Notifier {
                     None => return,
                 },
                 () = self.news.notified() => {
-                    if within(WAIT, listening.client.execute(sql::NOTIFY, &[&self.node])).await.is_err() {
+                    if with_timeout(DATABASE_TIMEOUT, listening.client.execute(sql::NOTIFY, &[&self.node])).await.is_err() {
                         // Notify again once there is a connection.
                         self.news.notify_one();
                         return;

@@ -11,15 +11,15 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::Row;
 
 use super::address::Database;
-use super::database_error::Trouble;
-use super::session::{DatabaseSession, Parameters, WAIT};
+use super::database_error::StatementError;
+use super::session::{DATABASE_TIMEOUT, DatabaseSession, Parameters};
 use super::status::Status;
 
 /// The first and the longest pause between attempts to connect. The longest decides how soon a node is ready after its
 /// database.
-pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+pub(super) const RECONNECT_PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// How long after a loss callers wait for a new connection. After that, calls fail at once.
-const GRACE: Duration = Duration::from_millis(500);
+const RECONNECT_GRACE: Duration = Duration::from_millis(500);
 
 /// A shared connection that is opened again when it is lost.
 pub(super) struct ReconnectingConnection {
@@ -37,7 +37,7 @@ enum ConnectionState {
 
 impl ReconnectingConnection {
     /// Connects. `number` identifies this connection within the node.
-    pub(super) async fn open(database: &Database, number: usize, status: Arc<Status>) -> Result<Self, Trouble> {
+    pub(super) async fn open(database: &Database, number: usize, status: Arc<Status>) -> Result<Self, StatementError> {
         let session = DatabaseSession::open(database).await?;
         let (sender, state) = watch::channel(ConnectionState::Connected(Arc::clone(&session)));
         let keeper = Keeper { database: database.clone(), number, status, state: sender };
@@ -57,26 +57,26 @@ impl ReconnectingConnection {
             Ok(Ok(state)) => match &*state {
                 ConnectionState::Connected(session) => Ok(Arc::clone(session)),
                 ConnectionState::Unreachable(why) => Err(StoreError::Unavailable(why.clone())),
-                ConnectionState::Reconnecting => Err(Trouble::Late.explain()),
+                ConnectionState::Reconnecting => Err(StatementError::Late.to_store_error()),
             },
-            Ok(Err(_)) | Err(_) => Err(Trouble::Late.explain()),
+            Ok(Err(_)) | Err(_) => Err(StatementError::Late.to_store_error()),
         }
     }
 
     /// Runs a read. If the connection is lost, the read is repeated once on a new one, if there is time.
     pub(super) async fn query(&self, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, StoreError> {
-        let deadline = Instant::now() + WAIT;
+        let deadline = Instant::now() + DATABASE_TIMEOUT;
         let mut found = self.session(deadline).await?.query(text, parameters, deadline).await;
-        if matches!(&found, Err(trouble @ Trouble::Failed(_)) if trouble.is_loss()) {
+        if matches!(&found, Err(trouble @ StatementError::Failed(_)) if trouble.is_connection_lost()) {
             found = self.session(deadline).await?.query(text, parameters, deadline).await;
         }
-        found.map_err(|trouble| trouble.explain())
+        found.map_err(|trouble| trouble.to_store_error())
     }
 
     pub(super) async fn execute(&self, text: &'static str, parameters: Parameters<'_>) -> Result<u64, StoreError> {
-        let deadline = Instant::now() + WAIT;
+        let deadline = Instant::now() + DATABASE_TIMEOUT;
         let done = self.session(deadline).await?.execute(text, parameters, deadline).await;
-        done.map_err(|trouble| trouble.explain())
+        done.map_err(|trouble| trouble.to_store_error())
     }
 }
 
@@ -98,41 +98,41 @@ impl Keeper {
     /// Runs until it is aborted.
     async fn run(self, mut session: Arc<DatabaseSession>) {
         loop {
-            let why = session.ended().await;
-            self.status.is_down(self.number, why);
+            let why = session.wait_until_ended().await;
+            self.status.set_down(self.number, why);
             self.state.send_replace(ConnectionState::Reconnecting);
             session = self.reconnect().await;
             self.state.send_replace(ConnectionState::Connected(Arc::clone(&session)));
-            self.status.is_up(self.number);
+            self.status.set_up(self.number);
         }
     }
 
     /// Tries to connect until it succeeds.
     async fn reconnect(&self) -> Arc<DatabaseSession> {
-        let mut attempts = std::pin::pin!(self.attempts());
+        let mut attempts = std::pin::pin!(self.retry_connect());
         tokio::select! {
             biased;
             session = &mut attempts => return session,
-            () = sleep(GRACE) => self.is_unreachable(Trouble::Late.words()),
+            () = sleep(RECONNECT_GRACE) => self.set_unreachable(StatementError::Late.message()),
         }
         attempts.await
     }
 
-    async fn attempts(&self) -> Arc<DatabaseSession> {
-        let mut pause = PAUSES.0;
+    async fn retry_connect(&self) -> Arc<DatabaseSession> {
+        let mut pause = RECONNECT_PAUSES.0;
         loop {
             match DatabaseSession::open(&self.database).await {
                 Ok(session) => return session,
-                Err(trouble) => self.is_unreachable(trouble.words()),
+                Err(trouble) => self.set_unreachable(trouble.message()),
             }
             sleep(pause).await;
-            pause = (pause * 2).min(PAUSES.1);
+            pause = (pause * 2).min(RECONNECT_PAUSES.1);
         }
     }
 
-    fn is_unreachable(&self, why: String) {
+    fn set_unreachable(&self, why: String) {
         tracing::debug!(why, "the database cannot be reached");
-        self.status.is_down(self.number, &why);
+        self.status.set_down(self.number, &why);
         self.state.send_replace(ConnectionState::Unreachable(why));
     }
 }

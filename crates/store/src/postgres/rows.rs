@@ -7,7 +7,7 @@ use skald_journal::{
 use tokio_postgres::Row;
 
 use crate::answer_digest::answer_digest;
-use crate::signed_number::unsigned;
+use crate::signed_number::to_u64;
 
 fn hash(row: &Row, column: usize) -> Hash {
     let bytes: &[u8] = row.get(column);
@@ -16,7 +16,7 @@ fn hash(row: &Row, column: usize) -> Hash {
 }
 
 fn number(row: &Row, column: usize) -> u64 {
-    unsigned(row.get(column))
+    to_u64(row.get(column))
 }
 
 fn shard(row: &Row, column: usize) -> u16 {
@@ -29,7 +29,7 @@ pub(super) fn head(row: &Row) -> Head {
 
 pub(super) fn record(row: &Row) -> Record {
     Record {
-        stream: StreamName::stored(row.get(1), shard(row, 0)),
+        stream: StreamName::from_stored(row.get(1), shard(row, 0)),
         revision: number(row, 2),
         kind: row.get(3),
         at: Timestamp::from_microsecond(row.get(4)).unwrap_or_default(),
@@ -41,20 +41,20 @@ pub(super) fn record(row: &Row) -> Record {
     }
 }
 
-pub(super) fn followed(row: &Row) -> (Cursor, Record) {
-    (place(row, 10), record(row))
+pub(super) fn record_with_cursor(row: &Row) -> (Cursor, Record) {
+    (cursor_at(row, 10), record(row))
 }
 
 pub(super) fn cursor(row: &Row) -> Cursor {
-    place(row, 0)
+    cursor_at(row, 0)
 }
 
-fn place(row: &Row, column: usize) -> Cursor {
+fn cursor_at(row: &Row, column: usize) -> Cursor {
     let transaction: &str = row.get(column);
     Cursor { transaction: transaction.parse().unwrap_or_default(), position: number(row, column + 1) }
 }
 
-pub(super) fn command(row: &Row) -> IdempotentAnswer {
+pub(super) fn answer(row: &Row) -> IdempotentAnswer {
     IdempotentAnswer {
         key: IdempotencyKey { key: row.get(0), request: hash(row, 1) },
         revision: number(row, 2),
@@ -63,7 +63,7 @@ pub(super) fn command(row: &Row) -> IdempotentAnswer {
 }
 
 pub(super) fn stream(row: &Row) -> (StreamName, Head) {
-    (StreamName::stored(row.get(0), shard(row, 1)), Head { revision: number(row, 2), hash: hash(row, 3) })
+    (StreamName::from_stored(row.get(0), shard(row, 1)), Head { revision: number(row, 2), hash: hash(row, 3) })
 }
 
 pub(super) fn snapshot(row: &Row) -> StoredSnapshot {

@@ -13,23 +13,29 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::address::Database;
-use super::database_error::Trouble;
+use super::database_error::StatementError;
 use super::sql;
 
 /// The timeout of every step: to connect, to run a statement, to receive the next row. Callers are promised a second
 /// more, for the rest of their call.
-pub(super) const WAIT: Duration = Duration::from_secs(limits::DATABASE_WAIT_SECONDS - 1);
+pub(super) const DATABASE_TIMEOUT: Duration = Duration::from_secs(limits::DATABASE_WAIT_SECONDS - 1);
 /// A statement that runs out of time after at least this long closes its connection. After less it was a retry that had
 /// little time left, which is not the connection's fault.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Waits for the database, with a timeout.
-pub(super) async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
-    until(Instant::now() + limit, work).await
+pub(super) async fn with_timeout<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, StatementError> {
+    with_deadline(Instant::now() + limit, work).await
 }
 
-async fn until<T>(deadline: Instant, work: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
-    timeout_at(deadline, work).await.map_err(|_| Trouble::Late)?.map_err(Trouble::Failed)
+async fn with_deadline<T>(
+    deadline: Instant,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, StatementError> {
+    timeout_at(deadline, work).await.map_err(|_| StatementError::Late)?.map_err(StatementError::Failed)
 }
 
 /// The task that drives a connection. Dropping it closes the connection, even while statements are waiting.
@@ -60,9 +66,9 @@ pub(super) struct DatabaseSession {
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 impl DatabaseSession {
-    pub(super) async fn open(database: &Database) -> Result<Arc<Self>, Trouble> {
-        let deadline = Instant::now() + WAIT;
-        let (client, connection) = until(deadline, database.connect()).await?;
+    pub(super) async fn open(database: &Database) -> Result<Arc<Self>, StatementError> {
+        let deadline = Instant::now() + DATABASE_TIMEOUT;
+        let (client, connection) = with_deadline(deadline, database.connect()).await?;
         let (alive, ended) = watch::channel(());
         let connection = ConnectionTask::spawn(async move {
             // Statements on the connection get its error.
@@ -70,7 +76,7 @@ impl DatabaseSession {
             drop(alive);
         });
         let session = Self { client, prepared: Mutex::default(), connection, ended, closed: OnceLock::new() };
-        until(deadline, session.client.batch_execute(sql::SESSION)).await?;
+        with_deadline(deadline, session.client.batch_execute(sql::SESSION_SETTINGS)).await?;
         Ok(Arc::new(session))
     }
 
@@ -82,16 +88,16 @@ impl DatabaseSession {
         text: &'static str,
         parameters: Parameters<'_>,
         mut deadline: Instant,
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, StatementError> {
         let begin = async {
             let statement = self.prepare(text).await?;
             self.client.query_raw(&statement, parameters.iter().copied()).await
         };
-        let mut stream = std::pin::pin!(self.answer(deadline, begin).await?);
+        let mut stream = std::pin::pin!(self.wait_for_answer(deadline, begin).await?);
         let mut rows = Vec::new();
-        while let Some(row) = self.answer(deadline, stream.try_next()).await? {
+        while let Some(row) = self.wait_for_answer(deadline, stream.try_next()).await? {
             rows.push(row);
-            deadline = Instant::now() + WAIT;
+            deadline = Instant::now() + DATABASE_TIMEOUT;
         }
         Ok(rows)
     }
@@ -101,12 +107,12 @@ impl DatabaseSession {
         text: &'static str,
         parameters: Parameters<'_>,
         deadline: Instant,
-    ) -> Result<u64, Trouble> {
+    ) -> Result<u64, StatementError> {
         let execute = async {
             let statement = self.prepare(text).await?;
             self.client.execute(&statement, parameters).await
         };
-        self.answer(deadline, execute).await
+        self.wait_for_answer(deadline, execute).await
     }
 
     async fn prepare(&self, text: &'static str) -> Result<Statement, Error> {
@@ -120,17 +126,21 @@ impl DatabaseSession {
     }
 
     /// Waits for an answer. A lost connection is closed, so that all other statements on it fail at once too.
-    async fn answer<T>(&self, deadline: Instant, work: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
+    async fn wait_for_answer<T>(
+        &self,
+        deadline: Instant,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, StatementError> {
         let began = Instant::now();
-        let answer = until(deadline, work).await;
+        let answer = with_deadline(deadline, work).await;
         if let Err(trouble) = &answer {
             let is_lost = match trouble {
-                Trouble::Late => began.elapsed() >= SILENCE,
-                Trouble::Failed(_) => trouble.is_loss(),
+                StatementError::Late => began.elapsed() >= SILENCE,
+                StatementError::Failed(_) => trouble.is_connection_lost(),
             };
             if is_lost {
                 // Only the first error is the reason; the others follow from it.
-                let _ = self.closed.set(trouble.words());
+                let _ = self.closed.set(trouble.message());
                 self.connection.0.abort();
             }
         }
@@ -142,7 +152,7 @@ impl DatabaseSession {
     }
 
     /// Waits until the connection has ended. Returns why.
-    pub(super) async fn ended(&self) -> &str {
+    pub(super) async fn wait_until_ended(&self) -> &str {
         // Nothing is ever sent: this fails once the sender is dropped.
         let _ = self.ended.clone().changed().await;
         self.closed.get().map_or("the connection to the database ended", String::as_str)

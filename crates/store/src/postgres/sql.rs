@@ -7,43 +7,43 @@ macro_rules! statements {
 }
 
 statements! {
-    ANSWERED "answered";
-    ANSWERS "answers";
     APPEND "append";
-    BEGIN_SCHEMA "begin_schema";
     COUNT_DOCUMENTS "count_documents";
     COUNT_DOCUMENTS_IN_PARTITIONS "count_documents_in_partitions";
+    CREATE_SCHEMA_TABLE "create_schema_table";
     DELETE_DOCUMENTS "delete_documents";
+    DELETE_SIDE_ROW "delete_side_row";
     DOCUMENT "document";
     DOCUMENTS "documents";
     DOCUMENTS_IN_PARTITIONS "documents_in_partitions";
     DROP_SNAPSHOTS "drop_snapshots";
-    END "end";
+    END_CURSOR "end_cursor";
+    FIND_ANSWERS "find_answers";
     FOLLOW "follow";
+    GET_SIDE_ROW "get_side_row";
+    HAS_HIDDEN_RECORDS "has_hidden_records";
     HEAD "head";
-    KEEP_SNAPSHOT "keep_snapshot";
-    KEEP_SNAPSHOT_PART "keep_snapshot_part";
+    INSERT_SCHEMA_VERSION "insert_schema_version";
+    INSERT_SNAPSHOT_PART "insert_snapshot_part";
     LISTEN "listen";
+    LIST_ANSWERS "list_answers";
+    LIST_SIDE_ROWS "list_side_rows";
+    LIST_SIDE_ROW_KINDS "list_side_row_kinds";
     LOCK_SCHEMA "lock_schema";
     NOTIFY "notify";
     OWNED_DOCUMENTS "owned_documents";
-    PENDING "pending";
-    RAISE_SCHEMA "raise_schema";
-    READ "read";
+    PUT_SIDE_ROW "put_side_row";
+    READ_RECORDS "read_records";
     REPLACE_DOCUMENTS "replace_documents";
+    REPLACE_SIDE_ROW "replace_side_row";
     SCHEMA_VERSION "schema_version";
-    SESSION "session";
-    SHELF_GET "shelf_get";
-    SHELF_KINDS "shelf_kinds";
-    SHELF_LIST "shelf_list";
-    SHELF_PUT "shelf_put";
-    SHELF_REMOVE "shelf_remove";
-    SHELF_REPLACE "shelf_replace";
-    SHELF_SUM_UP "shelf_sum_up";
+    SESSION_SETTINGS "session_settings";
     SNAPSHOT "snapshot";
     SNAPSHOT_PART "snapshot_part";
-    STREAM_NAMES "stream_names";
+    STORE_SNAPSHOT "store_snapshot";
     STREAMS "streams";
+    STREAM_NAMES "stream_names";
+    WRITE_SIDE_ROW_SUM "write_side_row_sum";
 }
 
 /// Migrations in order. The schema version is the number of migrations that have run, so they are only added, never

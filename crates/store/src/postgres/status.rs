@@ -20,15 +20,15 @@ impl Status {
         self.health.subscribe()
     }
 
-    pub(super) fn is_down(&self, number: usize, why: &str) {
-        self.change(|down| drop(down.insert(number, why.to_owned())));
+    pub(super) fn set_down(&self, number: usize, why: &str) {
+        self.update(|down| drop(down.insert(number, why.to_owned())));
     }
 
-    pub(super) fn is_up(&self, number: usize) {
-        self.change(|down| drop(down.remove(&number)));
+    pub(super) fn set_up(&self, number: usize) {
+        self.update(|down| drop(down.remove(&number)));
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<usize, String>)) {
+    fn update(&self, change: impl FnOnce(&mut BTreeMap<usize, String>)) {
         let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut down);
         let health = down.values().next().map_or(StoreHealth::Ready, |why| StoreHealth::Unready(why.clone()));

@@ -25,7 +25,7 @@ pub(super) enum Trust {
 }
 
 /// The TLS configuration of connections.
-pub(super) fn client(trust: &Trust, is_direct: bool) -> Result<ClientConfig, String> {
+pub(super) fn client_config(trust: &Trust, is_direct: bool) -> Result<ClientConfig, String> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Verifier::new(trust, Arc::clone(&provider))?;
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
@@ -61,8 +61,8 @@ impl Verifier {
             Trust::AuthorityAndName(file) => (file.as_ref(), true),
         };
         let (roots, certificates) = match file {
-            Some(file) => of_file(file)?,
-            None => (of_system()?, Vec::new()),
+            Some(file) => roots_from_file(file)?,
+            None => (roots_from_system()?, Vec::new()),
         };
         let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
         let authorities = builder.build().map_err(|error| error.to_string())?;
@@ -70,7 +70,7 @@ impl Verifier {
     }
 }
 
-fn of_file(file: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), String> {
+fn roots_from_file(file: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), String> {
     let unreadable = |why: &dyn std::fmt::Display| format!("sslrootcert {}: {why}", file.display());
     let certificates = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let certificates = certificates.map_err(|error| unreadable(&error))?;
@@ -84,7 +84,7 @@ fn of_file(file: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>),
     Ok((roots, certificates))
 }
 
-fn of_system() -> Result<RootCertStore, String> {
+fn roots_from_system() -> Result<RootCertStore, String> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(found.certs);
@@ -113,13 +113,13 @@ impl KnownIssuer {
         }
         match self.authorities.verify_server_cert(certificate, intermediates, name, ocsp, now) {
             // The name is verified last, so everything else is valid.
-            Err(error) if is_about_name(&error) && !self.is_name_checked => Ok(()),
+            Err(error) if is_name_mismatch(&error) && !self.is_name_checked => Ok(()),
             verified => verified.map(drop),
         }
     }
 }
 
-fn is_about_name(error: &rustls::Error) -> bool {
+fn is_name_mismatch(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(error) = error else { return false };
     matches!(error, CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. })
 }
@@ -162,19 +162,19 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-fn of_tls(error: &io::Error) -> Option<&rustls::Error> {
+fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
 /// Whether a connection failed because one side does not accept the other's encryption or certificate.
-pub(super) fn is_refusal(error: &io::Error) -> bool {
-    of_tls(error).is_some()
+pub(super) fn is_tls_error(error: &io::Error) -> bool {
+    tls_error(error).is_some()
 }
 
 /// What to do about a certificate that is not trusted, if that is what went wrong.
 pub(super) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
-    match of_tls(error.downcast_ref()?)? {
-        error if is_about_name(error) => {
+    match tls_error(error.downcast_ref()?)? {
+        error if is_name_mismatch(error) => {
             Some("call the database by a name that its certificate has, or use sslmode=verify-ca")
         }
         rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {

@@ -7,7 +7,7 @@ use skald_journal::{StoreError, StoreHealth};
 use tokio::sync::watch;
 
 use super::file::is_damage;
-use super::writer::explain;
+use super::writer::to_store_error;
 
 pub(super) struct Damage {
     is_found: AtomicBool,
@@ -24,18 +24,18 @@ impl Damage {
     }
 
     /// Converts an error for the caller, and remembers damage.
-    pub(super) fn explain(&self, error: &rusqlite::Error) -> StoreError {
+    pub(super) fn record_error(&self, error: &rusqlite::Error) -> StoreError {
         if is_damage(error) && !self.is_found.swap(true, Ordering::AcqRel) {
             tracing::error!(%error, "the file is damaged; nothing more is written to it");
             self.health.send_replace(StoreHealth::Unready(format!(
                 "the file is damaged ({error}): what is whole can be read, nothing is written; restore a backup"
             )));
         }
-        explain(error)
+        to_store_error(error)
     }
 
     /// The error for writes to a damaged file.
-    pub(super) fn refusal() -> StoreError {
+    pub(super) fn refusal_error() -> StoreError {
         StoreError::Damaged("nothing is written to a damaged file".to_owned())
     }
 }

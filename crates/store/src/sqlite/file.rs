@@ -11,15 +11,15 @@ use crate::private_files::{create_private_file, open_private_file};
 use crate::{OpenError, TOKENS_IN_ROWS, version_after_opening};
 
 /// "SKLD", in the file's header.
-const APPLICATION: i64 = 0x534b_4c44;
+const APPLICATION_ID: i64 = 0x534b_4c44;
 /// Pages after which a commit moves the write-ahead log into the file.
 const CHECKPOINT_PAGES: i64 = 4_000;
 /// The size in bytes to which the log is truncated after that.
 const LOG_BYTES: i64 = 64 << 20;
 /// `PRAGMA synchronous` as a number.
-const FULL: i64 = 2;
+const SYNCHRONOUS_FULL: i64 = 2;
 /// How long to wait for a program that holds the file without asking for our lock.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The path of the file, and its settings.
 #[derive(Debug, Clone)]
@@ -33,16 +33,16 @@ impl DatabasePath {
     /// side rows.
     pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<(Self, bool), OpenError> {
         let place = Self { path: path.to_owned(), settings };
-        let mut lock = place.lock()?;
-        let _turn = lock.take(settings.patience).map_err(|error| place.failed(&error))?;
-        place.make_private().map_err(|error| place.failed(&error))?;
+        let mut lock = place.open_lock()?;
+        let _turn = lock.acquire(settings.patience).map_err(|error| place.failed_error(&error))?;
+        place.create_private().map_err(|error| place.failed_error(&error))?;
         let has_tokens_in_rows = place.migrate()? <= TOKENS_IN_ROWS;
         Ok((place, has_tokens_in_rows))
     }
 
     /// Creates a new file with permissions for its owner only, which SQLite copies to its other files. SQLite itself
     /// would follow a dangling link, and create a file there that everybody can read.
-    fn make_private(&self) -> std::io::Result<()> {
+    fn create_private(&self) -> std::io::Result<()> {
         match create_private_file(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 let leads_nowhere = !self.path.exists();
@@ -56,7 +56,7 @@ impl DatabasePath {
     /// A connection on which a commit is durable.
     pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
         let connection = Connection::open(&self.path)?;
-        connection.busy_timeout(PATIENCE)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(64);
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.pragma_update(None, "synchronous", "full")?;
@@ -67,37 +67,41 @@ impl DatabasePath {
         }
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
         let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
-        assert!(mode == "wal" && synchronous == FULL, "a commit would not be durable: {mode}, {synchronous}");
+        assert!(
+            mode == "wal" && synchronous == SYNCHRONOUS_FULL,
+            "a commit would not be durable: {mode}, {synchronous}"
+        );
         Ok(connection)
     }
 
     /// A connection that cannot write.
-    pub(super) fn connect_to_read(&self) -> rusqlite::Result<Connection> {
+    pub(super) fn connect_read_only(&self) -> rusqlite::Result<Connection> {
         let connection = self.connect()?;
         connection.pragma_update(None, "query_only", true)?;
         Ok(connection)
     }
 
     /// The lock that a writing process takes first, in a file of its own.
-    pub(super) fn lock(&self) -> Result<Lock, OpenError> {
+    pub(super) fn open_lock(&self) -> Result<Lock, OpenError> {
         let mut path = self.path.clone().into_os_string();
         path.push(".lock");
         let file = open_private_file(Path::new(&path));
         let name = Path::new(&path).file_name().unwrap_or_default().display().to_string();
-        Ok(Lock::new(file.map_err(|error| self.failed(&error))?, name))
+        Ok(Lock::new(file.map_err(|error| self.failed_error(&error))?, name))
     }
 
     /// Runs missing migrations. Returns the schema version afterwards.
     fn migrate(&self) -> Result<i64, OpenError> {
-        let mut connection = Connection::open(&self.path).map_err(|error| self.explain(&error))?;
-        connection.busy_timeout(PATIENCE).map_err(|error| self.explain(&error))?;
+        let mut connection = Connection::open(&self.path).map_err(|error| self.to_open_error(&error))?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| self.to_open_error(&error))?;
         let known = known_version();
         let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        let application = number("application_id").map_err(|error| self.explain(&error))?;
-        let found = number("user_version").map_err(|error| self.explain(&error))?;
-        let tables: i64 =
-            connection.query_row(sql::TABLES, [], |row| row.get(0)).map_err(|error| self.explain(&error))?;
-        if application != APPLICATION && (application, found, tables) != (0, 0, 0) {
+        let application = number("application_id").map_err(|error| self.to_open_error(&error))?;
+        let found = number("user_version").map_err(|error| self.to_open_error(&error))?;
+        let tables: i64 = connection
+            .query_row(sql::COUNT_TABLES, [], |row| row.get(0))
+            .map_err(|error| self.to_open_error(&error))?;
+        if application != APPLICATION_ID && (application, found, tables) != (0, 0, 0) {
             return Err(OpenError::Foreign { path: self.name() });
         }
         if found > known {
@@ -108,7 +112,7 @@ impl DatabasePath {
             run_migrations(&transaction, found, version)?;
             transaction.commit()
         });
-        migrated.map_err(|error| self.explain(&error))?;
+        migrated.map_err(|error| self.to_open_error(&error))?;
         Ok(version)
     }
 
@@ -116,15 +120,15 @@ impl DatabasePath {
         self.path.display().to_string()
     }
 
-    fn failed(&self, why: &dyn std::fmt::Display) -> OpenError {
+    fn failed_error(&self, why: &dyn std::fmt::Display) -> OpenError {
         OpenError::Failed { what: self.name(), why: why.to_string() }
     }
 
-    pub(super) fn explain(&self, error: &rusqlite::Error) -> OpenError {
+    pub(super) fn to_open_error(&self, error: &rusqlite::Error) -> OpenError {
         if is_damage(error) {
             OpenError::Damaged { what: self.name(), why: error.to_string() }
         } else {
-            self.failed(error)
+            self.failed_error(error)
         }
     }
 }
@@ -139,7 +143,7 @@ fn run_migrations(connection: &Connection, found: i64, version: i64) -> rusqlite
         connection.execute_batch(migration)?;
     }
     if found < version {
-        connection.pragma_update(None, "application_id", APPLICATION)?;
+        connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         connection.pragma_update(None, "user_version", version)?;
     }
     Ok(())

@@ -53,7 +53,7 @@ impl Lock {
     }
 
     /// Takes the lock. If it is free, no thread is involved.
-    pub(super) fn take(&mut self, patience: Duration) -> Result<LockGuard<'_>, LockError> {
+    pub(super) fn acquire(&mut self, patience: Duration) -> Result<LockGuard<'_>, LockError> {
         let is_waiting = self.waiter.as_ref().is_some_and(|waiter| waiter.is_waiting);
         if !is_waiting {
             match self.file.try_lock() {
@@ -115,7 +115,7 @@ mod tests {
     const SOON: Duration = Duration::from_millis(30);
     const LATE: Duration = Duration::from_secs(10);
 
-    fn locks(name: &str) -> [Lock; 2] {
+    fn open_two_locks(name: &str) -> [Lock; 2] {
         let path = std::env::temp_dir().join(format!("skald-{}-{name}.lock", std::process::id()));
         let open = || File::options().create(true).truncate(false).write(true).open(&path).unwrap();
         let both = [open(), open()].map(|file| Lock::new(file, "world.db.lock".to_owned()));
@@ -125,24 +125,24 @@ mod tests {
 
     #[test]
     fn one_has_it_at_a_time() {
-        let [mut one, mut other] = locks("one");
+        let [mut one, mut other] = open_two_locks("one");
         for _ in 0..3 {
-            let turn = one.take(LATE).unwrap();
-            let refused = other.take(SOON).err().unwrap().to_string();
+            let turn = one.acquire(LATE).unwrap();
+            let refused = other.acquire(SOON).err().unwrap().to_string();
             assert!(refused.starts_with("another program holds world.db.lock"), "{refused}");
             drop(turn);
-            drop(other.take(LATE).unwrap());
+            drop(other.acquire(LATE).unwrap());
         }
     }
 
     #[test]
     fn whoever_waits_has_it_as_soon_as_it_is_free() {
-        let [mut one, mut other] = locks("waits");
-        let turn = one.take(LATE).unwrap();
+        let [mut one, mut other] = open_two_locks("waits");
+        let turn = one.acquire(LATE).unwrap();
         std::thread::scope(|scope| {
             let waited = scope.spawn(move || {
                 let began = Instant::now();
-                drop(other.take(LATE).unwrap());
+                drop(other.acquire(LATE).unwrap());
                 began.elapsed()
             });
             std::thread::sleep(SOON);
@@ -153,11 +153,11 @@ mod tests {
 
     #[test]
     fn a_lock_that_comes_when_nobody_waits_any_more_is_let_go() {
-        let [mut one, mut other] = locks("late");
-        let turn = one.take(LATE).unwrap();
-        assert!(other.take(SOON).is_err());
+        let [mut one, mut other] = open_two_locks("late");
+        let turn = one.acquire(LATE).unwrap();
+        assert!(other.acquire(SOON).is_err());
         drop(other);
         drop(turn);
-        drop(one.take(LATE).unwrap());
+        drop(one.acquire(LATE).unwrap());
     }
 }

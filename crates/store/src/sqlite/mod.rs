@@ -19,27 +19,27 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rusqlite::{Connection, OptionalExtension, params};
 use skald_journal::{
-    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, SideRows, Snapshot,
-    StoreError, StoreHealth, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SideRows,
+    Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName,
 };
 use tokio::sync::{oneshot, watch};
 
 use crate::OpenError;
-use crate::private_files::{create_beside, rename_to_new};
+use crate::private_files::{create_partial_file, rename_without_replacing};
 use crate::random_mark::random_mark;
 use crate::rebase_batch::LockedStore;
-use crate::signed_number::rows;
-use crate::snapshots::marked;
+use crate::signed_number::page_limit;
+use crate::snapshots::assign_mark;
 use damaged_file::Damage;
 use file::DatabasePath;
-use read_connections::{Lookout, Readers};
-use rows::Rows;
-use writer::{AppendJob, Writer, WriterTask, explain};
+use read_connections::{ExternalWriteWatcher, ReadConnections};
+use rows::SqliteTables;
+use writer::{Writer, WriterJob, WriterTask, to_store_error};
 
 /// Batches that may wait for the writing thread.
 const QUEUE: usize = 4_096;
 /// Parts of a snapshot that are written in one transaction.
-const PARTS_TOGETHER: usize = 8;
+const PARTS_PER_TRANSACTION: usize = 8;
 
 /// Settings of a SQLite store.
 #[derive(Debug, Clone, Copy)]
@@ -59,11 +59,11 @@ impl Default for SqliteSettings {
 /// A journal in a file.
 pub struct Sqlite {
     place: DatabasePath,
-    jobs: Option<SyncSender<AppendJob>>,
+    jobs: Option<SyncSender<WriterJob>>,
     writer: Option<JoinHandle<()>>,
     watching: Option<(Sender<()>, JoinHandle<()>)>,
-    readers: Arc<Readers>,
-    lookout: Arc<Lookout>,
+    readers: Arc<ReadConnections>,
+    lookout: Arc<ExternalWriteWatcher>,
     wakes: watch::Sender<u64>,
     health: watch::Sender<StoreHealth>,
     has_tokens_in_rows: AtomicBool,
@@ -74,61 +74,61 @@ impl Sqlite {
     pub async fn open(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
         let path = path.to_owned();
         let what = path.display().to_string();
-        let opened = tokio::task::spawn_blocking(move || Self::open_now(&path, settings)).await;
+        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(&path, settings)).await;
         opened.map_err(|error| OpenError::Failed { what, why: error.to_string() })?
     }
 
-    fn open_now(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
+    fn open_blocking(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
         let (place, has_tokens_in_rows) = DatabasePath::prepare(path, settings)?;
         let process = random_mark().cast_signed();
         let (wakes, health) = (watch::Sender::new(0), watch::Sender::new(StoreHealth::Ready));
         let damage = Arc::new(Damage::new(health.clone()));
         let (jobs, queue) = sync_channel(QUEUE);
         let writer = Writer::new(place.clone(), queue, process, wakes.clone(), health.clone(), Arc::clone(&damage))?;
-        let lookout =
-            Lookout::new(&place, process, wakes.clone(), Arc::clone(&damage)).map_err(|error| place.explain(&error))?;
+        let lookout = ExternalWriteWatcher::new(&place, process, wakes.clone(), Arc::clone(&damage))
+            .map_err(|error| place.to_open_error(&error))?;
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
             thread.map_err(|error| OpenError::Failed { what: path.display().to_string(), why: error.to_string() })
         };
         let (watched, (go_on, over)) = (Arc::clone(&lookout), channel());
-        let watching = Some((go_on, spawn("journal lookout", Box::new(move || watched.watch(&over)))?));
+        let watching = Some((go_on, spawn("journal lookout", Box::new(move || watched.poll(&over)))?));
         let writer = spawn("journal writer", Box::new(move || writer.run()))?;
-        let readers = Readers::new(place.clone(), damage);
+        let readers = ReadConnections::new(place.clone(), damage);
         let (jobs, writer, has_tokens_in_rows) = (Some(jobs), Some(writer), AtomicBool::new(has_tokens_in_rows));
         Ok(Arc::new(Self { place, jobs, writer, watching, readers, lookout, wakes, health, has_tokens_in_rows }))
     }
 
-    fn write(&self, work: WriterTask) -> StoreFuture<'_, ()> {
+    fn send_to_writer(&self, work: WriterTask) -> StoreFuture<'_, ()> {
         let (answer, outcome) = oneshot::channel();
         let sent = match &self.jobs {
-            Some(jobs) => jobs.try_send(AppendJob { work, answer }).map_err(|error| match error {
+            Some(jobs) => jobs.try_send(WriterJob { work, answer }).map_err(|error| match error {
                 TrySendError::Full(_) => StoreError::Full,
-                TrySendError::Disconnected(_) => closed(),
+                TrySendError::Disconnected(_) => closed_error(),
             }),
-            None => Err(closed()),
+            None => Err(closed_error()),
         };
         Box::pin(async move {
             sent?;
-            outcome.await.unwrap_or_else(|_| Err(closed()))
+            outcome.await.unwrap_or_else(|_| Err(closed_error()))
         })
     }
 
-    fn change(
+    fn run_write(
         &self,
         mut change: impl FnMut(&Connection) -> rusqlite::Result<()> + Send + 'static,
     ) -> StoreFuture<'_, ()> {
-        self.write(WriterTask::Other(Box::new(move |connection| change(connection).map(Ok))))
+        self.send_to_writer(WriterTask::Other(Box::new(move |connection| change(connection).map(Ok))))
     }
 
     /// Runs a write, and returns whether it changed any row.
-    fn whether(
+    fn run_write_and_check_changed(
         &self,
         mut change: impl FnMut(&Connection) -> rusqlite::Result<usize> + Send + 'static,
     ) -> StoreFuture<'_, bool> {
         let is_changed = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_changed);
-        let change = self.change(move |connection| {
+        let change = self.run_write(move |connection| {
             seen.store(change(connection)? > 0, Ordering::Release);
             Ok(())
         });
@@ -138,11 +138,11 @@ impl Sqlite {
         })
     }
 
-    fn reading<T: Send + 'static>(
+    fn run_read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(Rows<'_>) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(SqliteTables<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> StoreFuture<'_, T> {
-        Box::pin(self.readers.read(move |connection| work(Rows(connection))))
+        Box::pin(self.readers.read(move |connection| work(SqliteTables(connection))))
     }
 }
 
@@ -166,7 +166,7 @@ fn partition_names(partitions: Partitions<'_>) -> Option<String> {
     }
 }
 
-fn closed() -> StoreError {
+fn closed_error() -> StoreError {
     StoreError::Unavailable("the writing thread has ended".to_owned())
 }
 
@@ -174,40 +174,40 @@ type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 impl Journal for Sqlite {
     fn append(&self, append: Append) -> StoreFuture<'_, ()> {
-        self.write(WriterTask::Append(append))
+        self.send_to_writer(WriterTask::Append(append))
     }
 
     fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>> {
         let stream = stream.clone();
-        self.reading(move |rows| rows.records(&stream, after, limit))
+        self.run_read(move |rows| rows.records(&stream, after, limit))
     }
 
     fn head<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Head> {
         let stream = stream.clone();
-        self.reading(move |rows| rows.head(&stream))
+        self.run_read(move |rows| rows.head(&stream))
     }
 
-    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
+    fn find_answers<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         let stream = stream.clone();
-        self.reading(move |rows| keys.iter().filter_map(|key| rows.answered(&stream, key).transpose()).collect())
+        self.run_read(move |rows| keys.iter().filter_map(|key| rows.find_answer(&stream, key).transpose()).collect())
     }
 
     fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>> {
-        self.reading(move |rows| rows.follow(after, limit))
+        self.run_read(move |rows| rows.follow(after, limit))
     }
 
-    fn end(&self) -> StoreFuture<'_, Cursor> {
-        self.reading(|rows| rows.end())
+    fn end_cursor(&self) -> StoreFuture<'_, Cursor> {
+        self.run_read(|rows| rows.end_cursor())
     }
 
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>> {
         let after = after.to_owned();
-        self.reading(move |rows| rows.streams(&after, limit))
+        self.run_read(move |rows| rows.streams(&after, limit))
     }
 
     fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>> {
         let after = after.to_owned();
-        self.reading(move |rows| rows.stream_names(&after, limit))
+        self.run_read(move |rows| rows.stream_names(&after, limit))
     }
 
     fn answers<'a>(
@@ -217,12 +217,12 @@ impl Journal for Sqlite {
         limit: usize,
     ) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         let (stream, after) = (stream.clone(), after.to_owned());
-        self.reading(move |rows| rows.answers(&stream, &after, limit))
+        self.run_read(move |rows| rows.answers(&stream, &after, limit))
     }
 
     fn snapshot<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Option<StoredSnapshot>> {
         let stream = stream.clone();
-        self.reading(move |rows| rows.snapshot(&stream))
+        self.run_read(move |rows| rows.snapshot(&stream))
     }
 
     fn snapshot_part<'a>(
@@ -233,32 +233,34 @@ impl Journal for Sqlite {
         read: ReadPart,
     ) -> StoreFuture<'a, ()> {
         let (stream, mark, revision) = (stream.clone(), of.mark, of.head.revision);
-        self.reading(move |rows| rows.snapshot_part(&stream, (mark, part), revision, read))
+        self.run_read(move |rows| rows.snapshot_part(&stream, (mark, part), revision, read))
     }
 
     /// Writes a few parts per transaction, so that other writes need not wait for all of them.
-    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
+    fn store_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let (kept, others) = marked(stream, snapshot);
+            let (kept, others) = assign_mark(stream, snapshot);
             let mut others = (1..).zip(others).peekable();
             while others.peek().is_some() {
-                let some: Vec<(u32, String)> = others.by_ref().take(PARTS_TOGETHER).collect();
+                let some: Vec<(u32, String)> = others.by_ref().take(PARTS_PER_TRANSACTION).collect();
                 let (stream, mark, revision) = (stream.clone(), kept.mark, kept.head.revision);
-                self.change(move |connection| Rows(connection).keep_snapshot_parts(&stream, mark, revision, &some))
-                    .await?;
+                self.run_write(move |connection| {
+                    SqliteTables(connection).insert_snapshot_parts(&stream, mark, revision, &some)
+                })
+                .await?;
             }
             let stream = stream.clone();
-            self.change(move |connection| Rows(connection).keep_snapshot(&stream, &kept)).await
+            self.run_write(move |connection| SqliteTables(connection).store_snapshot(&stream, &kept)).await
         })
     }
 
     fn drop_snapshots(&self) -> StoreFuture<'_, ()> {
-        self.change(|connection| Rows(connection).drop_snapshots())
+        self.run_write(|connection| SqliteTables(connection).drop_snapshots())
     }
 
     fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>> {
         let (collection, id) = (collection.to_owned(), id.to_owned());
-        self.reading(move |rows| rows.document(&collection, &id))
+        self.run_read(move |rows| rows.document(&collection, &id))
     }
 
     fn documents<'a>(
@@ -270,12 +272,12 @@ impl Journal for Sqlite {
     ) -> StoreFuture<'a, Vec<Document>> {
         let (collection, partitions) = (collection.to_owned(), partition_names(partitions));
         let after = after.map(|(rank, id)| (rank, id.to_owned()));
-        self.reading(move |rows| rows.documents(&collection, partitions.as_deref(), after, limit))
+        self.run_read(move |rows| rows.documents(&collection, partitions.as_deref(), after, limit))
     }
 
     fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
         let (collection, partitions) = (collection.to_owned(), partition_names(partitions));
-        self.reading(move |rows| rows.count_documents(&collection, partitions.as_deref()))
+        self.run_read(move |rows| rows.count_documents(&collection, partitions.as_deref()))
     }
 
     fn owned_documents<'a>(
@@ -285,7 +287,7 @@ impl Journal for Sqlite {
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
         let (stream, after) = (stream.clone(), (after.0.to_owned(), after.1.to_owned()));
-        self.reading(move |rows| rows.owned_documents(stream.as_str(), &after, limit))
+        self.run_read(move |rows| rows.owned_documents(stream.as_str(), &after, limit))
     }
 
     fn replace_documents<'a>(
@@ -295,8 +297,8 @@ impl Journal for Sqlite {
         documents: Vec<Document>,
     ) -> StoreFuture<'a, ()> {
         let stream = stream.clone();
-        self.write(WriterTask::Other(Box::new(move |connection| {
-            let rows = Rows(connection);
+        self.send_to_writer(WriterTask::Other(Box::new(move |connection| {
+            let rows = SqliteTables(connection);
             let now = rows.head(&stream)?;
             if now != head {
                 return Ok(Err(StoreError::Conflict { head: now }));
@@ -311,15 +313,15 @@ impl Journal for Sqlite {
 
     fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
         let stream = stream.clone();
-        self.change(move |connection| Rows(connection).delete_documents(&stream))
+        self.run_write(move |connection| SqliteTables(connection).delete_documents(&stream))
     }
 
-    fn wakes(&self) -> watch::Receiver<u64> {
+    fn subscribe_appends(&self) -> watch::Receiver<u64> {
         self.wakes.subscribe()
     }
 
-    fn version(&self) -> Result<Option<u64>, StoreError> {
-        self.lookout.version().map(Some)
+    fn data_version(&self) -> Result<Option<u64>, StoreError> {
+        self.lookout.data_version().map(Some)
     }
 
     fn health(&self) -> watch::Receiver<StoreHealth> {
@@ -331,7 +333,7 @@ impl Journal for Sqlite {
     }
 
     fn finish_token_import(&self) -> StoreFuture<'_, ()> {
-        let finished = self.change(file::finish_migrations);
+        let finished = self.run_write(file::finish_migrations);
         Box::pin(async move {
             finished.await?;
             self.has_tokens_in_rows.store(false, Ordering::Release);
@@ -342,22 +344,22 @@ impl Journal for Sqlite {
     fn backup<'a>(&'a self, path: &'a Path) -> StoreFuture<'a, ()> {
         let (place, path) = (self.place.clone(), path.to_owned());
         Box::pin(async move {
-            let copied = tokio::task::spawn_blocking(move || copy(&place, &path)).await;
+            let copied = tokio::task::spawn_blocking(move || copy_database(&place, &path)).await;
             copied.map_err(|error| StoreError::Unavailable(error.to_string()))?
         })
     }
 }
 
 /// Copies a consistent state of the file. The copy gets its name only when it is complete.
-fn copy(place: &DatabasePath, path: &Path) -> Result<(), StoreError> {
+fn copy_database(place: &DatabasePath, path: &Path) -> Result<(), StoreError> {
     if path.symlink_metadata().is_ok() {
         return Err(StoreError::Unsupported(NO_REPLACEMENT));
     }
     let unavailable = |error: std::io::Error| StoreError::Unavailable(error.to_string());
     // `VACUUM INTO` accepts a file that exists and is empty.
-    let partial = create_beside(path).map_err(unavailable)?;
+    let partial = create_partial_file(path).map_err(unavailable)?;
     let copied = write_copy(place, &partial).and_then(|()| {
-        rename_to_new(&partial, path).map_err(|error| match error.kind() {
+        rename_without_replacing(&partial, path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => StoreError::Unsupported(NO_REPLACEMENT),
             _ => unavailable(error),
         })
@@ -371,8 +373,8 @@ fn copy(place: &DatabasePath, path: &Path) -> Result<(), StoreError> {
 const NO_REPLACEMENT: &str = "a backup does not replace a file; choose another name";
 
 fn write_copy(place: &DatabasePath, partial: &Path) -> Result<(), StoreError> {
-    let connection = place.connect().map_err(|error| explain(&error))?;
-    connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| explain(&error))?;
+    let connection = place.connect().map_err(|error| to_store_error(&error))?;
+    connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| to_store_error(&error))?;
     let synced = OpenOptions::new().write(true).open(partial).and_then(|file| file.sync_all());
     synced.map_err(|error| StoreError::Unavailable(error.to_string()))
 }
@@ -380,30 +382,32 @@ fn write_copy(place: &DatabasePath, partial: &Path) -> Result<(), StoreError> {
 impl SideRows for Sqlite {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
-        self.change(move |connection| connection.execute(sql::SHELF_PUT, params![kind, key, body]).map(drop))
+        self.run_write(move |connection| connection.execute(sql::PUT_SIDE_ROW, params![kind, key, body]).map(drop))
     }
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
-        self.reading(move |rows| {
-            let mut statement = rows.0.prepare_cached(sql::SHELF_GET)?;
+        self.run_read(move |rows| {
+            let mut statement = rows.0.prepare_cached(sql::GET_SIDE_ROW)?;
             statement.query_row(params![kind, key], |row| row.get(0)).optional()
         })
     }
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
         let (kind, key, old) = (kind.to_owned(), key.to_owned(), old.to_owned());
-        self.whether(move |connection| connection.execute(sql::SHELF_REPLACE, params![kind, key, old, new]))
+        self.run_write_and_check_changed(move |connection| {
+            connection.execute(sql::REPLACE_SIDE_ROW, params![kind, key, old, new])
+        })
     }
 
-    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {
-        let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
+    fn sum_up_rows<'a>(&'a self, summing_up: RowsToSumUp<'a>) -> StoreFuture<'a, bool> {
+        let RowsToSumUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
         let (kind, sum_kind, sum_key) = (kind.to_owned(), sum_kind.to_owned(), sum_key.to_owned());
         let old = old.map(str::to_owned);
-        self.whether(move |connection| {
-            let written = connection.execute(sql::SHELF_SUM_UP, params![sum_kind, sum_key, old, new])?;
+        self.run_write_and_check_changed(move |connection| {
+            let written = connection.execute(sql::WRITE_SIDE_ROW_SUM, params![sum_kind, sum_key, old, new])?;
             for key in keys.iter().filter(|_| written > 0) {
-                connection.execute(sql::SHELF_REMOVE, params![kind, key])?;
+                connection.execute(sql::DELETE_SIDE_ROW, params![kind, key])?;
             }
             Ok(written)
         })
@@ -411,22 +415,24 @@ impl SideRows for Sqlite {
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
-        self.whether(move |connection| connection.execute(sql::SHELF_REMOVE, params![kind, key]))
+        self.run_write_and_check_changed(move |connection| connection.execute(sql::DELETE_SIDE_ROW, params![kind, key]))
     }
 
     fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
         let after = after.to_owned();
-        self.reading(move |found| {
-            let mut statement = found.0.prepare_cached(sql::SHELF_KINDS)?;
-            statement.query_map(params![after, rows(limit)], |row| row.get(0))?.collect()
+        self.run_read(move |found| {
+            let mut statement = found.0.prepare_cached(sql::LIST_SIDE_ROW_KINDS)?;
+            statement.query_map(params![after, page_limit(limit)], |row| row.get(0))?.collect()
         })
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>> {
         let (kind, after) = (kind.to_owned(), after.to_owned());
-        self.reading(move |found| {
-            let mut statement = found.0.prepare_cached(sql::SHELF_LIST)?;
-            statement.query_map(params![kind, after, rows(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        self.run_read(move |found| {
+            let mut statement = found.0.prepare_cached(sql::LIST_SIDE_ROWS)?;
+            statement
+                .query_map(params![kind, after, page_limit(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
         })
     }
 }

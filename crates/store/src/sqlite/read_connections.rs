@@ -15,16 +15,16 @@ use super::sql;
 /// Concurrent reads; more would only compete for the same two or four cores.
 const READERS: usize = 8;
 /// The interval of polling for writes of other processes. inotify alone would wake too early.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-pub(super) struct Readers {
+pub(super) struct ReadConnections {
     place: DatabasePath,
     damage: Arc<Damage>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
 }
 
-impl Readers {
+impl ReadConnections {
     pub(super) fn new(place: DatabasePath, damage: Arc<Damage>) -> Arc<Self> {
         Arc::new(Self { place, damage, idle: Mutex::default(), permits: Semaphore::new(READERS) })
     }
@@ -38,19 +38,19 @@ impl Readers {
         let readers = Arc::clone(self);
         let read = move || {
             let idle = lock(&readers.idle).pop();
-            let connection = idle.map_or_else(|| readers.place.connect_to_read(), Ok)?;
+            let connection = idle.map_or_else(|| readers.place.connect_read_only(), Ok)?;
             let found = work(&connection)?;
             lock(&readers.idle).push(connection);
             Ok(found)
         };
         let read = tokio::task::spawn_blocking(read).await;
         read.map_err(|error| StoreError::Unavailable(error.to_string()))?
-            .map_err(|error: rusqlite::Error| self.damage.explain(&error))
+            .map_err(|error: rusqlite::Error| self.damage.record_error(&error))
     }
 }
 
 /// Detects writes of other processes.
-pub(super) struct Lookout {
+pub(super) struct ExternalWriteWatcher {
     process: i64,
     damage: Arc<Damage>,
     seen: Mutex<SeenWrites>,
@@ -67,31 +67,31 @@ struct SeenWrites {
     version: u64,
 }
 
-impl Lookout {
+impl ExternalWriteWatcher {
     pub(super) fn new(
         place: &DatabasePath,
         process: i64,
         wakes: watch::Sender<u64>,
         damage: Arc<Damage>,
     ) -> rusqlite::Result<Arc<Self>> {
-        let connection = place.connect_to_read()?;
+        let connection = place.connect_read_only()?;
         let seen = Mutex::new(SeenWrites { connection, data_version: -1, writer: (0, 0), version: 0 });
         Ok(Arc::new(Self { process, damage, seen, wakes }))
     }
 
     /// Grows when another process has written. Our own commits leave it as it is.
-    pub(super) fn version(&self) -> Result<u64, StoreError> {
-        lock(&self.seen).look(self.process).map_err(|error| self.damage.explain(&error))
+    pub(super) fn data_version(&self) -> Result<u64, StoreError> {
+        lock(&self.seen).update_version(self.process).map_err(|error| self.damage.record_error(&error))
     }
 
     /// Polls on a thread of its own, until the sender of the channel is dropped.
-    pub(super) fn watch(&self, over: &Receiver<()>) {
+    pub(super) fn poll(&self, over: &Receiver<()>) {
         let mut known = None;
-        while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        while over.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             if self.wakes.receiver_count() == 0 {
                 continue;
             }
-            if let Ok(version) = self.version()
+            if let Ok(version) = self.data_version()
                 && known.replace(version) != Some(version)
             {
                 self.wakes.send_modify(|wakes| *wakes += 1);
@@ -101,7 +101,7 @@ impl Lookout {
 }
 
 impl SeenWrites {
-    fn look(&mut self, process: i64) -> rusqlite::Result<u64> {
+    fn update_version(&mut self, process: i64) -> rusqlite::Result<u64> {
         let data_version =
             self.connection.prepare_cached(sql::DATA_VERSION)?.query_row([], |row| row.get::<_, i64>(0))?;
         if data_version != self.data_version {

@@ -7,48 +7,48 @@ macro_rules! statements {
 }
 
 statements! {
-    ADD_COMMAND "add_command";
-    ADD_RECORD "add_record";
-    ANSWERED "answered";
-    ANSWERS "answers";
     BACKUP "backup";
-    BEGIN_HEAD "begin_head";
     CHECKPOINT "checkpoint";
     COUNT_DOCUMENTS "count_documents";
     COUNT_DOCUMENTS_IN_PARTITIONS "count_documents_in_partitions";
+    COUNT_TABLES "count_tables";
     DATA_VERSION "data_version";
     DELETE_DOCUMENT "delete_document";
     DELETE_DOCUMENTS "delete_documents";
+    DELETE_OTHER_SNAPSHOT_PARTS "delete_other_snapshot_parts";
+    DELETE_SIDE_ROW "delete_side_row";
     DOCUMENT "document";
     DOCUMENTS "documents";
     DOCUMENTS_IN_PARTITIONS "documents_in_partitions";
-    DROP_SNAPSHOT_PARTS "drop_snapshot_parts";
     DROP_SNAPSHOTS "drop_snapshots";
-    END "end";
+    DROP_SNAPSHOT_PARTS "drop_snapshot_parts";
+    END_CURSOR "end_cursor";
+    FIND_ANSWERS "find_answers";
     FOLLOW "follow";
+    GET_SIDE_ROW "get_side_row";
     HEAD "head";
-    KEEP_SNAPSHOT "keep_snapshot";
-    KEEP_SNAPSHOT_PART "keep_snapshot_part";
+    INSERT_ANSWER "insert_answer";
+    INSERT_HEAD "insert_head";
+    INSERT_RECORD "insert_record";
+    INSERT_SNAPSHOT_PART "insert_snapshot_part";
+    LIST_ANSWERS "list_answers";
+    LIST_SIDE_ROWS "list_side_rows";
+    LIST_SIDE_ROW_KINDS "list_side_row_kinds";
     MOVE_HEAD "move_head";
     MOVE_KNOWN_HEAD "move_known_head";
     OWNED_DOCUMENTS "owned_documents";
     PUT_DOCUMENT "put_document";
-    READ "read";
-    REPLACE_SNAPSHOT_PARTS "replace_snapshot_parts";
-    SHELF_GET "shelf_get";
-    SHELF_KINDS "shelf_kinds";
-    SHELF_LIST "shelf_list";
-    SHELF_PUT "shelf_put";
-    SHELF_REMOVE "shelf_remove";
-    SHELF_REPLACE "shelf_replace";
-    SHELF_SUM_UP "shelf_sum_up";
+    PUT_SIDE_ROW "put_side_row";
+    READ_RECORDS "read_records";
+    REPLACE_SIDE_ROW "replace_side_row";
+    SET_WRITER "set_writer";
     SNAPSHOT "snapshot";
     SNAPSHOT_PART "snapshot_part";
-    STREAM_NAMES "stream_names";
+    STORE_SNAPSHOT "store_snapshot";
     STREAMS "streams";
-    TABLES "tables";
-    TAKE_TURN "take_turn";
+    STREAM_NAMES "stream_names";
     WRITER "writer";
+    WRITE_SIDE_ROW_SUM "write_side_row_sum";
 }
 
 /// Migrations in order. The schema version is the number of migrations that have run, so they are only added, never

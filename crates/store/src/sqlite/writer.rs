@@ -11,40 +11,40 @@ use tokio::sync::{oneshot, watch};
 use super::damaged_file::Damage;
 use super::file::{DatabasePath, is_damage};
 use super::lock::{Lock, LockError};
-use super::rows::Rows;
+use super::rows::SqliteTables;
 use super::sql;
 use crate::rebase_batch::{RebaseOutcome, rebase};
 
 /// How long a commit waits for more jobs, and only while there are fewer than in the last one. A fixed wait would halve
 /// the throughput of many writers and slow a single one.
-const GATHER: Duration = Duration::from_micros(150);
+const GATHER_WAIT: Duration = Duration::from_micros(150);
 /// Rows after which a commit takes no more.
 const ROWS_MAX: usize = 1_024;
 /// The first and the longest pause between attempts to write again after a failure.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+const RETRY_PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 /// How long an attempt to recover waits for the lock. It is short, since queued jobs are only answered between
 /// attempts.
-const GLANCE: Duration = Duration::from_millis(50);
+const RECOVERY_LOCK_WAIT: Duration = Duration::from_millis(50);
 /// Bytes that are written and deleted again to see whether there is room.
 const PROBE_BYTES: usize = 64 << 10;
 
-pub(super) type StoreFuture = oneshot::Sender<Result<(), StoreError>>;
-pub(super) type Write = Box<dyn FnMut(&Connection) -> rusqlite::Result<Result<(), StoreError>> + Send>;
+pub(super) type AnswerSender = oneshot::Sender<Result<(), StoreError>>;
+pub(super) type WriteFn = Box<dyn FnMut(&Connection) -> rusqlite::Result<Result<(), StoreError>> + Send>;
 
 /// A write that is stored atomically.
 pub(super) enum WriterTask {
     Append(Append),
-    Other(Write),
+    Other(WriteFn),
 }
 
-pub(super) struct AppendJob {
+pub(super) struct WriterJob {
     pub(super) work: WriterTask,
-    pub(super) answer: StoreFuture,
+    pub(super) answer: AnswerSender,
 }
 
 pub(super) struct Writer {
     place: DatabasePath,
-    jobs: Receiver<AppendJob>,
+    jobs: Receiver<WriterJob>,
     connection: Connection,
     lock: Lock,
     /// A random number of this process, to tell it from others that write to the file.
@@ -61,30 +61,30 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(
         place: DatabasePath,
-        jobs: Receiver<AppendJob>,
+        jobs: Receiver<WriterJob>,
         process: i64,
         wakes: watch::Sender<u64>,
         health: watch::Sender<StoreHealth>,
         damage: Arc<Damage>,
     ) -> Result<Self, crate::OpenError> {
-        let connection = place.connect().map_err(|error| place.explain(&error))?;
-        let lock = place.lock()?;
+        let connection = place.connect().map_err(|error| place.to_open_error(&error))?;
+        let lock = place.open_lock()?;
         Ok(Self { place, jobs, connection, lock, process, data_version: None, last: 0, wakes, health, damage })
     }
 
     /// Runs until all senders are dropped.
     pub(super) fn run(mut self) {
         while let Ok(first) = self.jobs.recv() {
-            let group = self.gather(first);
+            let group = self.gather_group(first);
             self.last = group.len();
-            self.serve(group);
+            self.process_group(group);
         }
     }
 
-    fn gather(&self, first: AppendJob) -> Vec<AppendJob> {
-        let mut rows = weight(&first);
+    fn gather_group(&self, first: WriterJob) -> Vec<WriterJob> {
+        let mut rows = row_count(&first);
         let mut group = vec![first];
-        let deadline = Instant::now() + GATHER;
+        let deadline = Instant::now() + GATHER_WAIT;
         while rows < ROWS_MAX {
             let job = self.jobs.try_recv().ok().or_else(|| {
                 let patience = deadline.saturating_duration_since(Instant::now());
@@ -95,16 +95,16 @@ impl Writer {
                 }
             });
             let Some(job) = job else { break };
-            rows += weight(&job);
+            rows += row_count(&job);
             group.push(job);
         }
         group
     }
 
-    fn serve(&mut self, mut group: Vec<AppendJob>) {
+    fn process_group(&mut self, mut group: Vec<WriterJob>) {
         if self.damage.is_found() {
             for job in group {
-                let _ = job.answer.send(Err(Damage::refusal()));
+                let _ = job.answer.send(Err(Damage::refusal_error()));
             }
             return;
         }
@@ -119,7 +119,7 @@ impl Writer {
             // Write the jobs one by one, so that a job that can never be stored does not fail the others.
             Err(error) if is_refusal(&error) && group.len() > 1 => {
                 for job in group {
-                    self.serve(vec![job]);
+                    self.process_group(vec![job]);
                 }
             }
             Err(error) => {
@@ -128,7 +128,7 @@ impl Writer {
                     self.health.send_replace(StoreHealth::Unready(error.to_string()));
                 }
                 for job in group {
-                    let _ = job.answer.send(Err(self.damage.explain(&error)));
+                    let _ = job.answer.send(Err(self.damage.record_error(&error)));
                 }
                 if is_passing {
                     self.recover(&error);
@@ -138,14 +138,14 @@ impl Writer {
     }
 
     /// Writes the whole group in one transaction.
-    fn commit(&mut self, group: &mut [AppendJob]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
-        let _turn = self.lock.take(self.place.settings.patience)?;
+    fn commit(&mut self, group: &mut [WriterJob]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
+        let _turn = self.lock.acquire(self.place.settings.patience)?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        self.data_version = Some(sign(&transaction, self.process, self.data_version)?);
+        self.data_version = Some(mark_writer(&transaction, self.process, self.data_version)?);
         let mut outcomes = Vec::with_capacity(group.len());
         for job in group {
             outcomes.push(match &mut job.work {
-                WriterTask::Append(append) => store(&transaction, append)?,
+                WriterTask::Append(append) => store_append(&transaction, append)?,
                 WriterTask::Other(write) => write(&transaction)?,
             });
         }
@@ -156,12 +156,12 @@ impl Writer {
     /// Reconnects after a failed commit, until a write succeeds. Jobs that arrive meanwhile fail with the error.
     fn recover(&mut self, error: &rusqlite::Error) {
         tracing::error!(%error, "the journal cannot be written");
-        let mut pause = PAUSES.0;
+        let mut pause = RETRY_PAUSES.0;
         let mut next = Instant::now() + pause;
         loop {
             match self.jobs.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(job) => {
-                    let _ = job.answer.send(Err(explain(error)));
+                    let _ = job.answer.send(Err(to_store_error(error)));
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -170,7 +170,7 @@ impl Writer {
             match self.reopen() {
                 Ok(()) => break,
                 Err(error) if is_damage(&error) => {
-                    self.damage.explain(&error);
+                    self.damage.record_error(&error);
                     return;
                 }
                 Err(error) => {
@@ -178,7 +178,7 @@ impl Writer {
                     self.health.send_replace(StoreHealth::Unready(error.to_string()));
                 }
             }
-            pause = (pause * 2).min(PAUSES.1);
+            pause = (pause * 2).min(RETRY_PAUSES.1);
             next = Instant::now() + pause;
         }
         tracing::info!("the journal can be written again");
@@ -190,32 +190,32 @@ impl Writer {
     fn reopen(&mut self) -> rusqlite::Result<()> {
         self.connection = self.place.connect()?;
         self.data_version = None;
-        let _turn = self.lock.take(GLANCE)?;
+        let _turn = self.lock.acquire(RECOVERY_LOCK_WAIT)?;
         // On a full disk, truncating the write-ahead log may free space. If readers prevent it, the next attempt tries
         // again.
         let _ = self.connection.query_row(sql::CHECKPOINT, [], |_| Ok(()));
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute(sql::SHELF_PUT, params!["", "probe", "x".repeat(PROBE_BYTES)])?;
-        transaction.execute(sql::SHELF_REMOVE, params!["", "probe"])?;
+        transaction.execute(sql::PUT_SIDE_ROW, params!["", "probe", "x".repeat(PROBE_BYTES)])?;
+        transaction.execute(sql::DELETE_SIDE_ROW, params!["", "probe"])?;
         transaction.commit()
     }
 }
 
-fn weight(job: &AppendJob) -> usize {
+fn row_count(job: &WriterJob) -> usize {
     match &job.work {
         WriterTask::Append(append) => append.batch.records.len(),
         WriterTask::Other(_) => 1,
     }
 }
 
-fn store(transaction: &Transaction<'_>, append: &mut Append) -> rusqlite::Result<Result<(), StoreError>> {
-    let rows = Rows(transaction);
+fn store_append(transaction: &Transaction<'_>, append: &mut Append) -> rusqlite::Result<Result<(), StoreError>> {
+    let rows = SqliteTables(transaction);
     // The common case: no key to look up, and one statement compares and moves the head.
-    if append.batch.answers.is_empty() && rows.store(&append.stream, &append.batch)? {
+    if append.batch.answers.is_empty() && rows.store_batch(&append.stream, &append.batch)? {
         return Ok(Ok(()));
     }
     Ok(match rebase(&rows, append)? {
-        RebaseOutcome::Store if rows.store(&append.stream, &append.batch)? => Ok(()),
+        RebaseOutcome::Store if rows.store_batch(&append.stream, &append.batch)? => Ok(()),
         RebaseOutcome::Store => Err(StoreError::Damaged(format!("the head of {} cannot be moved", append.stream))),
         RebaseOutcome::Nothing => Ok(()),
         RebaseOutcome::SendBack(error) => Err(error),
@@ -224,12 +224,12 @@ fn store(transaction: &Transaction<'_>, append: &mut Append) -> rusqlite::Result
 
 /// Writes the number of this process to the file if another one has written since, so that readers can tell. Returns
 /// SQLite's `data_version`.
-fn sign(transaction: &Transaction<'_>, process: i64, known: Option<i64>) -> rusqlite::Result<i64> {
+fn mark_writer(transaction: &Transaction<'_>, process: i64, known: Option<i64>) -> rusqlite::Result<i64> {
     let found: i64 = transaction.pragma_query_value(None, "data_version", |row| row.get(0))?;
     if known != Some(found) {
         let last: i64 = transaction.prepare_cached(sql::WRITER)?.query_row([], |row| row.get(0))?;
         if last != process {
-            transaction.execute(sql::TAKE_TURN, [process])?;
+            transaction.execute(sql::SET_WRITER, [process])?;
         }
     }
     Ok(found)
@@ -255,7 +255,7 @@ impl From<LockError> for rusqlite::Error {
     }
 }
 
-pub(super) fn explain(error: &rusqlite::Error) -> StoreError {
+pub(super) fn to_store_error(error: &rusqlite::Error) -> StoreError {
     if is_held(error) {
         StoreError::Held(error.to_string())
     } else if is_damage(error) {

@@ -9,23 +9,23 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 use skald_app::CampaignStream;
 use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, CampaignRules, CampaignState};
-use skald_domain::decider::{Decider, Given};
+use skald_domain::decider::{Decider, DecisionContext};
 use skald_journal::{
     AnswerBuilder, Applied, IdempotencyKey, JournalFailure, Limits, StreamName, Streams, Submission, VerifyVerdict,
-    to_micros, verify,
+    truncate_to_micros, verify,
 };
 
-use crate::commands::{CAMPAIGN, Deed, Pin, Sent, command, evening};
-use crate::test_stores::{Kind, Place, block_on};
+use crate::campaign_commands::{CAMPAIGN, GeneratedCommand, RevisionPin, SenderAction, action_groups, command};
+use crate::test_stores::{StoreKind, TestStore, block_on};
 
 /// Divides the number of cases, since each runs on a real store.
-const FEWER: u32 = 16;
+const CASES_DIVISOR: u32 = 16;
 /// The number of groups after which new `Streams` take over, which know nothing but the store.
-const HANDED_OVER: usize = 12;
+const TAKEOVER_GROUP: usize = 12;
 
-fn given(step: usize) -> Given {
+fn given(step: usize) -> DecisionContext {
     let at = Timestamp::from_millisecond(1_768_478_400_123 + 777 * i64::try_from(step).unwrap()).unwrap();
-    Given { at: to_micros(at), by: format!("principal {}", step % 3) }
+    DecisionContext { at: truncate_to_micros(at), by: format!("principal {}", step % 3) }
 }
 
 /// The reference model: the state by the rules alone, and the answers under keys.
@@ -49,7 +49,7 @@ type Outcome = Result<Expected, JournalFailure<CampaignRefusal>>;
 
 impl Model {
     /// Checks for an earlier answer under the key first, then the revision, then the rules.
-    fn take(&mut self, sent: &Sent, expected: Option<u64>, given: &Given) -> Outcome {
+    fn apply(&mut self, sent: &GeneratedCommand, expected: Option<u64>, given: &DecisionContext) -> Outcome {
         if let Some(key) = &sent.key
             && let Some((command, answer)) = self.answered.get(key)
         {
@@ -65,7 +65,7 @@ impl Model {
         let events = CampaignRules::decide(&self.state, &sent.command, given).map_err(JournalFailure::Refused)?;
         self.state = events.iter().fold(self.state.clone(), |state, event| CampaignRules::evolve(state, event, given));
         self.revision += 1;
-        let answer = sent.key.as_ref().map(|_| words(self.revision, &events));
+        let answer = sent.key.as_ref().map(|_| stored_answer(self.revision, &events));
         let expected = Expected { revision: self.revision, events, answer, replayed: false };
         if let Some(key) = &sent.key {
             self.answered.insert(key.clone(), (sent.command.clone(), expected.clone()));
@@ -75,39 +75,40 @@ impl Model {
 }
 
 /// The answer that is stored under a key.
-fn words(revision: u64, events: &[CampaignEvent]) -> String {
+fn stored_answer(revision: u64, events: &[CampaignEvent]) -> String {
     format!("{revision}: {}", serde_json::to_string(events).unwrap())
 }
 
-fn ask(sent: &Sent, expected: Option<u64>, given: Given) -> Submission<CampaignStream> {
+fn submission(sent: &GeneratedCommand, expected: Option<u64>, given: DecisionContext) -> Submission<CampaignStream> {
     let key = sent.key.as_ref().map(|key| {
-        let answer: AnswerBuilder<CampaignStream> = Box::new(|done: &Applied<_>| words(done.revision, &done.events));
+        let answer: AnswerBuilder<CampaignStream> =
+            Box::new(|done: &Applied<_>| stored_answer(done.revision, &done.events));
         (IdempotencyKey::new(key, &[format!("{:?}", sent.command).as_bytes()]), answer)
     });
     Submission { expected, key, ..Submission::new(sent.command.clone(), given) }
 }
 
 /// Runs a case on a store, and compares with the model after every group.
-async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
+async fn run_case(place: &TestStore, groups: Vec<Vec<SenderAction>>) {
     let stream = StreamName::new("campaign", CAMPAIGN);
     let limits = Limits { records_per_snapshot: 7, ..Limits::default() };
     let mut streams = Streams::<CampaignStream>::with_limits(place.journal.clone(), limits);
-    let (mut model, mut done_before) = (Model::default(), Vec::<(Sent, Option<u64>)>::new());
+    let (mut model, mut done_before) = (Model::default(), Vec::<(GeneratedCommand, Option<u64>)>::new());
     for (number, group) in groups.into_iter().enumerate() {
-        if number == HANDED_OVER {
-            streams = Streams::with_limits(place.beside().await, limits);
+        if number == TAKEOVER_GROUP {
+            streams = Streams::with_limits(place.open_again().await, limits);
         }
         let (mut expectations, mut asks, mut in_doubt) = (Vec::new(), Vec::new(), BTreeSet::new());
         for deed in group {
             let (sent, expected) = match deed {
-                Deed::Redecide(ago) => match done_before.len().checked_sub(ago) {
+                SenderAction::Redecide(ago) => match done_before.len().checked_sub(ago) {
                     Some(at) => done_before[at].clone(),
                     None => continue,
                 },
-                Deed::Send(sent) => {
+                SenderAction::Send(sent) => {
                     let expected = sent.pin.map(|pin| match pin {
-                        Pin::Newest => model.revision,
-                        Pin::Fixed(revision) => revision,
+                        RevisionPin::Newest => model.revision,
+                        RevisionPin::Fixed(revision) => revision,
                     });
                     (sent, expected)
                 }
@@ -118,10 +119,10 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
                 continue;
             }
             let given = given(done_before.len());
-            let outcome = model.take(&sent, expected, &given);
+            let outcome = model.apply(&sent, expected, &given);
             in_doubt.extend(sent.key.clone().filter(|_| outcome.is_err()));
             expectations.push((outcome, model.state.clone()));
-            asks.push(ask(&sent, expected, given));
+            asks.push(submission(&sent, expected, given));
             done_before.push((sent, expected));
         }
         // Sent in order, and so decided in order.
@@ -138,13 +139,13 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
         let kept = streams.read(&stream).await.unwrap();
         assert_eq!((&kept.state, kept.revision()), (&model.state, model.revision), "after group {number}");
     }
-    let anew = Streams::<CampaignStream>::new(place.beside().await).read(&stream).await.unwrap();
+    let anew = Streams::<CampaignStream>::new(place.open_again().await).read(&stream).await.unwrap();
     assert_eq!((&anew.state, anew.revision()), (&model.state, model.revision), "read again");
-    listed(place, &model.state).await;
+    assert_read_models(place, &model.state).await;
 }
 
 /// Asserts that the read models match the state.
-async fn listed(place: &Place, state: &CampaignState) {
+async fn assert_read_models(place: &TestStore, state: &CampaignState) {
     let body = |collection: &'static str, id: String| async move {
         place.journal.document(collection, &id).await.unwrap().map(|document| document.body)
     };
@@ -160,13 +161,13 @@ async fn listed(place: &Place, state: &CampaignState) {
     }
 }
 
-fn any_commands_come_to_the_same(kind: Kind) {
+fn check_random_commands(kind: StoreKind) {
     let config = Config::default();
-    let config = Config { cases: (config.cases / FEWER).max(4), failure_persistence: None, ..config };
-    let outcome = TestRunner::new(config).run(&evening(), |groups| {
+    let config = Config { cases: (config.cases / CASES_DIVISOR).max(4), failure_persistence: None, ..config };
+    let outcome = TestRunner::new(config).run(&action_groups(), |groups| {
         block_on(async {
-            let place = Place::new(kind).await;
-            played(&place, groups).await;
+            let place = TestStore::new(kind).await;
+            run_case(&place, groups).await;
             let verdict = verify(&*place.journal, &skald_app::Nouns::all().stream_kinds()).await.unwrap();
             assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
         });
@@ -178,21 +179,21 @@ fn any_commands_come_to_the_same(kind: Kind) {
 mod memory {
     #[test]
     fn any_commands_come_to_the_same() {
-        super::any_commands_come_to_the_same(crate::test_stores::Kind::Memory);
+        super::check_random_commands(crate::test_stores::StoreKind::Memory);
     }
 }
 
 mod sqlite {
     #[test]
     fn any_commands_come_to_the_same() {
-        super::any_commands_come_to_the_same(crate::test_stores::Kind::Sqlite);
+        super::check_random_commands(crate::test_stores::StoreKind::Sqlite);
     }
 }
 
 mod postgres {
     #[test]
     fn any_commands_come_to_the_same() {
-        super::any_commands_come_to_the_same(crate::test_stores::Kind::Postgres);
+        super::check_random_commands(crate::test_stores::StoreKind::Postgres);
     }
 }
 
@@ -205,8 +206,8 @@ fn every_command_and_every_refusal_is_among_the_cases() {
         let mut model = Model::default();
         for step in 0..60 {
             let command = command().new_tree(&mut runner).unwrap().current();
-            let kind = kind(&command);
-            match model.take(&Sent { command, key: None, pin: None }, None, &given(step)) {
+            let kind = command_kind(&command);
+            match model.apply(&GeneratedCommand { command, key: None, pin: None }, None, &given(step)) {
                 Ok(_) => drop(accepted.insert(kind)),
                 Err(JournalFailure::Refused(refusal)) => {
                     refused.insert(kind);
@@ -260,7 +261,7 @@ const REFUSALS: [&str; 14] = [
 
 /// Without a wildcard, so that a new command does not compile until it is named here. It must be generated and listed
 /// above too.
-fn kind(command: &CampaignCommand) -> &'static str {
+fn command_kind(command: &CampaignCommand) -> &'static str {
     match command {
         CampaignCommand::Create { .. } => "Create",
         CampaignCommand::Update { .. } => "Update",

@@ -1,18 +1,18 @@
 //! Tests of the journal's guarantees on every store, and of each store's failures.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod campaign_commands;
 mod campaigns;
 mod chaos;
-mod commands;
 mod evidence;
-mod faulty;
-mod files;
-mod outcomes;
+mod failing_store;
+mod faulty_journal;
+mod journal_port;
 mod postgres;
-mod private;
+mod postgres_tls;
 mod processes;
-mod promises;
 mod snapshots;
+mod sqlite_files;
+mod stream_commands;
 mod tally;
 mod test_stores;
-mod turns;

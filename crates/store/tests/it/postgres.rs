@@ -6,17 +6,17 @@ use std::time::Duration;
 use skald_journal::{Cursor, Journal, JournalFailure, StoreError, StoreHealth, Streams};
 use skald_store::OpenError;
 
-use crate::tally::{Tally, add, is_fair, keyed, remove, rivals_let_past, stream};
-use crate::test_stores::{block_on, client, postgres, server, until};
+use crate::tally::{Tally, add, is_fair, overtaking_counts, remove, stream, with_key};
+use crate::test_stores::{block_on, connect, create_schema, server_address, wait_until};
 
 /// A record written by hand, in a transaction of the test's own.
-const RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
+const INSERT_RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
     VALUES (1, $1, 1, 'added', 0, 'tester', '[]', '', '')";
 
 /// The time limit of every call, and a second for a busy machine.
-const PROMISED: Duration = Duration::from_secs(skald_domain::limits::DATABASE_WAIT_SECONDS + 1);
+const CALL_TIMEOUT: Duration = Duration::from_secs(skald_domain::limits::DATABASE_WAIT_SECONDS + 1);
 
-async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
+async fn follow_stream_names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
     let page = journal.follow(*after, 100).await.unwrap();
     *after = page.last().map_or(*after, |(cursor, _)| *cursor);
     page.into_iter().map(|(_, record)| record.stream.as_str().to_owned()).collect()
@@ -27,27 +27,27 @@ async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
 #[test]
 fn a_follower_is_not_fooled_by_commits_out_of_order() {
     block_on(async {
-        let address = postgres().await;
-        let journal = skald_store::open(&address).await.unwrap();
-        let (late, early) = (client(&address).await, client(&address).await);
+        let store_address = create_schema().await;
+        let journal = skald_store::open(&store_address).await.unwrap();
+        let (late, early) = (connect(&store_address).await, connect(&store_address).await);
         late.batch_execute("BEGIN").await.unwrap();
         early.batch_execute("BEGIN").await.unwrap();
         early.query("SELECT pg_current_xact_id()", &[]).await.unwrap();
-        late.execute(RECORD, &[&"x/late"]).await.unwrap();
-        early.execute(RECORD, &[&"x/early"]).await.unwrap();
+        late.execute(INSERT_RECORD, &[&"x/late"]).await.unwrap();
+        early.execute(INSERT_RECORD, &[&"x/early"]).await.unwrap();
         early.batch_execute("COMMIT").await.unwrap();
         let by_position = early.query("SELECT stream FROM records ORDER BY position", &[]).await.unwrap();
         assert_eq!(by_position.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>(), ["x/early"]);
         let (mut cursor, mut seen) = (Cursor::default(), Vec::new());
         // Other tests' transactions may hide it for a moment, and `late` must not.
         while seen.is_empty() {
-            seen.extend(names(&*journal, &mut cursor).await);
+            seen.extend(follow_stream_names(&*journal, &mut cursor).await);
         }
         assert_eq!(seen, ["x/early"]);
         assert_eq!(cursor.position, 2, "it took the later position");
         late.batch_execute("COMMIT").await.unwrap();
         while seen.len() < 2 {
-            seen.extend(names(&*journal, &mut cursor).await);
+            seen.extend(follow_stream_names(&*journal, &mut cursor).await);
         }
         assert_eq!(seen, ["x/early", "x/late"]);
     });
@@ -58,20 +58,20 @@ fn a_follower_is_not_fooled_by_commits_out_of_order() {
 #[test]
 fn a_follower_waits_for_a_transaction_that_began_before() {
     block_on(async {
-        let address = postgres().await;
-        let journal = skald_store::open(&address).await.unwrap();
-        let (first, second) = (client(&address).await, client(&address).await);
+        let store_address = create_schema().await;
+        let journal = skald_store::open(&store_address).await.unwrap();
+        let (first, second) = (connect(&store_address).await, connect(&store_address).await);
         first.batch_execute("BEGIN").await.unwrap();
-        first.execute(RECORD, &[&"x/first"]).await.unwrap();
-        second.execute(RECORD, &[&"x/second"]).await.unwrap();
+        first.execute(INSERT_RECORD, &[&"x/first"]).await.unwrap();
+        second.execute(INSERT_RECORD, &[&"x/second"]).await.unwrap();
         let mut cursor = Cursor::default();
-        assert_eq!(names(&*journal, &mut cursor).await, Vec::<String>::new());
-        let mut wakes = journal.wakes();
+        assert_eq!(follow_stream_names(&*journal, &mut cursor).await, Vec::<String>::new());
+        let mut wakes = journal.subscribe_appends();
         first.batch_execute("COMMIT").await.unwrap();
         let mut seen = Vec::new();
         while seen.len() < 2 {
             tokio::time::timeout(Duration::from_secs(5), wakes.changed()).await.expect("a wake").unwrap();
-            seen.extend(names(&*journal, &mut cursor).await);
+            seen.extend(follow_stream_names(&*journal, &mut cursor).await);
         }
         assert_eq!(seen, ["x/first", "x/second"]);
     });
@@ -80,17 +80,17 @@ fn a_follower_waits_for_a_transaction_that_began_before() {
 #[test]
 fn a_lost_connection_is_unavailable_and_comes_back() {
     block_on(async {
-        let address = postgres().await;
+        let address = create_schema().await;
         let name = address.rsplit_once('=').unwrap().1.to_owned();
         let journal = skald_store::open(&address).await.unwrap();
         let streams = Streams::<Tally>::new(Arc::clone(&journal));
         let one = stream("one");
         streams.execute(&one, add("a", 1)).await.map_err(|_| "failed").unwrap();
-        let admin = client(&server()).await;
+        let admin = connect(&server_address()).await;
         let mut health = journal.health();
         let mut acknowledged = 1;
         for round in 0..5 {
-            kill(&admin, &name).await;
+            terminate_connections(&admin, &name).await;
             let waited =
                 tokio::time::timeout(Duration::from_secs(5), health.wait_for(|health| *health != StoreHealth::Ready));
             waited.await.expect("it is noticed").unwrap();
@@ -99,7 +99,7 @@ fn a_lost_connection_is_unavailable_and_comes_back() {
             waited.await.expect("it recovers").unwrap();
             let key = format!("after {round}");
             let done = loop {
-                match streams.execute(&one, keyed(add(&key, 1), &key)).await {
+                match streams.execute(&one, with_key(add(&key, 1), &key)).await {
                     Ok(done) => break done,
                     Err(JournalFailure::Unavailable(_)) => {}
                     Err(failure) => panic!("{failure:?}"),
@@ -116,7 +116,7 @@ fn a_lost_connection_is_unavailable_and_comes_back() {
 #[test]
 fn nothing_is_lost_or_doubled_when_connections_are_cut() {
     block_on(async {
-        let address = postgres().await;
+        let address = create_schema().await;
         let name = address.rsplit_once('=').unwrap().1.to_owned();
         let journal = skald_store::open(&address).await.unwrap();
         let streams = Arc::new(Streams::<Tally>::new(Arc::clone(&journal)));
@@ -126,7 +126,7 @@ fn nothing_is_lost_or_doubled_when_connections_are_cut() {
                 for number in 0..40 {
                     let key = format!("{writer}-{number}");
                     loop {
-                        match streams.execute(&stream("one"), keyed(add(&key, 1), &key)).await {
+                        match streams.execute(&stream("one"), with_key(add(&key, 1), &key)).await {
                             Ok(_) => break,
                             Err(JournalFailure::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(5)).await,
                             Err(failure) => panic!("{failure:?}"),
@@ -136,10 +136,10 @@ fn nothing_is_lost_or_doubled_when_connections_are_cut() {
             })
         });
         let writers: Vec<_> = writers.collect();
-        let admin = client(&server()).await;
+        let admin = connect(&server_address()).await;
         for _ in 0..6 {
             tokio::time::sleep(Duration::from_millis(40)).await;
-            kill(&admin, &name).await;
+            terminate_connections(&admin, &name).await;
         }
         for writer in writers {
             writer.await.unwrap();
@@ -157,7 +157,7 @@ fn nothing_is_lost_or_doubled_when_connections_are_cut() {
 }
 
 /// Terminates the connections of one test, found by their application name.
-async fn kill(admin: &tokio_postgres::Client, name: &str) {
+async fn terminate_connections(admin: &tokio_postgres::Client, name: &str) {
     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
     admin.query(kill, &[&name]).await.unwrap();
 }
@@ -165,10 +165,10 @@ async fn kill(admin: &tokio_postgres::Client, name: &str) {
 #[test]
 fn a_newer_schema_is_refused() {
     block_on(async {
-        let address = postgres().await;
-        drop(skald_store::open(&address).await.unwrap());
-        client(&address).await.batch_execute("INSERT INTO skald_schema (version) VALUES (999)").await.unwrap();
-        let refused = skald_store::open(&address).await.err().unwrap();
+        let store_address = create_schema().await;
+        drop(skald_store::open(&store_address).await.unwrap());
+        connect(&store_address).await.batch_execute("INSERT INTO skald_schema (version) VALUES (999)").await.unwrap();
+        let refused = skald_store::open(&store_address).await.err().unwrap();
         assert!(matches!(refused, OpenError::Newer { found: 999, known: 6, .. }), "{refused}");
     });
 }
@@ -177,24 +177,25 @@ fn a_newer_schema_is_refused() {
 #[test]
 fn only_an_older_schema_awaits_the_import_of_tokens() {
     block_on(async {
-        let address = postgres().await;
-        assert!(!skald_store::open(&address).await.unwrap().awaits_token_import());
-        client(&address).await.batch_execute("UPDATE skald_schema SET version = 4").await.unwrap();
-        let nodes = [skald_store::open(&address).await.unwrap(), skald_store::open(&address).await.unwrap()];
+        let store_address = create_schema().await;
+        assert!(!skald_store::open(&store_address).await.unwrap().awaits_token_import());
+        connect(&store_address).await.batch_execute("UPDATE skald_schema SET version = 4").await.unwrap();
+        let nodes =
+            [skald_store::open(&store_address).await.unwrap(), skald_store::open(&store_address).await.unwrap()];
         for node in nodes {
             assert!(node.awaits_token_import());
             node.finish_token_import().await.unwrap();
             assert!(!node.awaits_token_import());
         }
-        assert!(!skald_store::open(&address).await.unwrap().awaits_token_import());
+        assert!(!skald_store::open(&store_address).await.unwrap().awaits_token_import());
     });
 }
 
 #[test]
 fn nodes_that_start_at_once_make_one_schema() {
     block_on(async {
-        let address = postgres().await;
-        let opened = futures::future::join_all((0..6).map(|_| skald_store::open(&address))).await;
+        let store_address = create_schema().await;
+        let opened = futures::future::join_all((0..6).map(|_| skald_store::open(&store_address))).await;
         assert!(opened.iter().all(Result::is_ok));
     });
 }
@@ -217,8 +218,9 @@ fn a_database_that_is_away_is_told_from_one_that_refuses() {
         let refused = refused(away);
         assert!(matches!(refused, OpenError::Unreachable { .. }), "{refused}");
     }
-    assert!(began.elapsed() < 3 * PROMISED, "nothing ended in time");
-    let (server, path) = server().rsplit_once('/').map(|(server, path)| (server.to_owned(), path.to_owned())).unwrap();
+    assert!(began.elapsed() < 3 * CALL_TIMEOUT, "nothing ended in time");
+    let (server, path) =
+        server_address().rsplit_once('/').map(|(server, path)| (server.to_owned(), path.to_owned())).unwrap();
     let stranger = server.replace("//skald@", "//stranger@");
     for (address, words) in [
         (format!("{server}/nowhere"), "does not exist (3D000)"),
@@ -235,13 +237,14 @@ fn a_database_that_is_away_is_told_from_one_that_refuses() {
 #[test]
 fn nobody_waits_for_a_lock_longer_than_promised() {
     block_on(async {
-        let address = postgres().await;
+        let store_address = create_schema().await;
         // One node has the stream open. The other has to load it, which one caller does for all.
-        let nodes = [skald_store::open(&address).await.unwrap(), skald_store::open(&address).await.unwrap()];
+        let nodes =
+            [skald_store::open(&store_address).await.unwrap(), skald_store::open(&store_address).await.unwrap()];
         let nodes = nodes.map(|journal| Arc::new(Streams::<Tally>::new(journal)));
         let one = stream("one");
         nodes[0].execute(&one, add("first", 1)).await.map_err(|_| "failed").unwrap();
-        let forgetful = client(&address).await;
+        let forgetful = connect(&store_address).await;
         forgetful.batch_execute("BEGIN; LOCK TABLE heads, records").await.unwrap();
         let began = std::time::Instant::now();
         let calls = nodes.iter().flat_map(|node| (0..10).map(move |number| (Arc::clone(node), number)));
@@ -249,7 +252,7 @@ fn nobody_waits_for_a_lock_longer_than_promised() {
             tokio::spawn(async move {
                 let is_unavailable = if number % 2 == 0 {
                     let key = number.to_string();
-                    let written = node.execute(&stream("one"), keyed(add(&key, 1), &key)).await;
+                    let written = node.execute(&stream("one"), with_key(add(&key, 1), &key)).await;
                     matches!(written, Err(JournalFailure::Unavailable(_)))
                 } else {
                     matches!(node.read(&stream("one")).await, Err(StoreError::Unavailable(_)))
@@ -260,14 +263,14 @@ fn nobody_waits_for_a_lock_longer_than_promised() {
         for call in calls.collect::<Vec<_>>() {
             let (is_unavailable, took) = call.await.unwrap();
             assert!(is_unavailable, "something was answered");
-            assert!(took < PROMISED, "{took:?}");
+            assert!(took < CALL_TIMEOUT, "{took:?}");
         }
         forgetful.batch_execute("ROLLBACK").await.unwrap();
         // Retries of the failed commands are stored once.
         for number in (0..10).step_by(2) {
             let key = number.to_string();
-            let sent_again = || async { nodes[1].execute(&one, keyed(add(&key, 1), &key)).await.is_ok() };
-            until("a retry", sent_again).await;
+            let sent_again = || async { nodes[1].execute(&one, with_key(add(&key, 1), &key)).await.is_ok() };
+            wait_until("a retry", sent_again).await;
         }
         let kept = nodes[0].read(&one).await.unwrap();
         assert_eq!((kept.revision(), kept.state.total()), (6, 6));
@@ -277,9 +280,10 @@ fn nobody_waits_for_a_lock_longer_than_promised() {
 #[test]
 fn other_nodes_are_woken_at_once() {
     block_on(async {
-        let address = postgres().await;
-        let (here, there) = (skald_store::open(&address).await.unwrap(), skald_store::open(&address).await.unwrap());
-        let mut wakes = here.wakes();
+        let store_address = create_schema().await;
+        let (here, there) =
+            (skald_store::open(&store_address).await.unwrap(), skald_store::open(&store_address).await.unwrap());
+        let mut wakes = here.subscribe_appends();
         // The first wake-up comes when the node begins to listen.
         wakes.wait_for(|wakes| *wakes > 0).await.unwrap();
         let writes = Streams::<Tally>::new(there);
@@ -309,8 +313,8 @@ fn other_nodes_are_woken_at_once() {
 #[test]
 fn a_busy_node_does_not_starve_another() {
     block_on(async {
-        let address = postgres().await;
-        let busy = Arc::new(Streams::<Tally>::new(skald_store::open(&address).await.unwrap()));
+        let store_address = create_schema().await;
+        let busy = Arc::new(Streams::<Tally>::new(skald_store::open(&store_address).await.unwrap()));
         let tasks = (0..16).map(|task| {
             let busy = Arc::clone(&busy);
             tokio::spawn(async move {
@@ -323,9 +327,9 @@ fn a_busy_node_does_not_starve_another() {
             })
         });
         let tasks: Vec<_> = tasks.collect();
-        let streams = Streams::<Tally>::new(skald_store::open(&address).await.unwrap());
-        until("the busy one", || async { streams.read(&stream("one")).await.unwrap().revision() > 100 }).await;
-        let passed = rivals_let_past(&streams).await;
+        let streams = Streams::<Tally>::new(skald_store::open(&store_address).await.unwrap());
+        wait_until("the busy one", || async { streams.read(&stream("one")).await.unwrap().revision() > 100 }).await;
+        let passed = overtaking_counts(&streams).await;
         for task in tasks {
             task.abort();
         }
@@ -338,14 +342,14 @@ fn a_busy_node_does_not_starve_another() {
 #[test]
 fn followers_need_no_statistics() {
     let statements = [
-        ("pending", "pending", include_str!("../../sql/postgres/pending.sql")),
-        ("end_of", "end_of", include_str!("../../sql/postgres/end.sql")),
+        ("pending", "pending", include_str!("../../sql/postgres/has_hidden_records.sql")),
+        ("end_of", "end_of", include_str!("../../sql/postgres/end_cursor.sql")),
         ("follow (text, bigint, bigint)", "follow ('1', 1, 100)", include_str!("../../sql/postgres/follow.sql")),
     ];
     block_on(async {
-        let address = postgres().await;
-        let journal = skald_store::open(&address).await.unwrap();
-        let client = client(&address).await;
+        let store_address = create_schema().await;
+        let journal = skald_store::open(&store_address).await.unwrap();
+        let client = connect(&store_address).await;
         client.batch_execute("ALTER TABLE records SET (autovacuum_enabled = off)").await.unwrap();
         let many = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
             SELECT 1, 'x/' || number, 1, 'added', 0, 'tester', '[]', '', '' FROM generate_series(1, 20000) number";
@@ -363,14 +367,14 @@ fn followers_need_no_statistics() {
             }
         }
         // The answer is correct too: only a running transaction hides a record.
-        let running = crate::test_stores::client(&address).await;
+        let running = crate::test_stores::connect(&store_address).await;
         running.batch_execute("BEGIN; SELECT pg_current_xact_id()").await.unwrap();
-        client.execute(RECORD, &[&"x/hidden"]).await.unwrap();
+        client.execute(INSERT_RECORD, &[&"x/hidden"]).await.unwrap();
         let pending = client.query_one("EXECUTE pending", &[]).await.unwrap();
         assert!(pending.get::<_, bool>(0), "the last record is hidden");
         running.batch_execute("COMMIT").await.unwrap();
-        let seen = || async { journal.end().await.unwrap().position > 20_000 };
-        until("the hidden record", seen).await;
+        let seen = || async { journal.end_cursor().await.unwrap().position > 20_000 };
+        wait_until("the hidden record", seen).await;
         assert!(!client.query_one("EXECUTE pending", &[]).await.unwrap().get::<_, bool>(0), "nothing is hidden");
     });
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use skald_journal::{Journal, StreamKinds, Streams, VerifyVerdict, verify};
 use skald_store::{Sqlite, SqliteSettings};
 
-use crate::tally::{Tally, add, is_fair, remove, rivals_let_past, stream};
-use crate::test_stores::{block_on, until};
+use crate::tally::{Tally, add, is_fair, overtaking_counts, remove, stream};
+use crate::test_stores::{block_on, wait_until};
 use skald_testkit::TemporaryFolder;
 
 /// Environment variables of the child: the file, and the child's name.
@@ -21,7 +21,7 @@ async fn open(path: &Path) -> Arc<dyn Journal> {
     Sqlite::open(path, SqliteSettings::default()).await.unwrap()
 }
 
-async fn write(journal: Arc<dyn Journal>, name: &str) {
+async fn write_entries(journal: Arc<dyn Journal>, name: &str) {
     let streams = Arc::new(Streams::<Tally>::new(journal));
     let tasks = (0..3).map(|task| {
         let (streams, name) = (Arc::clone(&streams), name.to_owned());
@@ -37,44 +37,44 @@ async fn write(journal: Arc<dyn Journal>, name: &str) {
     }
 }
 
-fn child(test: &str, path: &Path, name: &str) -> Child {
+fn spawn_child(test: &str, path: &Path, name: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]).env(FILE, path).env(NAME, name);
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 
 /// In a child: the file and the child's name.
-fn told() -> Option<(std::path::PathBuf, String)> {
+fn child_arguments() -> Option<(std::path::PathBuf, String)> {
     Some((std::env::var_os(FILE)?.into(), std::env::var(NAME).ok()?))
 }
 
 #[test]
 fn processes_that_write_one_stream_lose_nothing() {
-    if let Some((path, name)) = told() {
-        block_on(async { write(open(&path).await, &name).await });
+    if let Some((path, name)) = child_arguments() {
+        block_on(async { write_entries(open(&path).await, &name).await });
         return;
     }
     let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         let journal = open(&path).await;
-        let mut child = child("processes::processes_that_write_one_stream_lose_nothing", &path, "child");
-        write(Arc::clone(&journal), "parent").await;
+        let mut child = spawn_child("processes::processes_that_write_one_stream_lose_nothing", &path, "child");
+        write_entries(Arc::clone(&journal), "parent").await;
         let status = tokio::task::spawn_blocking(move || child.wait()).await.unwrap().unwrap();
         assert!(status.success());
         let kept = Streams::<Tally>::new(Arc::clone(&journal)).read(&stream("one")).await.unwrap();
         assert_eq!((kept.revision(), kept.state.amounts.len() as u64), (2 * EACH, 2 * EACH));
-        let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
+        let verdict = verify(&*journal, &StreamKinds::default().with_kind::<Tally>()).await.unwrap();
         assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
     });
 }
 
 #[test]
 fn what_another_process_commits_is_seen_at_once() {
-    if let Some((path, _)) = told() {
+    if let Some((path, _)) = child_arguments() {
         block_on(async {
             let journal = open(&path).await;
-            let mut wakes = journal.wakes();
+            let mut wakes = journal.subscribe_appends();
             let streams = Streams::<Tally>::new(journal);
             // Answers each odd entry with an even one, as soon as it is woken.
             for number in (1..20).step_by(2) {
@@ -91,8 +91,8 @@ fn what_another_process_commits_is_seen_at_once() {
     let path = folder.file("world.db");
     block_on(async {
         let journal = open(&path).await;
-        let mut child = child("processes::what_another_process_commits_is_seen_at_once", &path, "child");
-        let mut wakes = journal.wakes();
+        let mut child = spawn_child("processes::what_another_process_commits_is_seen_at_once", &path, "child");
+        let mut wakes = journal.subscribe_appends();
         let streams = Streams::<Tally>::new(journal);
         for number in (1..20).step_by(2) {
             streams.execute(&stream("one"), add(&number.to_string(), 1)).await.map_err(|_| "failed").unwrap();
@@ -108,7 +108,7 @@ fn what_another_process_commits_is_seen_at_once() {
 /// long as the other is busy.
 #[test]
 fn a_busy_process_does_not_starve_another() {
-    if let Some((path, name)) = told() {
+    if let Some((path, name)) = child_arguments() {
         block_on(async {
             let streams = Arc::new(Streams::<Tally>::new(open(&path).await));
             let tasks = (0..16).map(|task| {
@@ -132,21 +132,21 @@ fn a_busy_process_does_not_starve_another() {
     let path = folder.file("world.db");
     block_on(async {
         let journal = open(&path).await;
-        let mut child = child("processes::a_busy_process_does_not_starve_another", &path, "busy");
+        let mut child = spawn_child("processes::a_busy_process_does_not_starve_another", &path, "busy");
         let streams = Streams::<Tally>::new(Arc::clone(&journal));
-        until("the busy one", || async { streams.read(&stream("one")).await.unwrap().revision() > 100 }).await;
-        let passed = rivals_let_past(&streams).await;
+        wait_until("the busy one", || async { streams.read(&stream("one")).await.unwrap().revision() > 100 }).await;
+        let passed = overtaking_counts(&streams).await;
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_fair(&passed), "{passed:?}");
-        let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
+        let verdict = verify(&*journal, &StreamKinds::default().with_kind::<Tally>()).await.unwrap();
         assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
     });
 }
 
 #[test]
 fn a_killed_process_takes_nothing_with_it() {
-    if let Some((path, name)) = told() {
+    if let Some((path, name)) = child_arguments() {
         block_on(async {
             let streams = Streams::<Tally>::new(open(&path).await);
             for number in 0_u64.. {
@@ -162,7 +162,7 @@ fn a_killed_process_takes_nothing_with_it() {
     let path = folder.file("world.db");
     let kills = std::env::var("SKALD_KILLS").map_or(3, |kills| kills.parse().unwrap());
     for round in 0..kills {
-        let mut child = child("processes::a_killed_process_takes_nothing_with_it", &path, &round.to_string());
+        let mut child = spawn_child("processes::a_killed_process_takes_nothing_with_it", &path, &round.to_string());
         let noted = || std::fs::read_to_string(path.with_extension("acknowledged")).ok()?.parse::<u64>().ok();
         while noted().unwrap_or_default() < (round + 1) * 20 {
             std::thread::sleep(Duration::from_millis(1));
@@ -172,7 +172,7 @@ fn a_killed_process_takes_nothing_with_it() {
         block_on(async {
             let journal = open(&path).await;
             assert!(journal.head(&stream("one")).await.unwrap().revision >= noted().unwrap_or_default());
-            let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
+            let verdict = verify(&*journal, &StreamKinds::default().with_kind::<Tally>()).await.unwrap();
             assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
         });
     }

@@ -12,8 +12,8 @@ use skald_journal::{
     Streams, Submission, VerifyVerdict, rebuild, verify,
 };
 
-use crate::tally::{Piece, State, Tally, add, given, stream};
-use crate::test_stores::{Place, block_on, client, on_every_store, postgres, until};
+use crate::tally::{State, Tally, TallyPart, add, given, stream};
+use crate::test_stores::{TestStore, block_on, connect, create_schema, on_every_store, wait_until};
 use skald_testkit::TemporaryFolder;
 
 on_every_store! {
@@ -32,7 +32,7 @@ fn snapshot(revision: u64, parts: &[&str]) -> Snapshot {
 }
 
 /// A part, if it exists.
-async fn part(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot, part: u32) -> Option<String> {
+async fn read_part(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot, part: u32) -> Option<String> {
     let found = Arc::new(Mutex::new(None));
     let read = Arc::clone(&found);
     let read = Box::new(move |text: &str| *read.lock().unwrap() = Some(text.to_owned()));
@@ -41,66 +41,66 @@ async fn part(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot, p
 }
 
 /// All parts of a snapshot, or `None` if some are missing.
-async fn parts(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot) -> Option<Vec<String>> {
+async fn read_parts(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot) -> Option<Vec<String>> {
     let mut parts = vec![of.first.clone()];
     for number in 1..of.parts {
-        parts.push(part(journal, stream, of, number).await?);
+        parts.push(read_part(journal, stream, of, number).await?);
     }
     Some(parts)
 }
 
 /// The newest snapshot, in the form in which it was passed to the store.
-async fn newest(journal: &dyn Journal, stream: &StreamName) -> Option<Snapshot> {
+async fn read_newest(journal: &dyn Journal, stream: &StreamName) -> Option<Snapshot> {
     let kept = journal.snapshot(stream).await.unwrap()?;
-    let parts = parts(journal, stream, &kept).await?;
+    let parts = read_parts(journal, stream, &kept).await?;
     Some(Snapshot { version: kept.version, head: kept.head, parts })
 }
 
-async fn a_snapshot_is_kept_with_all_its_parts(place: Place) {
+async fn a_snapshot_is_kept_with_all_its_parts(place: TestStore) {
     let (journal, one, other) = (&*place.journal, stream("one"), stream("other"));
-    journal.keep_snapshot(&other, snapshot(9, &["other", "stream"])).await.unwrap();
+    journal.store_snapshot(&other, snapshot(9, &["other", "stream"])).await.unwrap();
     let long: Vec<String> = (0..20).map(|number| number.to_string().repeat(10_000)).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
     for wanted in [snapshot(3, &["{}"]), Snapshot { version: 2, ..snapshot(3, &["a", "", "ü"]) }, snapshot(4, &long)] {
-        journal.keep_snapshot(&one, wanted.clone()).await.unwrap();
-        assert_eq!(newest(journal, &one).await, Some(wanted));
+        journal.store_snapshot(&one, wanted.clone()).await.unwrap();
+        assert_eq!(read_newest(journal, &one).await, Some(wanted));
     }
     let kept = journal.snapshot(&one).await.unwrap().unwrap();
-    assert_eq!((kept.parts, part(journal, &one, &kept, 20).await), (20, None));
-    assert_eq!(part(journal, &other, &kept, 1).await, None, "another stream has other parts");
+    assert_eq!((kept.parts, read_part(journal, &one, &kept, 20).await), (20, None));
+    assert_eq!(read_part(journal, &other, &kept, 1).await, None, "another stream has other parts");
     journal.drop_snapshots().await.unwrap();
     assert_eq!(journal.snapshot(&one).await.unwrap(), None);
-    assert_eq!(part(journal, &one, &kept, 1).await, None);
+    assert_eq!(read_part(journal, &one, &kept, 1).await, None);
 }
 
-async fn fewer_parts_leave_none_of_the_old_ones_behind(place: Place) {
+async fn fewer_parts_leave_none_of_the_old_ones_behind(place: TestStore) {
     let (journal, stream) = (&*place.journal, stream("one"));
     for next in [3, 4] {
-        journal.keep_snapshot(&stream, snapshot(3, &["a", "b", "c", "d"])).await.unwrap();
+        journal.store_snapshot(&stream, snapshot(3, &["a", "b", "c", "d"])).await.unwrap();
         let old = journal.snapshot(&stream).await.unwrap().unwrap();
-        journal.keep_snapshot(&stream, snapshot(next, &["e", "f"])).await.unwrap();
-        assert_eq!(newest(journal, &stream).await, Some(snapshot(next, &["e", "f"])));
+        journal.store_snapshot(&stream, snapshot(next, &["e", "f"])).await.unwrap();
+        assert_eq!(read_newest(journal, &stream).await, Some(snapshot(next, &["e", "f"])));
         for number in 1..4 {
-            assert_eq!(part(journal, &stream, &old, number).await, None, "who still reads the old one is told so");
+            assert_eq!(read_part(journal, &stream, &old, number).await, None, "who still reads the old one is told so");
         }
     }
-    journal.keep_snapshot(&stream, snapshot(4, &["g"])).await.unwrap();
-    assert_eq!(newest(journal, &stream).await, Some(snapshot(4, &["g"])));
+    journal.store_snapshot(&stream, snapshot(4, &["g"])).await.unwrap();
+    assert_eq!(read_newest(journal, &stream).await, Some(snapshot(4, &["g"])));
 }
 
-async fn an_older_snapshot_does_not_replace_a_newer_one(place: Place) {
+async fn an_older_snapshot_does_not_replace_a_newer_one(place: TestStore) {
     let (journal, stream) = (&*place.journal, stream("one"));
     let newer = snapshot(5, &["a", "b", "c"]);
-    journal.keep_snapshot(&stream, newer.clone()).await.unwrap();
-    journal.keep_snapshot(&stream, snapshot(4, &["d", "e"])).await.unwrap();
-    assert_eq!(newest(journal, &stream).await, Some(newer));
+    journal.store_snapshot(&stream, newer.clone()).await.unwrap();
+    journal.store_snapshot(&stream, snapshot(4, &["d", "e"])).await.unwrap();
+    assert_eq!(read_newest(journal, &stream).await, Some(newer));
 }
 
 /// Two writers store snapshots at the same time, also with equal revisions, while a third reads.
-async fn a_snapshot_is_never_read_as_two(place: Place) {
+async fn a_snapshot_is_never_read_as_two(place: TestStore) {
     let stream = stream("one");
     let is_over = AtomicBool::new(false);
-    let keepers = [place.beside().await, place.beside().await];
+    let keepers = [place.open_again().await, place.open_again().await];
     let keep = async {
         let kept = keepers.iter().enumerate().map(|(keeper, journal)| {
             let stream = &stream;
@@ -108,7 +108,7 @@ async fn a_snapshot_is_never_read_as_two(place: Place) {
                 for round in 1..=20_usize {
                     let name = format!("{keeper} in round {round}");
                     let names = vec![name.as_str(); 1 + (round * (keeper + 2)) % 7];
-                    journal.keep_snapshot(stream, snapshot(round as u64 / 2, &names)).await.unwrap();
+                    journal.store_snapshot(stream, snapshot(round as u64 / 2, &names)).await.unwrap();
                     tokio::task::yield_now().await;
                 }
             }
@@ -121,7 +121,7 @@ async fn a_snapshot_is_never_read_as_two(place: Place) {
         while !is_over.load(Ordering::Acquire) {
             let Some(kept) = place.journal.snapshot(&stream).await.unwrap() else { continue };
             tokio::task::yield_now().await;
-            if let Some(parts) = parts(&*place.journal, &stream, &kept).await {
+            if let Some(parts) = read_parts(&*place.journal, &stream, &kept).await {
                 assert!(parts.iter().all(|part| *part == kept.first), "{parts:?}");
                 seen += 1;
             }
@@ -132,40 +132,40 @@ async fn a_snapshot_is_never_read_as_two(place: Place) {
     let ((), seen) = futures::future::join(keep, read).await;
     assert!(seen > 0);
     let last = snapshot(100, &["a", "b"]);
-    place.journal.keep_snapshot(&stream, last.clone()).await.unwrap();
-    assert_eq!(newest(&*place.journal, &stream).await, Some(last));
+    place.journal.store_snapshot(&stream, last.clone()).await.unwrap();
+    assert_eq!(read_newest(&*place.journal, &stream).await, Some(last));
 }
 
-async fn state(journal: &Arc<dyn Journal>) -> State {
+async fn read_state(journal: &Arc<dyn Journal>) -> State {
     Streams::<Tally>::new(Arc::clone(journal)).read(&stream("one")).await.unwrap().state.clone()
 }
 
 /// Writes a stream of 35 records with one snapshot, and returns its state.
-async fn filled(journal: &Arc<dyn Journal>) -> State {
+async fn fill_stream(journal: &Arc<dyn Journal>) -> State {
     let limits = Limits { records_per_snapshot: 30, ..Limits::default() };
     let streams = Streams::<Tally>::with_limits(Arc::clone(journal), limits);
     for number in 0..35 {
         streams.execute(&stream("one"), add(&number.to_string(), number)).await.ok().unwrap();
     }
-    until("a snapshot", || async { newest(&**journal, &stream("one")).await.is_some() }).await;
+    wait_until("a snapshot", || async { read_newest(&**journal, &stream("one")).await.is_some() }).await;
     streams.read(&stream("one")).await.unwrap().state.clone()
 }
 
 /// A snapshot with another state than its stream, so that a test can tell whether it was used.
-async fn telling(journal: &dyn Journal) -> Snapshot {
+async fn forged_snapshot(journal: &dyn Journal) -> Snapshot {
     let amounts = [("a".to_owned(), 1), ("b".to_owned(), 2), ("c".to_owned(), 3)].into();
-    let parts = Piece::write(&State { amounts, changed_at: None }).unwrap();
-    Snapshot { parts, ..newest(journal, &stream("one")).await.unwrap() }
+    let parts = TallyPart::write(&State { amounts, changed_at: None }).unwrap();
+    Snapshot { parts, ..read_newest(journal, &stream("one")).await.unwrap() }
 }
 
-async fn a_stream_opens_from_its_snapshot_or_without(place: Place) {
+async fn a_stream_opens_from_its_snapshot_or_without(place: TestStore) {
     let (journal, stream) = (&place.journal, stream("one"));
-    let wanted = filled(journal).await;
-    assert_eq!(state(journal).await, wanted);
-    let is_used = telling(&**journal).await;
+    let wanted = fill_stream(journal).await;
+    assert_eq!(read_state(journal).await, wanted);
+    let is_used = forged_snapshot(&**journal).await;
     assert_eq!(is_used.parts.len(), 4);
-    journal.keep_snapshot(&stream, is_used.clone()).await.unwrap();
-    let opened = state(journal).await;
+    journal.store_snapshot(&stream, is_used.clone()).await.unwrap();
+    let opened = read_state(journal).await;
     assert!(opened != wanted && ["a", "b", "c"].iter().all(|name| opened.amounts.contains_key(*name)), "{opened:?}");
     let of_another_shape = Snapshot { version: 99, ..is_used.clone() };
     let mut of_another_history = is_used.clone();
@@ -177,22 +177,22 @@ async fn a_stream_opens_from_its_snapshot_or_without(place: Place) {
         unreadable.push(torn);
     }
     for snapshot in unreadable {
-        journal.keep_snapshot(&stream, snapshot).await.unwrap();
-        assert_eq!(state(journal).await, wanted);
+        journal.store_snapshot(&stream, snapshot).await.unwrap();
+        assert_eq!(read_state(journal).await, wanted);
     }
     journal.drop_snapshots().await.unwrap();
-    assert_eq!(state(journal).await, wanted);
+    assert_eq!(read_state(journal).await, wanted);
 }
 
 /// A forged snapshot with a correct digest is used, but verification finds it.
-async fn a_snapshot_of_another_state_is_found_and_made_anew(place: Place) {
+async fn a_snapshot_of_another_state_is_found_and_made_anew(place: TestStore) {
     let (journal, stream) = (&place.journal, stream("one"));
-    let wanted = filled(journal).await;
-    let nouns = || StreamKinds::default().with::<Tally>();
+    let wanted = fill_stream(journal).await;
+    let nouns = || StreamKinds::default().with_kind::<Tally>();
     assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), VerifyVerdict::Sound(_)));
-    let forged = telling(&**journal).await;
-    journal.keep_snapshot(&stream, forged.clone()).await.unwrap();
-    journal.keep_snapshot(&StreamName::new("tally", "none"), forged.clone()).await.unwrap();
+    let forged = forged_snapshot(&**journal).await;
+    journal.store_snapshot(&stream, forged.clone()).await.unwrap();
+    journal.store_snapshot(&StreamName::new("tally", "none"), forged.clone()).await.unwrap();
     let VerifyVerdict::Unsound { findings, .. } = verify(&**journal, &nouns()).await.unwrap() else {
         panic!("not found")
     };
@@ -200,15 +200,15 @@ async fn a_snapshot_of_another_state_is_found_and_made_anew(place: Place) {
     let found: Vec<String> = findings.iter().map(ToString::to_string).collect();
     let differs =
         format!("snapshot_differs: tally/one at revision {revision}: the snapshot is not what the records come to");
-    assert_eq!(found, [NONE_BEGAN, &differs]);
+    assert_eq!(found, [ORPHANED_SNAPSHOT, &differs]);
     rebuild(&**journal, &nouns()).await.unwrap();
     assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), VerifyVerdict::Sound(_)));
-    assert_eq!(state(journal).await, wanted);
+    assert_eq!(read_state(journal).await, wanted);
 }
 
-const NONE_BEGAN: &str = "snapshot_orphaned: tally/none: there is a snapshot of a stream that never began";
+const ORPHANED_SNAPSHOT: &str = "snapshot_orphaned: tally/none: there is a snapshot of a stream that never began";
 
-async fn a_large_universe_opens_from_all_its_parts(place: Place) {
+async fn a_large_universe_opens_from_all_its_parts(place: TestStore) {
     let (journal, stream) = (&place.journal, StreamName::new("universe", "u"));
     let stars: serde_json::Map<String, Value> = (0..2_000)
         .map(|number| {
@@ -225,15 +225,15 @@ async fn a_large_universe_opens_from_all_its_parts(place: Place) {
     let streams = Streams::<UniverseStream>::with_limits(Arc::clone(journal), limits);
     let create = UniverseCommand::Create { id: "u".into(), name: "U".into(), campaign_id: None, state: Some(state) };
     let wanted = streams.execute(&stream, Submission::new(create, given())).await.ok().unwrap().committed;
-    until("a snapshot", || async { newest(&**journal, &stream).await.is_some() }).await;
+    wait_until("a snapshot", || async { read_newest(&**journal, &stream).await.is_some() }).await;
     let opened = || async { Streams::<UniverseStream>::new(Arc::clone(journal)).read(&stream).await.unwrap() };
     assert!(opened().await.state == wanted.state);
-    let mut told = newest(&**journal, &stream).await.unwrap();
+    let mut told = read_newest(&**journal, &stream).await.unwrap();
     assert!(told.parts.len() > 2);
     for part in &mut told.parts {
         *part = part.replace("A body of some name", "A body of another name");
     }
-    journal.keep_snapshot(&stream, told).await.unwrap();
+    journal.store_snapshot(&stream, told).await.unwrap();
     let opened = opened().await;
     let bodies = opened.state.state().snapshot().bodies();
     assert!(bodies.len() == 2_000 && bodies.values().all(|body| &*body.name == "A body of another name"));
@@ -243,13 +243,13 @@ async fn a_large_universe_opens_from_all_its_parts(place: Place) {
 #[test]
 fn a_file_with_a_part_missing_is_read_without_its_snapshot() {
     block_on(async {
-        let place = Place::new(crate::test_stores::Kind::Sqlite).await;
-        let wanted = filled(&place.journal).await;
-        place.journal.keep_snapshot(&stream("one"), telling(&*place.journal).await).await.unwrap();
-        assert_ne!(state(&place.journal).await, wanted);
+        let place = TestStore::new(crate::test_stores::StoreKind::Sqlite).await;
+        let wanted = fill_stream(&place.journal).await;
+        place.journal.store_snapshot(&stream("one"), forged_snapshot(&*place.journal).await).await.unwrap();
+        assert_ne!(read_state(&place.journal).await, wanted);
         let file = Connection::open(place.address.trim_start_matches("sqlite:")).unwrap();
         assert_eq!(file.execute("DELETE FROM snapshot_parts WHERE part = 2", []).unwrap(), 1);
-        assert_eq!(state(&place.journal).await, wanted);
+        assert_eq!(read_state(&place.journal).await, wanted);
     });
 }
 
@@ -260,30 +260,33 @@ fn an_older_file_is_brought_up_to_date_with_its_snapshots() {
     let (new, old) = (folder.file("new.db"), folder.file("old.db"));
     block_on(async {
         let journal = skald_store::open(&format!("sqlite:{}", new.display())).await.unwrap();
-        let wanted = filled(&journal).await;
+        let wanted = fill_stream(&journal).await;
         let records = journal.read(&stream("one"), 0, 1_000).await.unwrap();
         let file = Connection::open(&old).unwrap();
         file.execute_batch(include_str!("../../sql/sqlite/migrations/001.sql")).unwrap();
         file.execute_batch("PRAGMA application_id = 0x534b4c44; PRAGMA user_version = 1;").unwrap();
-        let head = written_in_the_first_form(&file, records);
+        let head = write_oldest_format(&file, records);
         let told = serde_json::to_string(&State { changed_at: None, ..State::default() }).unwrap();
         let values = rusqlite::params!["tally/one", head.revision.cast_signed(), head.hash, told];
         file.execute("INSERT INTO snapshots VALUES (?1, 1, 1, ?2, ?3, ?4)", values).unwrap();
         drop(file);
         let journal = skald_store::open(&format!("sqlite:{}", old.display())).await.unwrap();
-        assert_eq!(newest(&*journal, &stream("one")).await, Some(Snapshot { version: 1, head, parts: vec![told] }));
-        assert_eq!(state(&journal).await, wanted, "a snapshot without a digest is not opened");
-        journal.keep_snapshot(&stream("one"), telling(&*journal).await).await.unwrap();
-        assert!(state(&journal).await.amounts.contains_key("c"));
-        rebuild(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
-        assert_eq!(state(&journal).await, wanted);
-        let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
+        assert_eq!(
+            read_newest(&*journal, &stream("one")).await,
+            Some(Snapshot { version: 1, head, parts: vec![told] })
+        );
+        assert_eq!(read_state(&journal).await, wanted, "a snapshot without a digest is not opened");
+        journal.store_snapshot(&stream("one"), forged_snapshot(&*journal).await).await.unwrap();
+        assert!(read_state(&journal).await.amounts.contains_key("c"));
+        rebuild(&*journal, &StreamKinds::default().with_kind::<Tally>()).await.unwrap();
+        assert_eq!(read_state(&journal).await, wanted);
+        let verdict = verify(&*journal, &StreamKinds::default().with_kind::<Tally>()).await.unwrap();
         assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
     });
 }
 
 /// Stores records in the format from before answer digests. Returns the head.
-fn written_in_the_first_form(file: &Connection, records: Vec<Record>) -> Head {
+fn write_oldest_format(file: &Connection, records: Vec<Record>) -> Head {
     let mut head = Head::default();
     for record in records {
         let mut record = Record { previous: head.hash, answer: AnswerDigest::NotNoted, ..record };
@@ -311,11 +314,11 @@ fn a_snapshot_whose_text_was_changed_is_not_opened() {
         "UPDATE snapshots SET digest = zeroblob(32)",
     ] {
         block_on(async {
-            let place = Place::new(crate::test_stores::Kind::Sqlite).await;
-            let wanted = filled(&place.journal).await;
+            let place = TestStore::new(crate::test_stores::StoreKind::Sqlite).await;
+            let wanted = fill_stream(&place.journal).await;
             let file = Connection::open(place.address.trim_start_matches("sqlite:")).unwrap();
             assert!(file.execute(change, []).unwrap() > 0, "{change}");
-            assert_eq!(state(&place.journal).await, wanted, "{change}");
+            assert_eq!(read_state(&place.journal).await, wanted, "{change}");
         });
     }
 }
@@ -326,21 +329,21 @@ mod only_on_postgres {
     #[test]
     fn a_database_with_a_part_missing_is_read_without_its_snapshot() {
         block_on(async {
-            let place = Place::new(crate::test_stores::Kind::Postgres).await;
-            let wanted = filled(&place.journal).await;
-            place.journal.keep_snapshot(&stream("one"), telling(&*place.journal).await).await.unwrap();
-            assert_ne!(state(&place.journal).await, wanted);
-            let deleted = client(&place.address).await.execute("DELETE FROM snapshot_parts WHERE part = 2", &[]).await;
+            let place = TestStore::new(crate::test_stores::StoreKind::Postgres).await;
+            let wanted = fill_stream(&place.journal).await;
+            place.journal.store_snapshot(&stream("one"), forged_snapshot(&*place.journal).await).await.unwrap();
+            assert_ne!(read_state(&place.journal).await, wanted);
+            let deleted = connect(&place.address).await.execute("DELETE FROM snapshot_parts WHERE part = 2", &[]).await;
             assert_eq!(deleted.unwrap(), 1);
-            assert_eq!(state(&place.journal).await, wanted);
+            assert_eq!(read_state(&place.journal).await, wanted);
         });
     }
 
     #[test]
     fn an_older_database_is_brought_up_to_date_with_its_snapshots() {
         block_on(async {
-            let address = postgres().await;
-            let database = client(&address).await;
+            let store_address = create_schema().await;
+            let database = connect(&store_address).await;
             database.batch_execute(include_str!("../../sql/postgres/migrations/001.sql")).await.unwrap();
             database
                 .batch_execute(
@@ -350,11 +353,11 @@ mod only_on_postgres {
                 )
                 .await
                 .unwrap();
-            let (journal, stream) = (skald_store::open(&address).await.unwrap(), stream("one"));
-            let kept = newest(&*journal, &stream).await.unwrap();
+            let (journal, stream) = (skald_store::open(&store_address).await.unwrap(), stream("one"));
+            let kept = read_newest(&*journal, &stream).await.unwrap();
             assert_eq!((kept.head.revision, kept.parts), (3, vec!["old".to_owned()]));
-            journal.keep_snapshot(&stream, snapshot(4, &["a", "b"])).await.unwrap();
-            assert_eq!(newest(&*journal, &stream).await, Some(snapshot(4, &["a", "b"])));
+            journal.store_snapshot(&stream, snapshot(4, &["a", "b"])).await.unwrap();
+            assert_eq!(read_newest(&*journal, &stream).await, Some(snapshot(4, &["a", "b"])));
         });
     }
 }

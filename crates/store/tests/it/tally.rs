@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use skald_domain::decider::{Decider, Given};
+use skald_domain::decider::{Decider, DecisionContext};
 use skald_journal::{
     AnswerBuilder, Applied, Document, IdempotencyKey, ReadModelChange, SnapshotPart, StreamKind, StreamName, Streams,
     Submission,
@@ -13,7 +13,7 @@ use skald_journal::{
 pub(crate) struct Tally;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum TallyCommand {
     Add {
         name: String,
         amount: i64,
@@ -58,24 +58,24 @@ impl State {
 }
 
 impl Decider for Tally {
-    type Command = Order;
+    type Command = TallyCommand;
     type Event = Event;
     type Refusal = Refusal;
     type State = State;
 
-    fn decide(state: &State, command: &Order, _given: &Given) -> Result<Vec<Event>, Refusal> {
+    fn decide(state: &State, command: &TallyCommand, _given: &DecisionContext) -> Result<Vec<Event>, Refusal> {
         match command {
-            Order::Add { name, .. } if state.amounts.contains_key(name) => Err(Refusal::NameTaken(name.clone())),
-            Order::Add { name, amount } => Ok(vec![Event::Added { name: name.clone(), amount: *amount }]),
-            Order::Remove { name } if state.amounts.contains_key(name) => {
+            TallyCommand::Add { name, .. } if state.amounts.contains_key(name) => Err(Refusal::NameTaken(name.clone())),
+            TallyCommand::Add { name, amount } => Ok(vec![Event::Added { name: name.clone(), amount: *amount }]),
+            TallyCommand::Remove { name } if state.amounts.contains_key(name) => {
                 Ok(vec![Event::Removed { name: name.clone() }])
             }
-            Order::Remove { name } => Err(Refusal::NameMissing(name.clone())),
-            Order::Panic => panic!("a bug in the rules"),
+            TallyCommand::Remove { name } => Err(Refusal::NameMissing(name.clone())),
+            TallyCommand::Panic => panic!("a bug in the rules"),
         }
     }
 
-    fn evolve(mut state: State, event: &Event, given: &Given) -> State {
+    fn evolve(mut state: State, event: &Event, given: &DecisionContext) -> State {
         match event {
             Event::Added { name, amount } => state.amounts.insert(name.clone(), *amount),
             Event::Removed { name } => state.amounts.remove(name),
@@ -87,9 +87,9 @@ impl Decider for Tally {
 }
 
 /// A snapshot part: the time of the last change, or one amount.
-pub(crate) struct Piece(State);
+pub(crate) struct TallyPart(State);
 
-impl SnapshotPart<State> for Piece {
+impl SnapshotPart<State> for TallyPart {
     fn write(state: &State) -> Result<Vec<String>, serde_json::Error> {
         let moment = State { amounts: BTreeMap::new(), ..state.clone() };
         let amounts = state
@@ -114,10 +114,10 @@ impl SnapshotPart<State> for Piece {
 impl StreamKind for Tally {
     type Rules = Self;
     const NAME: &'static str = "tally";
-    type Parts = Piece;
+    type Parts = TallyPart;
     type ReadCache = ();
 
-    fn kind(event: &Event) -> &'static str {
+    fn event_kind(event: &Event) -> &'static str {
         match event {
             Event::Added { .. } => "added",
             Event::Removed { .. } => "removed",
@@ -125,7 +125,7 @@ impl StreamKind for Tally {
         }
     }
 
-    fn index(stream: &StreamName, state: &State, events: &[Event]) -> Vec<ReadModelChange> {
+    fn read_model_changes(stream: &StreamName, state: &State, events: &[Event]) -> Vec<ReadModelChange> {
         let document = |collection: &str, id: String, rank, body| {
             let (collection, partition) = (collection.to_owned(), stream.id().to_owned());
             ReadModelChange::Put(Document { collection, partition, id, rank, body })
@@ -143,26 +143,26 @@ impl StreamKind for Tally {
     }
 }
 
-pub(crate) fn given() -> Given {
-    Given { at: Timestamp::new(1_700_000_000, 123_456_789).unwrap(), by: "tester".to_owned() }
+pub(crate) fn given() -> DecisionContext {
+    DecisionContext { at: Timestamp::new(1_700_000_000, 123_456_789).unwrap(), by: "tester".to_owned() }
 }
 
 pub(crate) fn add(name: &str, amount: i64) -> Submission<Tally> {
-    Submission::new(Order::Add { name: name.to_owned(), amount }, given())
+    Submission::new(TallyCommand::Add { name: name.to_owned(), amount }, given())
 }
 
 pub(crate) fn remove(name: &str) -> Submission<Tally> {
-    Submission::new(Order::Remove { name: name.to_owned() }, given())
+    Submission::new(TallyCommand::Remove { name: name.to_owned() }, given())
 }
 
-pub(crate) fn keyed(ask: Submission<Tally>, key: &str) -> Submission<Tally> {
+pub(crate) fn with_key(ask: Submission<Tally>, key: &str) -> Submission<Tally> {
     let request = format!("{:?}", ask.command);
     let answer: AnswerBuilder<Tally> =
         Box::new(|done: &Applied<Tally>| format!("total {}", done.committed.state.total()));
     Submission { key: Some((IdempotencyKey::new(key, &[request.as_bytes()]), answer)), ..ask }
 }
 
-pub(crate) fn pinned(ask: Submission<Tally>, expected: u64) -> Submission<Tally> {
+pub(crate) fn with_expected_revision(ask: Submission<Tally>, expected: u64) -> Submission<Tally> {
     Submission { expected: Some(expected), ..ask }
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn stream(id: &str) -> StreamName {
 
 /// Writes a hundred commands while another writer is busy. Returns how many commands of the other were stored while
 /// each of these waited, in ascending order.
-pub(crate) async fn rivals_let_past(streams: &Streams<Tally>) -> Vec<u64> {
+pub(crate) async fn overtaking_counts(streams: &Streams<Tally>) -> Vec<u64> {
     let mut passed = Vec::new();
     for number in 0..100 {
         let before = streams.read(&stream("one")).await.unwrap().revision();

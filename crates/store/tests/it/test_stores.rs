@@ -9,32 +9,32 @@ use std::time::Duration;
 use skald_journal::Journal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum StoreKind {
     Memory,
     Sqlite,
     Postgres,
 }
 
 /// A fresh store, and the address to open it again.
-pub(crate) struct Place {
+pub(crate) struct TestStore {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) address: String,
     _folder: TemporaryFolder,
 }
 
-impl Place {
-    pub(crate) async fn new(kind: Kind) -> Self {
+impl TestStore {
+    pub(crate) async fn new(kind: StoreKind) -> Self {
         let folder = TemporaryFolder::new();
         let address = match kind {
-            Kind::Memory => "memory".to_owned(),
-            Kind::Sqlite => format!("sqlite:{}", folder.file("world.db").display()),
-            Kind::Postgres => postgres().await,
+            StoreKind::Memory => "memory".to_owned(),
+            StoreKind::Sqlite => format!("sqlite:{}", folder.file("world.db").display()),
+            StoreKind::Postgres => create_schema().await,
         };
         Self { journal: skald_store::open(&address).await.unwrap(), address, _folder: folder }
     }
 
     /// Opens the store again, as another process or node would.
-    pub(crate) async fn beside(&self) -> Arc<dyn Journal> {
+    pub(crate) async fn open_again(&self) -> Arc<dyn Journal> {
         match self.address.as_str() {
             "memory" => Arc::clone(&self.journal),
             address => skald_store::open(address).await.unwrap(),
@@ -43,29 +43,29 @@ impl Place {
 }
 
 /// The address of the PostgreSQL server for tests. Each test gets a schema of its own.
-pub(crate) fn server() -> String {
+pub(crate) fn server_address() -> String {
     std::env::var("SKALD_TEST_POSTGRES").expect("SKALD_TEST_POSTGRES, which `cargo xtask test` sets, is an address")
 }
 
 /// Creates a schema, and returns its address.
-pub(crate) async fn postgres() -> String {
+pub(crate) async fn create_schema() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let schema = format!("test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    client(&server()).await.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
-    format!("{}?options=-csearch_path%3D{schema}&application_name={schema}", server())
+    connect(&server_address()).await.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
+    format!("{}?options=-csearch_path%3D{schema}&application_name={schema}", server_address())
 }
 
 /// A direct connection to the database, without the store.
-pub(crate) async fn client(address: &str) -> tokio_postgres::Client {
+pub(crate) async fn connect(address: &str) -> tokio_postgres::Client {
     let (client, connection) = tokio_postgres::connect(address, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client
 }
 
-type Promise = fn(Place) -> Pin<Box<dyn Future<Output = ()>>>;
+type StoreTest = fn(TestStore) -> Pin<Box<dyn Future<Output = ()>>>;
 
-pub(crate) fn keep(kind: Kind, promise: Promise) {
-    block_on(async { promise(Place::new(kind).await).await });
+pub(crate) fn run_on_store(kind: StoreKind, promise: StoreTest) {
+    block_on(async { promise(TestStore::new(kind).await).await });
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -74,7 +74,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Waits until a condition holds, and panics if that takes too long.
-pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
+pub(crate) async fn wait_until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
     for _ in 0..1_000 {
         if is_so().await {
             return;
@@ -95,7 +95,7 @@ macro_rules! on_every_store {
         mod $module {
             $(#[test]
             fn $promise() {
-                $crate::test_stores::keep($crate::test_stores::Kind::$kind, |place| Box::pin(super::$promise(place)));
+                $crate::test_stores::run_on_store($crate::test_stores::StoreKind::$kind, |place| Box::pin(super::$promise(place)));
             })+
         }
     };

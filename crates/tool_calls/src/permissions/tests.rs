@@ -7,37 +7,37 @@ fn permissions(allowed: &[&str], denied: &[&str], ask: &[&str]) -> ToolPermissio
     ToolPermissions { allowed: owned(allowed), denied: owned(denied), ask: owned(ask) }
 }
 
-fn bash(permissions: &ToolPermissions, command: &str) -> Permission {
-    permissions.of("Bash", &json!({ "command": command }))
+fn check_bash(permissions: &ToolPermissions, command: &str) -> Permission {
+    permissions.check_call("Bash", &json!({ "command": command }))
 }
 
 #[test]
 fn what_is_denied_comes_first_then_what_is_asked_for() {
     let mixed = permissions(&["Read", "Bash", "Edit"], &["Edit"], &["Bash"]);
-    let of = |tool: &str| mixed.of(tool, &json!({}));
+    let of = |tool: &str| mixed.check_call(tool, &json!({}));
     assert_eq!([of("Read"), of("Bash"), of("Edit")], [Permission::Allow, Permission::Ask, Permission::Deny]);
     assert_eq!(of("Write"), Permission::Deny, "something is allowed, and this is not it");
-    assert_eq!(permissions(&[], &["Edit"], &[]).of("Write", &json!({})), Permission::Allow);
-    assert_eq!(ToolPermissions::default().of("Anything", &json!(null)), Permission::Allow);
+    assert_eq!(permissions(&[], &["Edit"], &[]).check_call("Write", &json!({})), Permission::Allow);
+    assert_eq!(ToolPermissions::default().check_call("Anything", &json!(null)), Permission::Allow);
 }
 
 #[test]
 fn names_and_arguments_are_patterns() {
     let some = permissions(&["mcp__state-gate__*", "Edit(src/*)", "Bash(cargo test*)", "Bash(ls)"], &[], &[]);
-    assert_eq!(some.of("mcp__state-gate__get_state", &json!({})), Permission::Allow);
-    assert_eq!(some.of("mcp__other", &json!({})), Permission::Deny);
-    assert_eq!(some.of("Edit", &json!({"file_path": "src/gate/mod.rs"})), Permission::Allow);
-    assert_eq!(some.of("Edit", &json!({"file_path": "tests/x.rs"})), Permission::Deny);
-    assert_eq!(some.of("Edit", &json!({"file_path": "src/../../x.rs"})), Permission::Deny);
-    assert_eq!(bash(&some, "cargo test -p domain"), Permission::Allow);
-    assert_eq!(bash(&some, "ls && cargo test"), Permission::Allow, "each part is allowed by some pattern");
-    assert_eq!(bash(&some, "cargo run"), Permission::Deny);
+    assert_eq!(some.check_call("mcp__state-gate__get_state", &json!({})), Permission::Allow);
+    assert_eq!(some.check_call("mcp__other", &json!({})), Permission::Deny);
+    assert_eq!(some.check_call("Edit", &json!({"file_path": "src/gate/mod.rs"})), Permission::Allow);
+    assert_eq!(some.check_call("Edit", &json!({"file_path": "tests/x.rs"})), Permission::Deny);
+    assert_eq!(some.check_call("Edit", &json!({"file_path": "src/../../x.rs"})), Permission::Deny);
+    assert_eq!(check_bash(&some, "cargo test -p domain"), Permission::Allow);
+    assert_eq!(check_bash(&some, "ls && cargo test"), Permission::Allow, "each part is allowed by some pattern");
+    assert_eq!(check_bash(&some, "cargo run"), Permission::Deny);
 }
 
 #[test]
 fn a_command_cannot_ride_on_another() {
     let git = permissions(&["Bash(git *)"], &[], &[]);
-    assert_eq!(bash(&git, "git status"), Permission::Allow);
+    assert_eq!(check_bash(&git, "git status"), Permission::Allow);
     for command in [
         "git status; rm -r .",
         "git status && rm -r .",
@@ -53,12 +53,12 @@ fn a_command_cannot_ride_on_another() {
         "&> git rm -r .",
         "git log >> git config",
     ] {
-        assert_eq!(bash(&git, command), Permission::Deny, "{command}");
+        assert_eq!(check_bash(&git, command), Permission::Deny, "{command}");
     }
     let no_rm = permissions(&[], &["Bash(rm *)"], &[]);
-    assert_eq!(bash(&no_rm, "cd x; rm -r ."), Permission::Deny);
-    assert_eq!(bash(&no_rm, "ls $(rm -r .)"), Permission::Deny);
-    assert_eq!(bash(&no_rm, "ls"), Permission::Allow);
+    assert_eq!(check_bash(&no_rm, "cd x; rm -r ."), Permission::Deny);
+    assert_eq!(check_bash(&no_rm, "ls $(rm -r .)"), Permission::Deny);
+    assert_eq!(check_bash(&no_rm, "ls"), Permission::Allow);
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn what_is_denied_cannot_hide() {
         "rm${IFS}-r${IFS}.",
         "ls >x rm -r .",
     ] {
-        assert_eq!(bash(&no_rm, command), Permission::Deny, "{command}");
+        assert_eq!(check_bash(&no_rm, command), Permission::Deny, "{command}");
     }
-    assert_eq!(no_rm.of("Bash", &json!({"command": ["rm", "-r", "."]})), Permission::Deny);
-    assert_eq!(no_rm.of("bash", &json!({"command": "rm -r ."})), Permission::Deny);
-    assert_eq!(bash(&no_rm, "firm up"), Permission::Allow);
+    assert_eq!(no_rm.check_call("Bash", &json!({"command": ["rm", "-r", "."]})), Permission::Deny);
+    assert_eq!(no_rm.check_call("bash", &json!({"command": "rm -r ."})), Permission::Deny);
+    assert_eq!(check_bash(&no_rm, "firm up"), Permission::Allow);
     let no_secrets = permissions(&[], &["Edit(secrets/*)", "Edit(a/key)"], &[]);
     for path in [
         "secrets/key",
@@ -96,15 +96,15 @@ fn what_is_denied_cannot_hide() {
         "a/b/../key",
         "a\\key",
     ] {
-        assert_eq!(no_secrets.of("Edit", &json!({ "file_path": path })), Permission::Deny, "{path}");
+        assert_eq!(no_secrets.check_call("Edit", &json!({ "file_path": path })), Permission::Deny, "{path}");
     }
-    assert_eq!(no_secrets.of("Edit", &json!({"file_path": "src/key"})), Permission::Allow);
+    assert_eq!(no_secrets.check_call("Edit", &json!({"file_path": "src/key"})), Permission::Allow);
 }
 
 #[test]
 fn every_argument_that_says_where_must_be_allowed() {
     let src = permissions(&["Edit(src/*)", "Glob(src/*)", "Bash(ls src/*)"], &[], &[]);
-    let of = |tool: &str, input: Value| src.of(tool, &input);
+    let of = |tool: &str, input: Value| src.check_call(tool, &input);
     assert_eq!(of("Edit", json!({"command": "src/x", "file_path": "/etc/passwd"})), Permission::Deny);
     assert_eq!(of("Edit", json!({"path": "/etc/passwd", "file_path": "src/x"})), Permission::Deny);
     assert_eq!(of("Glob", json!({"path": "src/x", "pattern": "*.rs"})), Permission::Allow);
@@ -117,17 +117,19 @@ fn every_argument_that_says_where_must_be_allowed() {
 #[test]
 fn a_colon_and_a_star_stand_for_a_command_alone_or_with_more() {
     let git = permissions(&["Bash(git status:*)"], &[], &[]);
-    assert_eq!(bash(&git, "git status"), Permission::Allow);
-    assert_eq!(bash(&git, "git status -s"), Permission::Allow);
-    assert_eq!(bash(&git, "git statusx"), Permission::Deny);
-    assert_eq!(bash(&permissions(&[], &["Bash(rm:*)"], &[]), "rm -r ."), Permission::Deny);
+    assert_eq!(check_bash(&git, "git status"), Permission::Allow);
+    assert_eq!(check_bash(&git, "git status -s"), Permission::Allow);
+    assert_eq!(check_bash(&git, "git statusx"), Permission::Deny);
+    assert_eq!(check_bash(&permissions(&[], &["Bash(rm:*)"], &[]), "rm -r ."), Permission::Deny);
 }
 
 #[test]
 fn stars_stand_for_anything_and_cost_little() {
-    assert!(is_like("*", "") && is_like("a*c", "abbc") && is_like("*b*", "abc") && is_like("", ""));
-    assert!(!is_like("a*c", "abcd") && !is_like("", "a") && !is_like("a", "") && !is_like("ab", "a"));
-    assert!(!is_like(&"*a".repeat(50), &"b".repeat(10_000)));
+    assert!(matches_glob("*", "") && matches_glob("a*c", "abbc") && matches_glob("*b*", "abc") && matches_glob("", ""));
+    assert!(
+        !matches_glob("a*c", "abcd") && !matches_glob("", "a") && !matches_glob("a", "") && !matches_glob("ab", "a")
+    );
+    assert!(!matches_glob(&"*a".repeat(50), &"b".repeat(10_000)));
 }
 
 #[test]
@@ -172,13 +174,13 @@ fn what_is_denied_beats_what_is_allowed_however_it_is_written() {
         "git rebase -x 'git -C . push' main",
         "python3 -c \"import os; os.system('git push')\"",
     ] {
-        assert_eq!(bash(&all_but_push, command), Permission::Deny, "{command}");
+        assert_eq!(check_bash(&all_but_push, command), Permission::Deny, "{command}");
     }
     for command in ["git status", "git -C . log", "git log push", "echo 'do not push'", "git stash push.txt", "ls $x"] {
-        assert_eq!(bash(&all_but_push, command), Permission::Allow, "{command}");
+        assert_eq!(check_bash(&all_but_push, command), Permission::Allow, "{command}");
     }
     let asked = permissions(&["Bash"], &[], &["Bash(git push *)"]);
-    assert_eq!(bash(&asked, "git -C . push"), Permission::Ask);
+    assert_eq!(check_bash(&asked, "git -C . push"), Permission::Ask);
 }
 
 #[test]
@@ -209,7 +211,7 @@ fn what_is_known_only_when_it_runs_is_not_allowed_by_a_narrow_pattern() {
         "timeout 60 ls src",
         "cargo test -- --config",
     ] {
-        assert_eq!(bash(&narrow, command), Permission::Allow, "{command}");
+        assert_eq!(check_bash(&narrow, command), Permission::Allow, "{command}");
     }
     for command in [
         "git diff $x",
@@ -238,14 +240,14 @@ fn what_is_known_only_when_it_runs_is_not_allowed_by_a_narrow_pattern() {
         "sh -s",
         "timeout 60 rm x",
     ] {
-        assert_eq!(bash(&narrow, command), Permission::Deny, "{command}");
+        assert_eq!(check_bash(&narrow, command), Permission::Deny, "{command}");
     }
     let wide = permissions(&["Bash"], &[], &[]);
-    assert_eq!(bash(&wide, "git diff $(cat a) > b"), Permission::Allow, "a whole shell is allowed");
+    assert_eq!(check_bash(&wide, "git diff $(cat a) > b"), Permission::Allow, "a whole shell is allowed");
     let code = permissions(&["Bash(python3 *)"], &[], &[]);
-    assert_eq!(bash(&code, "python3 a.py"), Permission::Allow);
-    assert_eq!(bash(&code, "python3 -c 'print(1)'"), Permission::Deny);
-    assert_eq!(bash(&permissions(&["Bash(python3 -c *)"], &[], &[]), "python3 -c 'print(1)'"), Permission::Allow);
+    assert_eq!(check_bash(&code, "python3 a.py"), Permission::Allow);
+    assert_eq!(check_bash(&code, "python3 -c 'print(1)'"), Permission::Deny);
+    assert_eq!(check_bash(&permissions(&["Bash(python3 -c *)"], &[], &[]), "python3 -c 'print(1)'"), Permission::Allow);
 }
 
 #[test]
@@ -260,12 +262,12 @@ fn every_string_of_a_call_counts_whatever_its_field_is_called() {
         json!({"cmd": "rm", "args": ["-r", "x"]}),
         json!({"steps": [{"run": "rm -r x"}]}),
     ] {
-        assert_eq!(no_secrets.of("mcp__other__do", &input), Permission::Deny, "{input}");
+        assert_eq!(no_secrets.check_call("mcp__other__do", &input), Permission::Deny, "{input}");
     }
     let harmless = json!({"file_path": "a", "content": "see secrets/key, and rm -r x"});
-    assert_eq!(no_secrets.of("Write", &harmless), Permission::Allow, "a text may mention what it likes");
+    assert_eq!(no_secrets.check_call("Write", &harmless), Permission::Allow, "a text may mention what it likes");
     let src = permissions(&["mcp__fs__write(src/*)"], &[], &[]);
-    let of = |input: Value| src.of("mcp__fs__write", &input);
+    let of = |input: Value| src.check_call("mcp__fs__write", &input);
     assert_eq!(of(json!({"path": "src/a", "content": "some text"})), Permission::Allow);
     assert_eq!(of(json!({"path": "src/a", "also": "/etc/passwd"})), Permission::Deny);
     assert_eq!(of(json!({"path": "src/a", "also": {"to": ["lib/b"]}})), Permission::Deny);

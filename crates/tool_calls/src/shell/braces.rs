@@ -39,7 +39,7 @@ fn first_group(word: &[Letter]) -> Option<(usize, usize, Vec<Vec<Letter>>)> {
                 depth -= 1;
                 if depth == 0 {
                     if parts.is_empty() {
-                        parts = range(&word[begin..at]);
+                        parts = expand_range(&word[begin..at]);
                     } else {
                         parts.push(word[begin..at].to_vec());
                     }
@@ -55,7 +55,7 @@ fn first_group(word: &[Letter]) -> Option<(usize, usize, Vec<Vec<Letter>>)> {
 }
 
 /// The parts of `1..3` or `a..c`; none if it is no such range.
-fn range(inside: &[Letter]) -> Vec<Vec<Letter>> {
+fn expand_range(inside: &[Letter]) -> Vec<Vec<Letter>> {
     let text: String = inside.iter().map(|letter| letter.letter).collect();
     let Some((from, to)) = text.split_once("..") else { return Vec::new() };
     let plain = |text: String| text.chars().map(|letter| Letter { letter, is_quoted: true }).collect();

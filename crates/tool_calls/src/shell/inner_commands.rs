@@ -8,25 +8,25 @@ pub(super) fn find(command: &ShellCommand, depth: usize) -> Vec<InnerCommands> {
     let Some(program) = command.program() else { return Vec::new() };
     let finder = Finder { command, words: &command.words, depth };
     match program.as_str() {
-        name if RESERVED.contains(&name) => finder.rest(1, false),
-        name if SHELLS.contains(&name) => finder.shell(),
-        "eval" => finder.line_of_rest(1),
-        "watch" => finder.line_of_rest(after_options(finder.words, 1, &["-n", "--interval"])),
-        "trap" => finder.line_at(after_options(finder.words, 1, &[])),
-        "alias" => finder.aliases(),
-        "source" | "." => finder.source(),
-        "su" | "script" => finder.lines_of(&["-c", "--command"]),
+        name if RESERVED.contains(&name) => finder.command_from(1, false),
+        name if SHELLS.contains(&name) => finder.shell_commands(),
+        "eval" => finder.line_from(1),
+        "watch" => finder.line_from(index_after_options(finder.words, 1, &["-n", "--interval"])),
+        "trap" => finder.line_at(index_after_options(finder.words, 1, &[])),
+        "alias" => finder.alias_commands(),
+        "source" | "." => finder.sourced_commands(),
+        "su" | "script" => finder.option_lines(&["-c", "--command"]),
         "ssh" | "at" | "batch" => vec![InnerCommands { at: 0, line: None }],
         "find" | "gfind" => finder.find_actions(),
-        "fd" | "fdfind" => finder.after_option(&["-x", "-X", "--exec", "--exec-batch"]),
-        "git" => finder.git(),
-        name if name.starts_with("python") || name.starts_with("pypy") => finder.after_option(&["-m"]),
-        name => finder.wrapped(name),
+        "fd" | "fdfind" => finder.command_after_option(&["-x", "-X", "--exec", "--exec-batch"]),
+        "git" => finder.git_commands(),
+        name if name.starts_with("python") || name.starts_with("pypy") => finder.command_after_option(&["-m"]),
+        name => finder.wrapped_command(name),
     }
 }
 
 /// Index of the first word after the options. Options of `valued` are followed by a value.
-pub(super) fn after_options(words: &[Word], from: usize, valued: &[&str]) -> usize {
+pub(super) fn index_after_options(words: &[Word], from: usize, valued: &[&str]) -> usize {
     let mut at = from;
     while let Some(text) = words.get(at).map(|word| word.text.as_str()) {
         if text == "--" {
@@ -42,8 +42,8 @@ pub(super) fn after_options(words: &[Word], from: usize, valued: &[&str]) -> usi
 
 impl Wrapper {
     /// Index of the command that it runs, if there is one.
-    pub(super) fn command_at(&self, words: &[Word]) -> usize {
-        let at = after_options(words, 1, self.valued);
+    pub(super) fn command_index(&self, words: &[Word]) -> usize {
+        let at = index_after_options(words, 1, self.valued);
         let sets = words.get(at..).unwrap_or_default().iter().take_while(|word| lexer::is_assignment(&word.source));
         at + sets.count() + self.operands
     }
@@ -57,7 +57,7 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     /// The words from an index on, as a command.
-    fn rest(&self, at: usize, has_more_words: bool) -> Vec<InnerCommands> {
+    fn command_from(&self, at: usize, has_more_words: bool) -> Vec<InnerCommands> {
         self.command_at(at, self.words.len(), has_more_words)
     }
 
@@ -80,24 +80,24 @@ impl Finder<'_> {
     }
 
     /// Parses a text as a command line. `is_known` is false if a part of the text is known only when it runs.
-    fn line(&self, at: usize, text: &str, is_known: bool) -> InnerCommands {
+    fn parse_line(&self, at: usize, text: &str, is_known: bool) -> InnerCommands {
         let mut line = read_nested(text, self.depth + 1);
         line.is_understood &= is_known;
         InnerCommands { at, line: Some(line) }
     }
 
     fn line_at(&self, at: usize) -> Vec<InnerCommands> {
-        self.words.get(at).map(|word| self.line(at, &word.text, word.is_literal)).into_iter().collect()
+        self.words.get(at).map(|word| self.parse_line(at, &word.text, word.is_literal)).into_iter().collect()
     }
 
-    fn line_of_rest(&self, at: usize) -> Vec<InnerCommands> {
+    fn line_from(&self, at: usize) -> Vec<InnerCommands> {
         let Some(words) = self.words.get(at..).filter(|words| !words.is_empty()) else { return Vec::new() };
         let text = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-        vec![self.line(at, &text, words.iter().all(|word| word.is_literal))]
+        vec![self.parse_line(at, &text, words.iter().all(|word| word.is_literal))]
     }
 
     /// The command lines in the values of an option: `-c LINE`, `--command=LINE` or `-cLINE`.
-    fn lines_of(&self, options: &[&str]) -> Vec<InnerCommands> {
+    fn option_lines(&self, options: &[&str]) -> Vec<InnerCommands> {
         let mut found = Vec::new();
         for (at, word) in self.words.iter().enumerate().skip(1) {
             let given = options.iter().find_map(|option| {
@@ -112,7 +112,7 @@ impl Finder<'_> {
                 }
             });
             match given {
-                Some(Some(text)) => found.push(self.line(at, text, word.is_literal)),
+                Some(Some(text)) => found.push(self.parse_line(at, text, word.is_literal)),
                 Some(None) => found.extend(self.line_at(at + 1)),
                 None => {}
             }
@@ -121,13 +121,13 @@ impl Finder<'_> {
     }
 
     /// The command after an option.
-    fn after_option(&self, options: &[&str]) -> Vec<InnerCommands> {
+    fn command_after_option(&self, options: &[&str]) -> Vec<InnerCommands> {
         let at = self.words.iter().position(|word| options.contains(&word.text.as_str()));
-        at.map(|at| self.rest(at + 1, false)).unwrap_or_default()
+        at.map(|at| self.command_from(at + 1, false)).unwrap_or_default()
     }
 
     /// A shell runs a command line, a script, or its standard input.
-    fn shell(&self) -> Vec<InnerCommands> {
+    fn shell_commands(&self) -> Vec<InnerCommands> {
         let (mut at, mut takes_line, mut reads) = (1, false, false);
         while let Some(text) = self.words.get(at).map(|word| word.text.as_str()) {
             if text == "--" {
@@ -149,13 +149,13 @@ impl Finder<'_> {
             (true, _) => self.line_at(at),
             (false, Some(script)) if !reads && script.is_literal => Vec::new(),
             (false, _) => match &self.command.input {
-                Some(input) => vec![self.line(at, input, !self.command.is_piped_into)],
+                Some(input) => vec![self.parse_line(at, input, !self.command.is_piped_into)],
                 None => vec![InnerCommands { at, line: None }],
             },
         }
     }
 
-    fn source(&self) -> Vec<InnerCommands> {
+    fn sourced_commands(&self) -> Vec<InnerCommands> {
         let is_file = |word: &Word| word.is_literal && word.text != "/dev/stdin";
         match self.words.get(1) {
             None => Vec::new(),
@@ -164,10 +164,10 @@ impl Finder<'_> {
         }
     }
 
-    fn aliases(&self) -> Vec<InnerCommands> {
+    fn alias_commands(&self) -> Vec<InnerCommands> {
         let words = self.words.iter().enumerate().skip(1);
         let values = words.filter_map(|(at, word)| Some((at, word.text.split_once('=')?.1, word.is_literal)));
-        values.map(|(at, text, is_literal)| self.line(at, text, is_literal)).collect()
+        values.map(|(at, text, is_literal)| self.parse_line(at, text, is_literal)).collect()
     }
 
     /// `find … -exec COMMAND ;`
@@ -185,8 +185,8 @@ impl Finder<'_> {
     }
 
     /// Aliases that `-c` sets, and subcommands that run a command.
-    fn git(&self) -> Vec<InnerCommands> {
-        let at = normal_form::subcommand_at("git", self.words).unwrap_or(self.words.len());
+    fn git_commands(&self) -> Vec<InnerCommands> {
+        let at = normal_form::subcommand_index("git", self.words).unwrap_or(self.words.len());
         let Some(subcommand) = self.words.get(at) else { return Vec::new() };
         let alias = format!("alias.{}=", subcommand.text);
         let before = self.words.iter().enumerate().take(at);
@@ -199,18 +199,20 @@ impl Finder<'_> {
         let joined = |words: &[Word]| words.iter().map(|word| word.source.as_str()).collect::<Vec<_>>().join(" ");
         // If an alias is set twice, the last one counts.
         let aliased = aliased.next_back().map(|(place, value)| match value.strip_prefix('!') {
-            Some(line) => self.line(place, &format!("{line} {}", joined(rest(at + 1))), true),
-            None => self.line(place, &format!("git {value} {}", joined(rest(at + 1))), true),
+            Some(line) => self.parse_line(place, &format!("{line} {}", joined(rest(at + 1))), true),
+            None => self.parse_line(place, &format!("git {value} {}", joined(rest(at + 1))), true),
         });
         let mut found: Vec<InnerCommands> = aliased.into_iter().collect();
         let named = |name: &str| rest(at + 1).first().is_some_and(|word| word.text == name);
         match subcommand.text.as_str() {
-            "bisect" if named("run") => found.extend(self.rest(at + 2, false)),
-            "submodule" if named("foreach") => found.extend(self.line_of_rest(after_options(self.words, at + 2, &[]))),
-            "rebase" => found.extend(self.lines_of(&["-x", "--exec"])),
+            "bisect" if named("run") => found.extend(self.command_from(at + 2, false)),
+            "submodule" if named("foreach") => {
+                found.extend(self.line_from(index_after_options(self.words, at + 2, &[])));
+            }
+            "rebase" => found.extend(self.option_lines(&["-x", "--exec"])),
             "filter-branch" => {
                 for filter in ["--tree-filter", "--index-filter", "--env-filter", "--msg-filter", "--commit-filter"] {
-                    found.extend(self.lines_of(&[filter]));
+                    found.extend(self.option_lines(&[filter]));
                 }
             }
             _ => {}
@@ -219,12 +221,12 @@ impl Finder<'_> {
     }
 
     /// `sudo COMMAND`, `uv run COMMAND` and the like.
-    fn wrapped(&self, name: &str) -> Vec<InnerCommands> {
+    fn wrapped_command(&self, name: &str) -> Vec<InnerCommands> {
         if let Some((_, subcommands, operands)) = WRAPPING_SUBCOMMANDS.iter().find(|(program, ..)| *program == name) {
-            let at = normal_form::subcommand_at(name, self.words).unwrap_or(self.words.len());
+            let at = normal_form::subcommand_index(name, self.words).unwrap_or(self.words.len());
             let is_one = self.words.get(at).is_some_and(|word| subcommands.contains(&word.text.as_str()));
             return if is_one {
-                self.rest(after_options(self.words, at + 1, &[]) + operands, false)
+                self.command_from(index_after_options(self.words, at + 1, &[]) + operands, false)
             } else {
                 Vec::new()
             };
@@ -235,12 +237,12 @@ impl Finder<'_> {
             return Vec::new();
         }
         let mut found = match name {
-            "env" => self.lines_of(&["-S", "--split-string"]),
-            "flock" | "npx" | "runuser" => self.lines_of(&["-c", "--command", "--call"]),
+            "env" => self.option_lines(&["-S", "--split-string"]),
+            "flock" | "npx" | "runuser" => self.option_lines(&["-c", "--command", "--call"]),
             _ => Vec::new(),
         };
         if found.is_empty() {
-            found = self.rest(wrapper.command_at(self.words), ADDS_WORDS.contains(&name));
+            found = self.command_from(wrapper.command_index(self.words), ADDS_WORDS.contains(&name));
         }
         found
     }

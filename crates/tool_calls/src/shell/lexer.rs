@@ -7,7 +7,7 @@ use super::{CommandLine, Redirection, ShellCommand, Word, braces};
 /// Redirection operators, the longest first.
 const OPERATORS: [&str; 12] = ["&>>", "<<<", "<<-", "&>", "<<", ">>", "<>", ">|", ">&", "<&", "<", ">"];
 /// First words of compound commands that the lexer does not support.
-const NOT_FOLLOWED: [&str; 3] = ["case", "function", "select"];
+const UNSUPPORTED_WORDS: [&str; 3] = ["case", "function", "select"];
 /// Commands that set variables of the shell.
 const DECLARATIONS: [&str; 5] = ["export", "declare", "local", "readonly", "typeset"];
 /// Maximum nesting of substitutions.
@@ -23,7 +23,7 @@ pub(super) struct Letter {
 
 pub(super) fn read(text: &str, depth: usize) -> CommandLine {
     let mut lexer = Lexer::new(text, BTreeMap::new(), depth);
-    lexer.commands_until(None);
+    lexer.read_commands_until(None);
     CommandLine { commands: lexer.commands, is_understood: lexer.is_understood }
 }
 
@@ -52,7 +52,7 @@ pub(super) struct HereDocument {
 
 /// A word that is being read.
 #[derive(Default)]
-pub(super) struct Draft {
+pub(super) struct WordDraft {
     pub letters: Vec<Letter>,
     pub is_unknown: bool,
     /// Whether an unquoted variable contains blanks, where the shell splits the word.
@@ -60,12 +60,12 @@ pub(super) struct Draft {
     pub has_quotes: bool,
 }
 
-impl Draft {
+impl WordDraft {
     pub(super) fn push(&mut self, letter: char, is_quoted: bool) {
         self.letters.push(Letter { letter, is_quoted });
     }
 
-    pub(super) fn push_all(&mut self, text: &str) {
+    pub(super) fn push_quoted(&mut self, text: &str) {
         self.letters.extend(text.chars().map(|letter| Letter { letter, is_quoted: true }));
     }
 }
@@ -87,12 +87,12 @@ impl Lexer {
         self.letters.get(self.at + ahead).copied()
     }
 
-    fn follows(&self, text: &str) -> bool {
+    fn is_next(&self, text: &str) -> bool {
         text.chars().enumerate().all(|(ahead, letter)| self.peek(ahead) == Some(letter))
     }
 
     /// Reads commands up to a closing parenthesis, or to the end of the text.
-    pub(super) fn commands_until(&mut self, end: Option<char>) {
+    pub(super) fn read_commands_until(&mut self, end: Option<char>) {
         if self.nested > NESTED_MAX {
             self.at = self.letters.len();
             return;
@@ -101,7 +101,7 @@ impl Lexer {
         loop {
             let Some(letter) = self.peek(0) else {
                 self.is_understood &= end.is_none() && self.documents.is_empty();
-                return self.finish(&mut command);
+                return self.finish_command(&mut command);
             };
             match letter {
                 ' ' | '\t' => self.at += 1,
@@ -110,18 +110,18 @@ impl Lexer {
                     // A `\r` that does not end a line is part of a word.
                     self.is_understood &= letter == '\n' || matches!(self.peek(1), Some('\n') | None);
                     self.at += 1;
-                    self.finish(&mut command);
-                    self.here_documents();
+                    self.finish_command(&mut command);
+                    self.read_here_documents();
                 }
-                '#' => self.comment(),
-                '&' | '<' | '>' if self.is_redirection() => self.redirection(&mut command),
+                '#' => self.skip_comment(),
+                '&' | '<' | '>' if self.is_redirection() => self.read_redirection(&mut command),
                 ';' | '&' => {
                     self.at += 1;
-                    self.finish(&mut command);
+                    self.finish_command(&mut command);
                 }
                 '|' => {
                     self.at += 1;
-                    self.finish(&mut command);
+                    self.finish_command(&mut command);
                     let is_pipe = self.peek(0) != Some('|');
                     self.at += usize::from(matches!(self.peek(0), Some('|' | '&')));
                     command.is_piped_into = is_pipe;
@@ -130,39 +130,39 @@ impl Lexer {
                     // A function, an array or a pattern of zsh, which are not supported.
                     self.is_understood &= command.words.is_empty() && command.assignments.is_empty();
                     self.at += 1;
-                    self.finish(&mut command);
-                    self.nested(Some(')'));
+                    self.finish_command(&mut command);
+                    self.read_nested_commands(Some(')'));
                 }
                 ')' => {
                     self.at += 1;
-                    self.finish(&mut command);
+                    self.finish_command(&mut command);
                     if end == Some(')') {
                         return;
                     }
                     self.is_understood = false;
                 }
-                _ => self.word_of(&mut command),
+                _ => self.add_word(&mut command),
             }
         }
     }
 
-    pub(super) fn nested(&mut self, end: Option<char>) {
+    pub(super) fn read_nested_commands(&mut self, end: Option<char>) {
         self.nested += 1;
         if self.nested > NESTED_MAX {
             self.is_understood = false;
         }
-        self.commands_until(end);
+        self.read_commands_until(end);
         self.nested -= 1;
     }
 
     /// Ends a command: stores it, and the variables that it sets.
-    fn finish(&mut self, command: &mut ShellCommand) {
+    fn finish_command(&mut self, command: &mut ShellCommand) {
         let command = std::mem::take(command);
         if command.assignments.is_empty() && command.words.is_empty() && command.redirections.is_empty() {
             return;
         }
         let first = command.words.first().map(|word| word.text.as_str()).unwrap_or_default();
-        self.is_understood &= !NOT_FOLLOWED.contains(&first);
+        self.is_understood &= !UNSUPPORTED_WORDS.contains(&first);
         let sets = if command.words.is_empty() {
             command.assignments.as_slice()
         } else if DECLARATIONS.contains(&first) {
@@ -189,7 +189,7 @@ impl Lexer {
 
     /// Skips a comment. A shell without comments would run its text, so a line with shell syntax in it is not
     /// understood.
-    fn comment(&mut self) {
+    fn skip_comment(&mut self) {
         while let Some(letter) = self.peek(0).filter(|letter| !matches!(letter, '\n' | '\r')) {
             self.is_understood &= !"'\"`$;&|<>(){}\\".contains(letter);
             self.at += 1;
@@ -198,16 +198,16 @@ impl Lexer {
 
     fn is_redirection(&self) -> bool {
         let is_process = matches!(self.peek(0), Some('<' | '>')) && self.peek(1) == Some('(');
-        !is_process && OPERATORS.iter().any(|operator| self.follows(operator))
+        !is_process && OPERATORS.iter().any(|operator| self.is_next(operator))
     }
 
-    fn redirection(&mut self, command: &mut ShellCommand) {
-        let Some(operator) = OPERATORS.into_iter().find(|operator| self.follows(operator)) else { return };
+    fn read_redirection(&mut self, command: &mut ShellCommand) {
+        let Some(operator) = OPERATORS.into_iter().find(|operator| self.is_next(operator)) else { return };
         self.at += operator.len();
         while matches!(self.peek(0), Some(' ' | '\t')) {
             self.at += 1;
         }
-        let Some(target) = self.words().into_iter().next() else {
+        let Some(target) = self.read_words().into_iter().next() else {
             self.is_understood = false;
             return;
         };
@@ -225,7 +225,7 @@ impl Lexer {
     }
 
     /// Reads the texts of the here-documents that begin here.
-    fn here_documents(&mut self) {
+    fn read_here_documents(&mut self) {
         for document in std::mem::take(&mut self.documents) {
             let mut text = String::new();
             loop {
@@ -243,7 +243,7 @@ impl Lexer {
                 text.push('\n');
             }
             if !document.is_literal {
-                self.substitutions_in(&text);
+                self.add_substitutions(&text);
             }
             if let Some(command) = document.command.and_then(|place| self.commands.get_mut(place)) {
                 command.input = Some(text);
@@ -252,17 +252,17 @@ impl Lexer {
     }
 
     /// Adds the commands of substitutions in a text that is expanded as in double quotes.
-    fn substitutions_in(&mut self, text: &str) {
+    fn add_substitutions(&mut self, text: &str) {
         let mut lexer = Self::new(text, self.variables.clone(), self.nested + 1);
-        lexer.quoted(None, &mut Draft::default());
+        lexer.read_double_quoted(None, &mut WordDraft::default());
         self.is_understood &= lexer.is_understood;
         self.commands.append(&mut lexer.commands);
     }
 
     /// Reads a word and adds it to a command.
-    fn word_of(&mut self, command: &mut ShellCommand) {
+    fn add_word(&mut self, command: &mut ShellCommand) {
         let begin = self.at;
-        let words = self.words();
+        let words = self.read_words();
         // Without progress the loop would never end.
         if self.at == begin {
             self.is_understood = false;
@@ -287,21 +287,21 @@ impl Lexer {
     }
 
     /// Reads the next word; several if braces or a variable expand to several.
-    fn words(&mut self) -> Vec<Word> {
+    fn read_words(&mut self) -> Vec<Word> {
         let begin = self.at;
-        let mut draft = Draft::default();
+        let mut draft = WordDraft::default();
         while let Some(letter) = self.peek(0) {
             match letter {
-                '<' | '>' if self.peek(1) == Some('(') => self.substitution(2, &mut draft),
+                '<' | '>' if self.peek(1) == Some('(') => self.read_substitution(2, &mut draft),
                 ' ' | '\t' | '\n' | '\r' | ';' | '|' | '(' | ')' | '&' | '<' | '>' => break,
-                _ => self.letter(letter, &mut draft),
+                _ => self.read_letter(letter, &mut draft),
             }
         }
         let source: String = self.letters[begin..self.at].iter().collect();
-        self.words_of(&source, &draft)
+        self.expand_words(&source, &draft)
     }
 
-    fn words_of(&mut self, source: &str, draft: &Draft) -> Vec<Word> {
+    fn expand_words(&mut self, source: &str, draft: &WordDraft) -> Vec<Word> {
         if draft.letters.is_empty() && !draft.has_quotes {
             return Vec::new();
         }

@@ -93,17 +93,17 @@ fn read_nested(text: &str, depth: usize) -> CommandLine {
 
 impl CommandLine {
     /// All commands, including those that other commands run.
-    pub fn all(&self) -> Vec<&ShellCommand> {
+    pub fn all_commands(&self) -> Vec<&ShellCommand> {
         let mut all = Vec::new();
-        self.collect(&mut all);
+        self.collect_commands(&mut all);
         all
     }
 
-    fn collect<'a>(&'a self, all: &mut Vec<&'a ShellCommand>) {
+    fn collect_commands<'a>(&'a self, all: &mut Vec<&'a ShellCommand>) {
         for command in &self.commands {
             all.push(command);
             for inner in command.inner.iter().filter_map(|inner| inner.line.as_ref()) {
-                inner.collect(all);
+                inner.collect_commands(all);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Normal form of a command, for matching it against denied patterns. It drops the program's folder, quotes, capital
 //! letters and options before the subcommand, so that `/usr/bin/git -C . Push` is `git push`.
 
-use super::inner_commands::after_options;
+use super::inner_commands::index_after_options;
 use super::programs::{CODE_LETTERS, PROGRAM_OPTIONS, ProgramOptions, TAKES_VARIABLES, WITH_SUBCOMMANDS, WRAPPERS};
 use super::{CommandLine, ShellCommand, Word, lexer};
 
@@ -15,7 +15,7 @@ impl ShellCommand {
             words.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let mut forms = vec![form(1)];
-        if let Some(at) = subcommand_at(&program, &self.words)
+        if let Some(at) = subcommand_index(&program, &self.words)
             && at > 1
         {
             forms.push(form(at));
@@ -29,18 +29,18 @@ impl ShellCommand {
 
     /// Index of the first argument that is no option: the subcommand, or the command that it runs, if it has one. The
     /// index may be past the end.
-    pub fn first_argument_at(&self) -> Option<usize> {
+    pub fn first_argument_index(&self) -> Option<usize> {
         let program = self.program()?;
         let wrapped =
-            || WRAPPERS.iter().find(|wrapper| wrapper.name == program).map(|found| found.command_at(&self.words));
-        let at = subcommand_at(&program, &self.words).or_else(wrapped);
-        Some(at.unwrap_or_else(|| after_options(&self.words, 1, &[])))
+            || WRAPPERS.iter().find(|wrapper| wrapper.name == program).map(|found| found.command_index(&self.words));
+        let at = subcommand_index(&program, &self.words).or_else(wrapped);
+        Some(at.unwrap_or_else(|| index_after_options(&self.words, 1, &[])))
     }
 
     /// Whether the program or its subcommand is known only when the line runs.
     pub fn is_subcommand_unknown(&self) -> bool {
         let Some(program) = self.program() else { return !self.words.is_empty() };
-        let Some(at) = subcommand_at(&program, &self.words) else { return false };
+        let Some(at) = subcommand_index(&program, &self.words) else { return false };
         let before = &self.words[1..at.min(self.words.len())];
         // An option may set an alias; an unknown word without quotes may expand to several, the subcommand among them.
         let is_open = |(place, word): (usize, &Word)| {
@@ -53,9 +53,9 @@ impl ShellCommand {
     }
 
     /// Index of the option that gives a program code, or names a program to run: `python -c`, `cargo --config`.
-    pub fn program_option_at(&self) -> Option<usize> {
+    pub fn program_option_index(&self) -> Option<usize> {
         let program = self.program()?;
-        let subcommand = subcommand_at(&program, &self.words).and_then(|at| self.words.get(at));
+        let subcommand = subcommand_index(&program, &self.words).and_then(|at| self.words.get(at));
         let letters = CODE_LETTERS.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, letters)| *letters);
         let of_program: Vec<&ProgramOptions> = PROGRAM_OPTIONS
             .iter()
@@ -67,7 +67,7 @@ impl ShellCommand {
             let is_variable = TAKES_VARIABLES.contains(&program.as_str()) && lexer::is_assignment(&word.text);
             let options = of_program.iter().filter(|entry| !(entry.is_before_arguments && has_arguments));
             let is_named = options.flat_map(|entry| entry.options).any(|option| is_option(&word.text, option));
-            let is_cluster = !has_arguments && is_cluster(&word.text, letters);
+            let is_cluster = !has_arguments && is_option_cluster(&word.text, letters);
             if is_variable || is_named || is_cluster {
                 return Some(at);
             }
@@ -92,9 +92,9 @@ impl CommandLine {
 }
 
 /// Index of the subcommand of a program, if the program has subcommands.
-pub(super) fn subcommand_at(program: &str, words: &[Word]) -> Option<usize> {
+pub(super) fn subcommand_index(program: &str, words: &[Word]) -> Option<usize> {
     let (_, valued) = WITH_SUBCOMMANDS.iter().find(|(name, _)| *name == program)?;
-    Some(after_options(words, 1, valued))
+    Some(index_after_options(words, 1, valued))
 }
 
 fn is_unknown_option(program: &str, word: &Word) -> bool {
@@ -109,6 +109,6 @@ fn is_option(text: &str, option: &str) -> bool {
     rest.is_empty() || rest.starts_with('=') || is_short
 }
 
-fn is_cluster(text: &str, letters: &[char]) -> bool {
+fn is_option_cluster(text: &str, letters: &[char]) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains(letters)
 }

@@ -127,35 +127,41 @@ pub(super) struct ProgramOptions {
     pub is_before_arguments: bool,
 }
 
-const fn code(names: &'static [&'static str], options: &'static [&'static str]) -> ProgramOptions {
+const fn code_options(names: &'static [&'static str], options: &'static [&'static str]) -> ProgramOptions {
     ProgramOptions { names, subcommand: "", options, is_before_arguments: true }
 }
 
-const fn anywhere(names: &'static [&'static str], options: &'static [&'static str]) -> ProgramOptions {
+const fn options_anywhere(names: &'static [&'static str], options: &'static [&'static str]) -> ProgramOptions {
     ProgramOptions { names, subcommand: "", options, is_before_arguments: false }
 }
 
-const fn of_git(subcommand: &'static str, options: &'static [&'static str]) -> ProgramOptions {
+const fn git_options(subcommand: &'static str, options: &'static [&'static str]) -> ProgramOptions {
     ProgramOptions { names: &["git"], subcommand, options, is_before_arguments: false }
 }
 
 pub(super) const PROGRAM_OPTIONS: &[ProgramOptions] = &[
-    code(&["python", "python2", "python3", "pypy", "pypy3"], &["-c"]),
-    code(&["perl"], &["-e", "-E", "-M", "-m", "-x"]),
-    code(&["ruby"], &["-e", "-r", "-x"]),
-    code(&["node", "nodejs", "bun"], &["-e", "--eval", "-p", "--print", "-r", "--require", "--import", "--loader"]),
-    code(&["deno"], &["eval", "--preload"]),
-    code(&["php"], &["-r", "-B", "-R", "-E", "-d"]),
-    code(&["lua", "luajit", "r", "rscript", "osascript", "julia", "elixir"], &["-e", "-E"]),
-    anywhere(&["sed", "gsed"], &["-e", "--expression", "-f", "--file"]),
-    anywhere(&["awk", "gawk", "mawk", "nawk"], &["-f", "--file", "-e", "--source", "-i", "--include", "-l", "--load"]),
-    anywhere(&["cargo"], &["--config", "-Z"]),
-    of_git("", &["--upload-pack", "--receive-pack", "--exec", "--open-files-in-pager", "--extcmd", "--output"]),
-    of_git("grep", &["-O"]),
-    of_git("clone", &["-u", "-c", "--config"]),
-    of_git("rebase", &["-x"]),
-    of_git("difftool", &["-x"]),
-    anywhere(
+    code_options(&["python", "python2", "python3", "pypy", "pypy3"], &["-c"]),
+    code_options(&["perl"], &["-e", "-E", "-M", "-m", "-x"]),
+    code_options(&["ruby"], &["-e", "-r", "-x"]),
+    code_options(
+        &["node", "nodejs", "bun"],
+        &["-e", "--eval", "-p", "--print", "-r", "--require", "--import", "--loader"],
+    ),
+    code_options(&["deno"], &["eval", "--preload"]),
+    code_options(&["php"], &["-r", "-B", "-R", "-E", "-d"]),
+    code_options(&["lua", "luajit", "r", "rscript", "osascript", "julia", "elixir"], &["-e", "-E"]),
+    options_anywhere(&["sed", "gsed"], &["-e", "--expression", "-f", "--file"]),
+    options_anywhere(
+        &["awk", "gawk", "mawk", "nawk"],
+        &["-f", "--file", "-e", "--source", "-i", "--include", "-l", "--load"],
+    ),
+    options_anywhere(&["cargo"], &["--config", "-Z"]),
+    git_options("", &["--upload-pack", "--receive-pack", "--exec", "--open-files-in-pager", "--extcmd", "--output"]),
+    git_options("grep", &["-O"]),
+    git_options("clone", &["-u", "-c", "--config"]),
+    git_options("rebase", &["-x"]),
+    git_options("difftool", &["-x"]),
+    options_anywhere(
         &["tar", "bsdtar", "gtar"],
         &[
             "--to-command",
@@ -167,20 +173,20 @@ pub(super) const PROGRAM_OPTIONS: &[ProgramOptions] = &[
             "--info-script",
         ],
     ),
-    anywhere(&["rsync"], &["-e", "--rsh", "--rsync-path"]),
-    anywhere(&["ssh", "scp", "sftp"], &["-o", "-S", "-F"]),
-    anywhere(&["sort"], &["--compress-program"]),
-    anywhere(&["rg"], &["--pre", "--hostname-bin"]),
-    anywhere(&["go"], &["-exec", "-toolexec", "-vettool"]),
-    anywhere(&["npm", "pnpm", "yarn"], &["--script-shell", "--node-options"]),
-    anywhere(&["make", "gmake"], &["--eval", "-f", "--file", "--makefile", "-I", "--include-dir"]),
-    anywhere(&["zip"], &["-TT", "--unzip-command"]),
-    anywhere(&["man"], &["-P", "--pager", "-H", "--html"]),
-    anywhere(&["vim", "vi", "nvim", "view", "ex"], &["-c", "--cmd", "-S", "-s", "-u", "+"]),
-    anywhere(&["emacs"], &["--eval", "--execute", "-f", "--funcall", "-l", "--load", "--script"]),
-    anywhere(&["sqlite3"], &["-cmd", "--cmd", "-init", "--init"]),
-    anywhere(&["gdb", "lldb"], &["-ex", "-x", "--eval-command", "-o", "-s"]),
-    anywhere(&["gcc", "g++", "cc", "c++", "clang", "clang++"], &["-wrapper", "-fplugin", "-B"]),
+    options_anywhere(&["rsync"], &["-e", "--rsh", "--rsync-path"]),
+    options_anywhere(&["ssh", "scp", "sftp"], &["-o", "-S", "-F"]),
+    options_anywhere(&["sort"], &["--compress-program"]),
+    options_anywhere(&["rg"], &["--pre", "--hostname-bin"]),
+    options_anywhere(&["go"], &["-exec", "-toolexec", "-vettool"]),
+    options_anywhere(&["npm", "pnpm", "yarn"], &["--script-shell", "--node-options"]),
+    options_anywhere(&["make", "gmake"], &["--eval", "-f", "--file", "--makefile", "-I", "--include-dir"]),
+    options_anywhere(&["zip"], &["-TT", "--unzip-command"]),
+    options_anywhere(&["man"], &["-P", "--pager", "-H", "--html"]),
+    options_anywhere(&["vim", "vi", "nvim", "view", "ex"], &["-c", "--cmd", "-S", "-s", "-u", "+"]),
+    options_anywhere(&["emacs"], &["--eval", "--execute", "-f", "--funcall", "-l", "--load", "--script"]),
+    options_anywhere(&["sqlite3"], &["-cmd", "--cmd", "-init", "--init"]),
+    options_anywhere(&["gdb", "lldb"], &["-ex", "-x", "--eval-command", "-o", "-s"]),
+    options_anywhere(&["gcc", "g++", "cc", "c++", "clang", "clang++"], &["-wrapper", "-fplugin", "-B"]),
 ];
 
 /// Programs whose combined short options may include the one that takes code: `perl -ne …`.

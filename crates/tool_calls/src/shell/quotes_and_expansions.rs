@@ -1,10 +1,10 @@
 //! Parses quotes and expansions in a word: `'…'`, `"…"`, `$'…'`, `$x`, `${…}`, `$(…)` and backticks.
 
-use super::lexer::{Draft, Letter, Lexer, NESTED_MAX};
+use super::lexer::{Letter, Lexer, NESTED_MAX, WordDraft};
 
 impl Lexer {
     /// Reads one element of a word outside of double quotes: a letter, a quoted part or an expansion.
-    pub(super) fn letter(&mut self, letter: char, draft: &mut Draft) {
+    pub(super) fn read_letter(&mut self, letter: char, draft: &mut WordDraft) {
         match letter {
             // A backslash at the end of a line continues it on the next line.
             '\\' if self.peek(1) == Some('\n') => self.at += 2,
@@ -19,21 +19,21 @@ impl Lexer {
             '\'' => {
                 self.at += 1;
                 draft.has_quotes = true;
-                self.single_quoted(draft);
+                self.read_single_quoted(draft);
             }
             '"' => {
                 self.at += 1;
                 draft.has_quotes = true;
-                self.quoted(Some('"'), draft);
+                self.read_double_quoted(Some('"'), draft);
             }
             '$' if self.peek(1) == Some('\'') => {
                 self.at += 2;
                 draft.has_quotes = true;
-                self.ansi_quoted(draft);
+                self.read_ansi_quoted(draft);
             }
             '$' if self.peek(1) == Some('"') => self.at += 1,
-            '$' => self.dollar(false, draft),
-            '`' => self.backtick(draft),
+            '$' => self.read_dollar(false, draft),
+            '`' => self.read_backtick(draft),
             letter => {
                 // Shells differ in how they treat other control characters.
                 self.is_understood &= !letter.is_control();
@@ -43,7 +43,7 @@ impl Lexer {
         }
     }
 
-    fn single_quoted(&mut self, draft: &mut Draft) {
+    fn read_single_quoted(&mut self, draft: &mut WordDraft) {
         loop {
             let Some(letter) = self.peek(0) else {
                 self.is_understood = false;
@@ -58,7 +58,7 @@ impl Lexer {
     }
 
     /// Reads text as in double quotes, up to `end`, or to the end of the text.
-    pub(super) fn quoted(&mut self, end: Option<char>, draft: &mut Draft) {
+    pub(super) fn read_double_quoted(&mut self, end: Option<char>, draft: &mut WordDraft) {
         loop {
             let Some(letter) = self.peek(0) else {
                 self.is_understood &= end.is_none();
@@ -78,8 +78,8 @@ impl Lexer {
                     }
                     draft.push(escaped.filter(|letter| "\"\\$`}".contains(*letter)).unwrap_or('\\'), true);
                 }
-                '$' => self.dollar(true, draft),
-                '`' => self.backtick(draft),
+                '$' => self.read_dollar(true, draft),
+                '`' => self.read_backtick(draft),
                 letter => {
                     self.at += 1;
                     draft.push(letter, true);
@@ -90,7 +90,7 @@ impl Lexer {
 
     /// `$'…'` with escapes as in C. A shell without this syntax may end the quotes elsewhere, so a word with an escape
     /// counts as unknown.
-    fn ansi_quoted(&mut self, draft: &mut Draft) {
+    fn read_ansi_quoted(&mut self, draft: &mut WordDraft) {
         loop {
             let Some(letter) = self.peek(0) else {
                 self.is_understood = false;
@@ -101,7 +101,7 @@ impl Lexer {
                 '\'' => return,
                 '\\' => {
                     draft.is_unknown = true;
-                    let escaped = self.ansi_escape();
+                    let escaped = self.read_ansi_escape();
                     draft.letters.extend(escaped.map(|letter| Letter { letter, is_quoted: true }));
                 }
                 letter => draft.push(letter, true),
@@ -109,7 +109,7 @@ impl Lexer {
         }
     }
 
-    fn ansi_escape(&mut self) -> Option<char> {
+    fn read_ansi_escape(&mut self) -> Option<char> {
         let letter = self.peek(0)?;
         self.at += 1;
         let (radix, digits) = match letter {
@@ -135,17 +135,17 @@ impl Lexer {
     }
 
     /// `$name`, `${…}` or `$(…)`.
-    fn dollar(&mut self, is_quoted: bool, draft: &mut Draft) {
+    fn read_dollar(&mut self, is_quoted: bool, draft: &mut WordDraft) {
         let is_name = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
         // A line continuation right after `$` is not supported.
         self.is_understood &= !(self.peek(1) == Some('\\') && self.peek(2) == Some('\n'));
         match self.peek(1) {
-            Some('(') => self.substitution(2, draft),
+            Some('(') => self.read_substitution(2, draft),
             Some('{') => {
                 let name: String = self.letters[self.at + 2..].iter().copied().take_while(is_name).collect();
                 if self.peek(2 + name.len()) == Some('}') {
                     self.at += 3 + name.len();
-                    self.variable(&name, &format!("${{{name}}}"), is_quoted, draft);
+                    self.push_variable(&name, &format!("${{{name}}}"), is_quoted, draft);
                 } else {
                     let begin = self.at;
                     self.at += 2;
@@ -154,19 +154,19 @@ impl Lexer {
                         self.is_understood = false;
                         self.at = self.letters.len();
                     }
-                    self.quoted(Some('}'), &mut Draft::default());
+                    self.read_double_quoted(Some('}'), &mut WordDraft::default());
                     self.nested -= 1;
-                    self.unknown(begin, draft);
+                    self.push_unknown(begin, draft);
                 }
             }
             Some(first) if first.is_ascii_alphabetic() || first == '_' => {
                 let name: String = self.letters[self.at + 1..].iter().copied().take_while(is_name).collect();
                 self.at += 1 + name.len();
-                self.variable(&name, &format!("${name}"), is_quoted, draft);
+                self.push_variable(&name, &format!("${name}"), is_quoted, draft);
             }
             Some(special) if special.is_ascii_digit() || "?#@*!$-".contains(special) => {
                 self.at += 2;
-                self.unknown(self.at - 2, draft);
+                self.push_unknown(self.at - 2, draft);
             }
             _ => {
                 self.at += 1;
@@ -175,33 +175,33 @@ impl Lexer {
         }
     }
 
-    fn variable(&mut self, name: &str, source: &str, is_quoted: bool, draft: &mut Draft) {
+    fn push_variable(&mut self, name: &str, source: &str, is_quoted: bool, draft: &mut WordDraft) {
         draft.is_unknown = true;
         let value = self.variables.get(name).cloned().unwrap_or_else(|| (name == "IFS").then(|| " ".to_owned()));
         let value = value.unwrap_or_else(|| source.to_owned());
         draft.is_split |= !is_quoted && value.contains(char::is_whitespace);
-        draft.push_all(&value);
+        draft.push_quoted(&value);
     }
 
     /// Adds a part that is known only when the line runs, as it is written.
-    fn unknown(&mut self, begin: usize, draft: &mut Draft) {
+    fn push_unknown(&mut self, begin: usize, draft: &mut WordDraft) {
         draft.is_unknown = true;
         let source: String = self.letters[begin..self.at].iter().collect();
-        draft.push_all(&source);
+        draft.push_quoted(&source);
     }
 
     /// `$(…)`, `<(…)` or `>(…)`, whose commands are listed with the others.
-    pub(super) fn substitution(&mut self, opening: usize, draft: &mut Draft) {
+    pub(super) fn read_substitution(&mut self, opening: usize, draft: &mut WordDraft) {
         let begin = self.at;
         self.at += opening;
         let documents = std::mem::take(&mut self.documents);
-        self.nested(Some(')'));
+        self.read_nested_commands(Some(')'));
         self.is_understood &= self.documents.is_empty();
         self.documents = documents;
-        self.unknown(begin, draft);
+        self.push_unknown(begin, draft);
     }
 
-    fn backtick(&mut self, draft: &mut Draft) {
+    fn read_backtick(&mut self, draft: &mut WordDraft) {
         let begin = self.at;
         self.at += 1;
         let mut inside = String::new();
@@ -226,9 +226,9 @@ impl Lexer {
             }
         }
         let mut lexer = Self::new(&inside, self.variables.clone(), self.nested + 1);
-        lexer.commands_until(None);
+        lexer.read_commands_until(None);
         self.is_understood &= lexer.is_understood;
         self.commands.append(&mut lexer.commands);
-        self.unknown(begin, draft);
+        self.push_unknown(begin, draft);
     }
 }

@@ -3,11 +3,11 @@ use super::*;
 /// The commands of a line, each as its words, including those that others run.
 fn commands(text: &str) -> Vec<Vec<String>> {
     let line = read(text);
-    line.all().iter().map(|command| command.words.iter().map(|word| word.text.clone()).collect()).collect()
+    line.all_commands().iter().map(|command| command.words.iter().map(|word| word.text.clone()).collect()).collect()
 }
 
-fn forms(text: &str) -> Vec<String> {
-    read(text).all().iter().flat_map(|command| command.normal_forms()).collect()
+fn normal_forms(text: &str) -> Vec<String> {
+    read(text).all_commands().iter().flat_map(|command| command.normal_forms()).collect()
 }
 
 #[test]
@@ -103,10 +103,10 @@ fn commands_in_commands_are_found() {
         "x='rm -r'; $x x",
         "export x=rm; ${x} -r x",
     ] {
-        let forms = forms(text);
+        let forms = normal_forms(text);
         assert!(forms.iter().any(|form| form.trim() == "rm -r x"), "{text}: {forms:?}");
     }
-    assert_eq!(forms("git -c alias.p=push p now").last().map(String::as_str), Some("git push now"));
+    assert_eq!(normal_forms("git -c alias.p=push p now").last().map(String::as_str), Some("git push now"));
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn options_before_a_subcommand_do_not_hide_it() {
         "$(dirname x)/git push",
         "\"$HOME\"/bin/git push",
     ] {
-        assert!(forms(text).contains(&"git push".to_owned()), "{text}: {:?}", forms(text));
+        assert!(normal_forms(text).contains(&"git push".to_owned()), "{text}: {:?}", normal_forms(text));
     }
-    assert!(!forms("git log push").contains(&"git push".to_owned()));
+    assert!(!normal_forms("git log push").contains(&"git push".to_owned()));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn what_is_known_only_when_it_runs_is_unknown() {
     for text in ["git push", "sh a.sh", "a \"$x\"", "$HOME/bin/a", "x=1"] {
         assert!(!read(text).has_unknown_program(), "{text}");
     }
-    let is_unknown = |text: &str| read(text).all().iter().any(|command| command.is_subcommand_unknown());
+    let is_unknown = |text: &str| read(text).all_commands().iter().any(|command| command.is_subcommand_unknown());
     for text in [
         "git $x",
         "git $(echo push)",
@@ -199,7 +199,7 @@ fn options_that_name_a_program_are_found() {
         ("sed -n 1p a", None),
         ("ls -c", None),
     ] {
-        assert_eq!(read(text).commands[0].program_option_at(), at, "{text}");
+        assert_eq!(read(text).commands[0].program_option_index(), at, "{text}");
     }
 }
 
@@ -223,6 +223,6 @@ fn no_line_takes_long() {
         "<<A $(".repeat(deep / 6) + "\n" + &"A\n".repeat(deep / 6),
     ] {
         let line = read(&text);
-        assert!(line.all().len() <= deep, "{}", &text[..20]);
+        assert!(line.all_commands().len() <= deep, "{}", &text[..20]);
     }
 }

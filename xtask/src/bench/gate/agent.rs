@@ -62,7 +62,7 @@ impl Agent {
     }
 
     /// Closes the server's input and waits until it has ended, so that its store is closed cleanly.
-    pub(in crate::bench) fn leave(self) -> anyhow::Result<()> {
+    pub(in crate::bench) fn close(self) -> anyhow::Result<()> {
         let Self { mut process, input, output, .. } = self;
         drop(input);
         let status = process.child().wait()?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::super::statistics::percentile;
 use super::agent::Agent;
-use super::runs::{RunGroup, chance};
+use super::runs::{RunGroup, pseudorandom};
 
 const MEDIAN: f64 = 0.5;
 const TAIL: f64 = 0.99;
@@ -18,38 +18,38 @@ pub(super) const CALLS: [&str; 3] = ["emit_event", "get_state", "replay"];
 
 /// Latencies of the calls of one kind, in milliseconds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Took {
+pub(super) struct CallTimes {
     pub(super) p50: f64,
     pub(super) p99: f64,
     pub(super) mean: f64,
 }
 
 /// Latencies by the size of the run, then by the kind of call.
-pub(super) type Figures = Vec<[Took; CALLS.len()]>;
+pub(super) type Figures = Vec<[CallTimes; CALLS.len()]>;
 
 pub(super) fn measure(agents: &mut [Agent], all: &mut [RunGroup], rounds: u64) -> anyhow::Result<Figures> {
     let mut times = vec![[const { Vec::new() }; CALLS.len()]; all.len()];
     for round in 0..WARM_UP_ROUNDS + rounds {
         let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by_key(|at| chance((round, at)));
+        order.sort_by_key(|at| pseudorandom((round, at)));
         for at in order {
             let group = &mut all[at];
             let agent = &mut agents[group.agent];
             group.prepare(agent)?;
-            let took = [group.emit(agent)?, group.look(agent)?, group.replay(agent, round)?];
+            let took = [group.emit(agent)?, group.read_state(agent)?, group.replay(agent, round)?];
             if round >= WARM_UP_ROUNDS {
                 times[at].iter_mut().zip(took).for_each(|(times, took)| times.push(took));
             }
         }
     }
-    Ok(times.into_iter().map(|of_size| of_size.map(took)).collect())
+    Ok(times.into_iter().map(|of_size| of_size.map(summarize_times)).collect())
 }
 
-fn took(mut times: Vec<Duration>) -> Took {
+fn summarize_times(mut times: Vec<Duration>) -> CallTimes {
     times.sort_unstable();
     let milliseconds = |time: Duration| time.as_secs_f64() * MILLISECONDS;
     let count = u32::try_from(times.len()).unwrap_or(u32::MAX).max(1);
-    Took {
+    CallTimes {
         p50: milliseconds(percentile(&times, MEDIAN)),
         p99: milliseconds(percentile(&times, TAIL)),
         mean: milliseconds(times.iter().sum::<Duration>() / count),
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn the_tail_and_the_mean_are_of_all_calls() {
-        let took = took((1..=100).rev().map(Duration::from_millis).collect());
+        let took = summarize_times((1..=100).rev().map(Duration::from_millis).collect());
         assert!((took.p50 - 51.0).abs() < 1e-9 && (took.p99 - 100.0).abs() < 1e-9 && (took.mean - 50.5).abs() < 1e-9);
     }
 }

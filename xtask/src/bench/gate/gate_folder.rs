@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::super::BenchOptions;
 use super::agent::Agent;
-use super::runs::chance;
+use super::runs::pseudorandom;
 use crate::paths;
 
 pub(super) const PROCESS_ID: &str = "loop";
@@ -26,12 +26,12 @@ transitions:
   - {from: working, event: finish, to: done}
 ";
 /// A file system in memory, on machines that have one.
-const MEMORY: &str = "/dev/shm";
+const MEMORY_FOLDER: &str = "/dev/shm";
 const STORE: &str = "runs.db";
 /// SQLite's write-ahead log.
-const LOG: &str = "runs.db-wal";
+const WAL: &str = "runs.db-wal";
 
-pub(super) struct House {
+pub(super) struct GateBench {
     skald: PathBuf,
     folder: PathBuf,
 }
@@ -46,7 +46,7 @@ impl Drop for GateFolder {
     }
 }
 
-impl House {
+impl GateBench {
     /// Prepares the folder with the process, without runs.
     pub(super) fn build(options: &BenchOptions) -> anyhow::Result<Self> {
         let house = Self { skald: options.skald.clone(), folder: paths::target().join("gate-bench") };
@@ -58,17 +58,17 @@ impl House {
     }
 
     /// A new folder in memory, if the machine has such a file system.
-    pub(super) fn in_memory(&self, name: &str) -> anyhow::Result<GateFolder> {
-        let memory = Path::new(MEMORY);
+    pub(super) fn create_memory_folder(&self, name: &str) -> anyhow::Result<GateFolder> {
+        let memory = Path::new(MEMORY_FOLDER);
         let folder = if memory.is_dir() { memory } else { &self.folder };
         // The name has a hash of the workspace, so that two workspaces do not collide and leftovers are found again.
-        made(folder.join(format!("skald-gate-bench-{:x}-{name}", chance(&self.folder))))
+        create_folder(folder.join(format!("skald-gate-bench-{:x}-{name}", pseudorandom(&self.folder))))
     }
 
     /// Copies the store to the disk. No server may have it open.
-    pub(super) fn bring(&self, from: &GateFolder) -> anyhow::Result<GateFolder> {
-        let place = made(self.folder.join("runs"))?;
-        for name in [STORE, LOG] {
+    pub(super) fn copy_to_disk(&self, from: &GateFolder) -> anyhow::Result<GateFolder> {
+        let place = create_folder(self.folder.join("runs"))?;
+        for name in [STORE, WAL] {
             let file = from.0.join(name);
             if file.exists() {
                 fs::copy(&file, place.0.join(name)).with_context(|| format!("{name} cannot be copied"))?;
@@ -79,7 +79,7 @@ impl House {
     }
 
     /// Starts a server on the store in a folder. Returns its client.
-    pub(super) fn open(&self, place: &GateFolder) -> anyhow::Result<Agent> {
+    pub(super) fn start_agent(&self, place: &GateFolder) -> anyhow::Result<Agent> {
         let mut command = Command::new(&self.skald);
         command.args(["mcp", "--store", &format!("sqlite:{}", place.0.join(STORE).display())]);
         command.arg("--process-dir").arg(self.folder.join("processes"));
@@ -89,7 +89,7 @@ impl House {
     }
 }
 
-fn made(folder: PathBuf) -> anyhow::Result<GateFolder> {
+fn create_folder(folder: PathBuf) -> anyhow::Result<GateFolder> {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     Ok(GateFolder(folder))

@@ -12,10 +12,10 @@ mod opening;
 mod runs;
 
 use super::BenchOptions;
-use super::report::Gate;
+use super::report::BenchTarget;
 use agent::Agent;
 use calls::{WARM_UP_ROUNDS, measure};
-use gate_folder::House;
+use gate_folder::GateBench;
 use runs::RunGroup;
 
 const SIZES: [u64; 4] = [10, 1_000, 10_000, 100_000];
@@ -23,7 +23,7 @@ const SIZE_LONG: u64 = 1_000_000;
 const ROUNDS: u64 = 300;
 const ROUNDS_LONG: u64 = 1_000;
 
-pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
     let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
     let sizes = SIZES.into_iter().chain(options.long.then_some(SIZE_LONG));
     let events = 2 * (WARM_UP_ROUNDS + rounds);
@@ -33,24 +33,24 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     // idles while the other one is called, and wakes up more slowly.
     all.push(RunGroup::new(SIZES[0], events, 1));
 
-    let house = House::build(options)?;
-    let (in_memory, alone) = (house.in_memory("all")?, house.in_memory("alone")?);
-    let mut agents = [house.open(&in_memory)?, house.open(&alone)?];
+    let house = GateBench::build(options)?;
+    let (in_memory, alone) = (house.create_memory_folder("all")?, house.create_memory_folder("alone")?);
+    let mut agents = [house.start_agent(&in_memory)?, house.start_agent(&alone)?];
     for group in &mut all {
         group.fill(&mut agents[group.agent])?;
     }
     let without_disk = measure(&mut agents, &mut all, rounds)?;
-    agents.into_iter().try_for_each(Agent::leave)?;
+    agents.into_iter().try_for_each(Agent::close)?;
 
-    let on_disk = house.bring(&in_memory)?;
-    let mut agents = [house.open(&on_disk)?];
+    let on_disk = house.copy_to_disk(&in_memory)?;
+    let mut agents = [house.start_agent(&on_disk)?];
     let durable = measure(&mut agents, &mut all[..shared], rounds)?;
-    agents.into_iter().try_for_each(Agent::leave)?;
-    judge_results::print(&all, &durable);
+    agents.into_iter().try_for_each(Agent::close)?;
+    judge_results::print_results(&all, &durable);
     judge_results::print_without_disk(&all, &without_disk);
 
     opening::compare(&house, &on_disk, &all[..shared])?;
-    let mut gates = judge_results::durable(&all, &durable);
-    gates.extend(judge_results::without_disk(&all, &without_disk));
+    let mut gates = judge_results::disk_targets(&all, &durable);
+    gates.extend(judge_results::memory_targets(&all, &without_disk));
     Ok(gates)
 }

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use super::super::report::{ReportTable, grouped};
+use super::super::report::{ReportTable, group_thousands};
 use super::super::statistics::median;
-use super::gate_folder::{GateFolder, House};
+use super::gate_folder::{GateBench, GateFolder};
 use super::runs::RunGroup;
 
 const STARTS: usize = 5;
@@ -13,23 +13,23 @@ const MILLISECONDS: f64 = 1e3;
 /// Measures the time from the server's start to the first `get_state` of a run of each size, which loads the snapshot
 /// and the events after it.
 #[expect(clippy::cast_precision_loss, reason = "a million at most")]
-pub(super) fn compare(house: &House, place: &GateFolder, all: &[RunGroup]) -> anyhow::Result<()> {
+pub(super) fn compare(house: &GateBench, place: &GateFolder, all: &[RunGroup]) -> anyhow::Result<()> {
     let mut times = vec![(Vec::new(), Vec::new()); all.len()];
     for _ in 0..STARTS {
         for (group, (whole, call)) in all.iter().zip(&mut times) {
             let started = Instant::now();
-            let mut agent = house.open(place)?;
-            let took = group.look(&mut agent)?;
+            let mut agent = house.start_agent(place)?;
+            let took = group.read_state(&mut agent)?;
             whole.push(started.elapsed().as_secs_f64() * MILLISECONDS);
             call.push(took.as_secs_f64() * MILLISECONDS);
-            agent.leave()?;
+            agent.close()?;
         }
     }
     let title = format!("The first get_state after a start, medians of {STARTS} starts, by the events in the run");
     let mut table = ReportTable::new(title, &["events", "from the start", "of it, the call"]);
     for (group, (whole, call)) in all.iter().zip(times) {
         let figures = [whole, call].map(|times| format!("{:.1} ms", median(times)));
-        table.row([&[grouped(group.size as f64)], &figures[..]].concat());
+        table.add_row([&[group_thousands(group.size as f64)], &figures[..]].concat());
     }
     table.print();
     Ok(())

@@ -32,7 +32,7 @@ struct Run {
 }
 
 /// A pseudorandom number that depends only on its argument.
-pub(super) fn chance(of: impl Hash) -> u64 {
+pub(super) fn pseudorandom(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
     hasher.finish()
@@ -61,10 +61,10 @@ impl RunGroup {
     /// Moves on to the next run if this one has grown too large, and reads its state, so that its stream is loaded and
     /// its server awake, as for an agent that works on it.
     pub(super) fn prepare(&mut self, agent: &mut Agent) -> anyhow::Result<()> {
-        if self.run().revision >= self.size + self.growth && self.current + 1 < self.runs.len() {
+        if self.current_run().revision >= self.size + self.growth && self.current + 1 < self.runs.len() {
             self.current += 1;
         }
-        self.look(agent).map(drop)
+        self.read_state(agent).map(drop)
     }
 
     pub(super) fn emit(&mut self, agent: &mut Agent) -> anyhow::Result<Duration> {
@@ -72,25 +72,25 @@ impl RunGroup {
         self.runs[current].emit(agent)
     }
 
-    pub(super) fn look(&self, agent: &mut Agent) -> anyhow::Result<Duration> {
-        self.run().look(agent)
+    pub(super) fn read_state(&self, agent: &mut Agent) -> anyhow::Result<Duration> {
+        self.current_run().read_state(agent)
     }
 
     /// Sends a random earlier event of the run again.
     pub(super) fn replay(&self, agent: &mut Agent, round: u64) -> anyhow::Result<Duration> {
-        let run = self.run();
-        run.replay(agent, 1 + chance((&run.id, round)) % (run.revision - 1))
+        let run = self.current_run();
+        run.replay(agent, 1 + pseudorandom((&run.id, round)) % (run.revision - 1))
     }
 
-    fn run(&self) -> &Run {
+    fn current_run(&self) -> &Run {
         &self.runs[self.current]
     }
 }
 
 impl Run {
     /// The input of the event after a revision. Its key is pseudorandom, since the keys of agents have no order.
-    fn emission(&self, revision: u64) -> Value {
-        let key = format!("{:016x}", chance((&self.id, revision, "key")));
+    fn event_input(&self, revision: u64) -> Value {
+        let key = format!("{:016x}", pseudorandom((&self.id, revision, "key")));
         let mut emission = json!({
             "run_id": self.id, "event_name": "work", "payload": {"step": revision},
             "expected_revision": revision, "idempotency_key": key,
@@ -102,7 +102,7 @@ impl Run {
     }
 
     fn emit(&mut self, agent: &mut Agent) -> anyhow::Result<Duration> {
-        let (took, answer) = agent.call("state_gate.emit_event", &self.emission(self.revision))?;
+        let (took, answer) = agent.call("state_gate.emit_event", &self.event_input(self.revision))?;
         let result = &answer["result"];
         let is_new = result["new_revision"] == self.revision + 1 && result["replayed"].is_null();
         ensure!(answer["success"] == true && is_new, "an event after {} was answered: {answer}", self.revision);
@@ -111,14 +111,14 @@ impl Run {
     }
 
     fn replay(&self, agent: &mut Agent, revision: u64) -> anyhow::Result<Duration> {
-        let (took, answer) = agent.call("state_gate.emit_event", &self.emission(revision))?;
+        let (took, answer) = agent.call("state_gate.emit_event", &self.event_input(revision))?;
         let result = &answer["result"];
         let is_same = result["new_revision"] == revision + 1 && result["replayed"] == true;
         ensure!(answer["success"] == true && is_same, "a replay of {revision} was answered: {answer}");
         Ok(took)
     }
 
-    fn look(&self, agent: &mut Agent) -> anyhow::Result<Duration> {
+    fn read_state(&self, agent: &mut Agent) -> anyhow::Result<Duration> {
         let (took, answer) = agent.call("state_gate.get_state", &json!({"run_id": self.id}))?;
         let is_right = answer["revision"] == self.revision && answer["current_state"] == "working";
         ensure!(is_right, "{} was answered: {answer}", self.id);

@@ -6,24 +6,24 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use serde_json::{Value, json};
 
-use super::super::report::{Gate, ReportTable, grouped};
+use super::super::report::{BenchTarget, ReportTable, group_thousands};
 use super::super::statistics::{median, percentile};
-use super::universe_server::{BenchClient, SIZES, UniverseServer, add, body, commands};
+use super::universe_server::{BenchClient, SIZES, UniverseServer, add_star, body_id, commands_path};
 
 const ROUNDS: usize = 7;
 /// Commands of one writer in a round.
-const ALONE: usize = 150;
+const COMMANDS_ALONE: usize = 150;
 /// Writers at once, and commands of each in a round.
 const WRITERS: usize = 16;
-const EACH: usize = 100;
+const COMMANDS_EACH: usize = 100;
 /// The highest ratio of a command's cost in the largest universe to that in the smallest.
-const FLAT_MAX: f64 = 1.2;
+const GROWTH_MAX: f64 = 1.2;
 /// Commands per second of the Solar System Constructor over PostgreSQL, measured on two cores like these: by bodies,
 /// with one writer and with 16. With 16 writers it loses nine of ten additions.
 const ORIGINAL_TICKS: [(usize, f64, f64); 3] = [(10, 216.0, 657.0), (1_000, 20.0, 41.0), (10_000, 2.1, 2.4)];
 const ORIGINAL_ADDS: [(usize, f64, f64); 3] = [(10, 91.0, 86.0), (1_000, 26.0, 29.0), (10_000, 1.4, 1.9)];
 /// How many times the original's rate Skald must reach.
-const TIMES_MIN: f64 = 3_000.0;
+const SPEEDUP_MIN: f64 = 3_000.0;
 
 /// The measured commands. Each leaves the universe as large as it was.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,47 +42,47 @@ const KINDS: [(Kind, &str); 4] =
 
 impl Kind {
     /// A command that is timed, and the one that undoes it, which is not.
-    fn pair(self, writer: usize, number: usize, size: usize) -> (Value, Option<Value>) {
+    fn command_and_undo(self, writer: usize, number: usize, size: usize) -> (Value, Option<Value>) {
         let new = format!("new-{writer}-{number}");
-        let old = body(1 + (writer * 7 + number) % (size - 1));
+        let old = body_id(1 + (writer * 7 + number) % (size - 1));
         let remove = |id: &str| json!({"type": "removeStar", "id": id});
         match self {
             Self::Tick => (json!({"type": "tick", "dt": 1}), None),
-            Self::Add => (add(&new, true), Some(remove(&new))),
-            Self::Remove => (remove(&old), Some(add(&old, true))),
-            Self::Attach => (json!({"type": "attachStar", "childId": old, "parentId": body(0)}), None),
+            Self::Add => (add_star(&new, true), Some(remove(&new))),
+            Self::Remove => (remove(&old), Some(add_star(&old, true))),
+            Self::Attach => (json!({"type": "attachStar", "childId": old, "parentId": body_id(0)}), None),
         }
     }
 }
 
-pub(super) fn compare(sky: &UniverseServer) -> anyhow::Result<Vec<Gate>> {
+pub(super) fn compare(sky: &UniverseServer) -> anyhow::Result<Vec<BenchTarget>> {
     let mut gates = Vec::new();
     for (kind, name) in KINDS {
         let (mut alone, mut together) = (vec![Vec::new(); SIZES.len()], vec![Vec::new(); SIZES.len()]);
         for _ in 0..ROUNDS {
             for (at, size) in SIZES.into_iter().enumerate() {
-                alone[at].push(milliseconds(sky, kind, size)?);
+                alone[at].push(measure_latency(sky, kind, size)?);
             }
             // Two writers cannot remove the same body.
             if kind == Kind::Tick || kind == Kind::Add {
                 for (at, size) in SIZES.into_iter().enumerate() {
-                    together[at].push(commands_per_second(sky, kind, size)?);
+                    together[at].push(measure_rate(sky, kind, size)?);
                 }
             }
         }
-        print(name, kind, &alone, &together);
-        gates.extend(judge(name, &alone, &together));
+        print_table(name, kind, &alone, &together);
+        gates.extend(judge_targets(name, &alone, &together));
     }
     Ok(gates)
 }
 
 /// The median of one writer's commands, in milliseconds.
-fn milliseconds(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result<f64> {
+fn measure_latency(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result<f64> {
     let mut client = BenchClient::open(sky.address())?;
-    let path = commands(size);
+    let path = commands_path(size);
     let mut took = Vec::new();
-    for number in 0..ALONE {
-        let (timed, other) = kind.pair(0, number, size);
+    for number in 0..COMMANDS_ALONE {
+        let (timed, other) = kind.command_and_undo(0, number, size);
         took.push(client.send("POST", &path, &timed)?);
         if let Some(other) = other {
             client.send("POST", &path, &other)?;
@@ -94,8 +94,8 @@ fn milliseconds(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result
 
 /// The commands a second of all writers together.
 #[expect(clippy::cast_precision_loss, reason = "some thousands")]
-fn commands_per_second(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result<f64> {
-    let path = commands(size);
+fn measure_rate(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result<f64> {
+    let path = commands_path(size);
     let clients = (0..WRITERS).map(|_| BenchClient::open(sky.address())).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
     let sent: Vec<anyhow::Result<usize>> = thread::scope(|scope| {
@@ -103,8 +103,8 @@ fn commands_per_second(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow:
             let path = &path;
             scope.spawn(move || {
                 let mut sent = 0;
-                for number in 0..EACH {
-                    let (timed, other) = kind.pair(writer, number, size);
+                for number in 0..COMMANDS_EACH {
+                    let (timed, other) = kind.command_and_undo(writer, number, size);
                     for command in [Some(timed), other].into_iter().flatten() {
                         client.send("POST", path, &command)?;
                         sent += 1;
@@ -121,7 +121,7 @@ fn commands_per_second(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow:
     Ok(sent as f64 / wall.as_secs_f64())
 }
 
-fn print(name: &str, kind: Kind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
+fn print_table(name: &str, kind: Kind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
     let title = format!("{name}, durable, over REST, medians of {ROUNDS} rounds; the original where it was measured");
     let headings = ["bodies", "one writer", "a second", "16 writers, a second", "original, one", "original, 16"];
     let mut table = ReportTable::new(title, &headings);
@@ -134,11 +134,11 @@ fn print(name: &str, kind: Kind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
         let one = median(alone[at].iter().copied());
         let many = median(together[at].iter().copied());
         let was = original.iter().find(|(bodies, _, _)| *bodies == size);
-        table.row([
+        table.add_row([
             size.to_string(),
             format!("{one:.3} ms"),
-            grouped(1e3 / one),
-            if many.is_nan() { String::new() } else { grouped(many) },
+            group_thousands(1e3 / one),
+            if many.is_nan() { String::new() } else { group_thousands(many) },
             was.map(|(_, one, _)| one.to_string()).unwrap_or_default(),
             was.map(|(_, _, many)| many.to_string()).unwrap_or_default(),
         ]);
@@ -146,18 +146,23 @@ fn print(name: &str, kind: Kind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
     table.print();
 }
 
-fn judge(name: &str, alone: &[Vec<f64>], together: &[Vec<f64>]) -> Vec<Gate> {
+fn judge_targets(name: &str, alone: &[Vec<f64>], together: &[Vec<f64>]) -> Vec<BenchTarget> {
     // Compare round by round, since the machine's speed drifts.
     let ratio = |small: &[f64], large: &[f64]| median(small.iter().zip(large).map(|(small, large)| large / small));
     let (smallest, largest) = (0, SIZES.len() - 1);
     let flat = ratio(&alone[smallest], &alone[largest]);
-    let mut gates = vec![Gate::ratio_at_most(format!("{name} at 99,900 bodies, of that at 10"), flat, FLAT_MAX)];
+    let mut gates =
+        vec![BenchTarget::ratio_at_most(format!("{name} at 99,900 bodies, of that at 10"), flat, GROWTH_MAX)];
     if !together[smallest].is_empty() {
         let flat = ratio(&together[largest], &together[smallest]);
-        gates.push(Gate::ratio_at_most(format!("{name} at 99,900 bodies, 16 writers"), flat, FLAT_MAX));
+        gates.push(BenchTarget::ratio_at_most(format!("{name} at 99,900 bodies, 16 writers"), flat, GROWTH_MAX));
         let original = if name == "tick" { ORIGINAL_TICKS } else { ORIGINAL_ADDS };
         let times = median(together[2].iter().copied()) / original[2].2;
-        gates.push(Gate::at_least(format!("{name} at 10,000 bodies, 16 writers, of the original"), times, TIMES_MIN));
+        gates.push(BenchTarget::at_least(
+            format!("{name} at 10,000 bodies, 16 writers, of the original"),
+            times,
+            SPEEDUP_MIN,
+        ));
     }
     gates
 }

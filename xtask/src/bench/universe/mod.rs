@@ -11,9 +11,9 @@ use std::path::Path;
 use std::process::Command;
 
 use super::BenchOptions;
-use super::report::Gate;
+use super::report::BenchTarget;
 
-pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
     let (sky, mut gates) = opening::compare(universe_server::UniverseServer::build(options)?, options)?;
     gates.extend(commands::compare(&sky)?);
     gates.extend(read_whole_universe::compare(&sky, options)?);
@@ -22,8 +22,8 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
 }
 
 /// Runs a part of an example, and parses its output, lines of `name: number`.
-fn figures(example: &Path, part: &str) -> anyhow::Result<BTreeMap<String, f64>> {
-    let text = crate::run::captured(Command::new(example).arg(part))?;
+fn read_figures(example: &Path, part: &str) -> anyhow::Result<BTreeMap<String, f64>> {
+    let text = crate::run::run_captured(Command::new(example).arg(part))?;
     let lines = text.lines().filter_map(|line| line.rsplit_once(": "));
     Ok(lines.filter_map(|(name, figure)| Some((name.to_owned(), figure.parse().ok()?))).collect())
 }

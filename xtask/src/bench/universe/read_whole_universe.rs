@@ -10,21 +10,21 @@ use serde_json::{Value, json};
 
 use super::super::BenchOptions;
 use super::super::mode;
-use super::super::report::{Gate, ReportTable};
+use super::super::report::{BenchTarget, ReportTable};
 use super::super::statistics::median;
-use super::figures;
-use super::universe_server::{BenchClient, UniverseServer, commands, universe};
+use super::read_figures;
+use super::universe_server::{BenchClient, UniverseServer, commands_path, universe_id};
 
 const SIZE: usize = 10_000;
 const ROUNDS: usize = 25;
 /// The highest ratio of a first read to serialising the state once.
 const FIRST_MAX: f64 = 2.0;
 /// The highest ratio of a repeated read to sending the bytes.
-const AGAIN_MAX: f64 = 1.5;
+const REPEATED_MAX: f64 = 1.5;
 const MILLISECONDS: f64 = 1e3;
 
 /// A way to read a universe, with its measurements.
-struct Way {
+struct ReadMethod {
     name: &'static str,
     client: BenchClient,
     method: &'static str,
@@ -36,35 +36,35 @@ struct Way {
     bare: Vec<f64>,
 }
 
-impl Way {
+impl ReadMethod {
     fn read(&mut self) -> anyhow::Result<f64> {
-        let took = self.client.send_so(self.method, &self.path, &self.headers, &self.message)?;
+        let took = self.client.send_with_headers(self.method, &self.path, &self.headers, &self.message)?;
         Ok(took.as_secs_f64() * MILLISECONDS)
     }
 }
 
-pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
-    let mut ways = [over_rest(sky)?, over_mcp(sky)?];
+pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
+    let mut ways = [rest_read(sky)?, mcp_read(sky)?];
     let mut senders = Vec::new();
     for way in &mut ways {
         way.read()?;
-        senders.push(BenchClient::open(sender(way.client.connection.body.clone())?)?);
+        senders.push(BenchClient::open(start_byte_server(way.client.connection.body.clone())?)?);
     }
     let mut writer = BenchClient::open(sky.address())?;
-    let (path, tick) = (commands(SIZE), json!({"type": "tick", "dt": 1}));
+    let (path, tick) = (commands_path(SIZE), json!({"type": "tick", "dt": 1}));
     let mut written = Vec::new();
     for _ in 0..ROUNDS {
         for (way, sender) in ways.iter_mut().zip(&mut senders) {
             writer.send("POST", &path, &tick)?;
             let (first, again) = (way.read()?, way.read()?);
-            let bare = sender.send_so(way.method, &way.path, &way.headers, &way.message)?;
+            let bare = sender.send_with_headers(way.method, &way.path, &way.headers, &way.message)?;
             way.first.push(first);
             way.again.push(again);
             way.bare.push(bare.as_secs_f64() * MILLISECONDS);
         }
     }
     for _ in 0..3 {
-        let states = figures(&options.universe, "states")?;
+        let states = read_figures(&options.universe, "states")?;
         let write = states.get(&format!("write a state of {SIZE}")).context("there is no figure for writing")?;
         written.push(write / MILLISECONDS);
     }
@@ -80,21 +80,21 @@ pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::R
         let [first, again, bare] = [&way.first, &way.again, &way.bare].map(|times| median(times.iter().copied()));
         let milliseconds = |time: f64| format!("{time:.2} ms");
         let bytes = way.client.connection.body.len().to_string();
-        table.row([way.name.to_owned(), bytes, milliseconds(first), milliseconds(again), milliseconds(bare)]);
+        table.add_row([way.name.to_owned(), bytes, milliseconds(first), milliseconds(again), milliseconds(bare)]);
         let ratio = median(way.again.iter().zip(&way.bare).map(|(again, bare)| again / bare));
-        gates.push(Gate::ratio_at_most(format!("{}, after a change", way.name), first / written, FIRST_MAX));
-        gates.push(Gate::ratio_at_most(format!("{}, again", way.name), ratio, AGAIN_MAX));
+        gates.push(BenchTarget::ratio_at_most(format!("{}, after a change", way.name), first / written, FIRST_MAX));
+        gates.push(BenchTarget::ratio_at_most(format!("{}, again", way.name), ratio, REPEATED_MAX));
     }
     table.print();
     Ok(gates)
 }
 
-fn over_rest(sky: &UniverseServer) -> anyhow::Result<Way> {
-    Ok(Way {
+fn rest_read(sky: &UniverseServer) -> anyhow::Result<ReadMethod> {
+    Ok(ReadMethod {
         name: "GET /universes/{id}",
         client: BenchClient::open(sky.address())?,
         method: "GET",
-        path: format!("/universes/{}", universe(SIZE)),
+        path: format!("/universes/{}", universe_id(SIZE)),
         headers: String::new(),
         message: Value::Null,
         first: Vec::new(),
@@ -103,14 +103,14 @@ fn over_rest(sky: &UniverseServer) -> anyhow::Result<Way> {
     })
 }
 
-fn over_mcp(sky: &UniverseServer) -> anyhow::Result<Way> {
+fn mcp_read(sky: &UniverseServer) -> anyhow::Result<ReadMethod> {
     let mut client = BenchClient::open(sky.address())?;
     let accept = "accept: application/json, text/event-stream\r\n";
-    client.send_so("POST", "/mcp", accept, &mode::initialize_message())?;
+    client.send_with_headers("POST", "/mcp", accept, &mode::initialize_message())?;
     let session = client.connection.session.clone().context("the answer to initialize has no session")?;
-    let arguments = json!({"universeId": universe(SIZE)});
+    let arguments = json!({"universeId": universe_id(SIZE)});
     let params = json!({"name": "get_universe_state", "arguments": arguments});
-    Ok(Way {
+    Ok(ReadMethod {
         name: "get_universe_state",
         client,
         method: "POST",
@@ -124,28 +124,28 @@ fn over_mcp(sky: &UniverseServer) -> anyhow::Result<Way> {
 }
 
 /// Starts a server that answers every request with the same bytes. Returns its address.
-fn sender(bytes: Vec<u8>) -> anyhow::Result<SocketAddr> {
+fn start_byte_server(bytes: Vec<u8>) -> anyhow::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
-    thread::spawn(move || send(&listener, &bytes));
+    thread::spawn(move || serve_bytes(&listener, &bytes));
     Ok(address)
 }
 
 /// Serves one connection until it ends.
-fn send(listener: &TcpListener, bytes: &[u8]) -> std::io::Result<()> {
+fn serve_bytes(listener: &TcpListener, bytes: &[u8]) -> std::io::Result<()> {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", bytes.len());
     let (stream, _) = listener.accept()?;
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
     loop {
-        take(&mut stream)?;
+        discard_request(&mut stream)?;
         stream.get_mut().write_all(head.as_bytes())?;
         stream.get_mut().write_all(bytes)?;
     }
 }
 
 /// Reads a request and discards it.
-fn take(stream: &mut BufReader<TcpStream>) -> std::io::Result<()> {
+fn discard_request(stream: &mut BufReader<TcpStream>) -> std::io::Result<()> {
     let (mut line, mut length) = (String::new(), 0);
     loop {
         line.clear();

@@ -10,23 +10,23 @@ use serde_json::{Value, json};
 
 use super::super::BenchOptions;
 use super::super::process::ServerProcess;
-use super::super::report::{Gate, ReportTable, grouped};
-use super::universe_server::{BenchClient, UniverseServer, commands, universe};
+use super::super::report::{BenchTarget, ReportTable, group_thousands};
+use super::universe_server::{BenchClient, UniverseServer, commands_path, universe_id};
 
 const SIZE: usize = 1_000;
 const READERS: u32 = 5_000;
 /// Commands that each reader waits for.
-const HEARD: u32 = 100;
+const COMMANDS_EACH: u32 = 100;
 const WRITERS: usize = 4;
 /// Most memory that a reader may cost the server.
 const KILOBYTES_MAX: f64 = 50.0;
 const BYTES_PER_KILOBYTE: f64 = 1e3;
 
-pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
     let before = sky.server.process.resident_bytes()?;
-    let url = format!("http://{}/universes/{}/events", sky.address(), universe(SIZE));
+    let url = format!("http://{}/universes/{}/events", sky.address(), universe_id(SIZE));
     let mut command = Command::new(&options.readers);
-    command.args([&url, &READERS.to_string(), &HEARD.to_string()]).stdout(Stdio::piped());
+    command.args([&url, &READERS.to_string(), &COMMANDS_EACH.to_string()]).stdout(Stdio::piped());
     let mut process = ServerProcess::start(&mut command)?;
     let output = process.child().stdout.take().context("there is no output")?;
     let mut lines = BufReader::new(output).lines();
@@ -34,7 +34,7 @@ pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::R
     let connected = sky.server.process.resident_bytes()?;
     let has_ended = AtomicBool::new(false);
     let heard = thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS).map(|_| scope.spawn(|| write(sky, &has_ended))).collect();
+        let writers: Vec<_> = (0..WRITERS).map(|_| scope.spawn(|| send_commands(sky, &has_ended))).collect();
         let heard = lines.next().transpose();
         has_ended.store(true, Ordering::Relaxed);
         let sent: u32 = writers.into_iter().filter_map(|writer| writer.join().ok()).filter_map(Result::ok).sum();
@@ -48,26 +48,29 @@ pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::R
     };
     let mut table = ReportTable::new(
         format!(
-            "{READERS} readers of one universe, {HEARD} commands each, of {sent} that {WRITERS} writers sent meanwhile"
+            "{READERS} readers of one universe, {COMMANDS_EACH} commands each, of {sent} that {WRITERS} writers sent meanwhile"
         ),
         &["", ""],
     );
     let figure = |name: &str| heard[name].as_f64().unwrap_or(f64::NAN);
-    table.row(["memory of a reader, connected".to_owned(), format!("{:.1} kB", each(connected)?)]);
-    table.row(["memory of a reader, afterwards".to_owned(), format!("{:.1} kB", each(after)?)]);
-    table.row(["events a second".to_owned(), grouped(f64::from(READERS * HEARD) / figure("seconds"))]);
-    table.row(["seconds".to_owned(), format!("{:.2}", figure("seconds"))]);
+    table.add_row(["memory of a reader, connected".to_owned(), format!("{:.1} kB", each(connected)?)]);
+    table.add_row(["memory of a reader, afterwards".to_owned(), format!("{:.1} kB", each(after)?)]);
+    table.add_row([
+        "events a second".to_owned(),
+        group_thousands(f64::from(READERS * COMMANDS_EACH) / figure("seconds")),
+    ]);
+    table.add_row(["seconds".to_owned(), format!("{:.2}", figure("seconds"))]);
     table.print();
     let lost = figure("missing") + figure("out_of_order");
     Ok(vec![
-        Gate::at_most(format!("missed or out of order, {READERS} readers"), lost, 0.0, "events"),
-        Gate::at_most("memory of a reader", each(after)?, KILOBYTES_MAX, "kB"),
+        BenchTarget::at_most(format!("missed or out of order, {READERS} readers"), lost, 0.0, "events"),
+        BenchTarget::at_most("memory of a reader", each(after)?, KILOBYTES_MAX, "kB"),
     ])
 }
 
 /// Sends commands until the readers have finished. Returns how many.
-fn write(sky: &UniverseServer, has_ended: &AtomicBool) -> anyhow::Result<u32> {
-    let (mut client, path) = (BenchClient::open(sky.address())?, commands(SIZE));
+fn send_commands(sky: &UniverseServer, has_ended: &AtomicBool) -> anyhow::Result<u32> {
+    let (mut client, path) = (BenchClient::open(sky.address())?, commands_path(SIZE));
     let mut sent = 0;
     while !has_ended.load(Ordering::Relaxed) {
         client.send("POST", &path, &json!({"type": "tick", "dt": 1}))?;

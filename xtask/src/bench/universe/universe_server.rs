@@ -17,7 +17,7 @@ use crate::paths;
 /// The number of bodies in each universe, which is also its name. The largest leaves room for bodies that writers add.
 pub(super) const SIZES: [usize; 4] = [10, 1_000, 10_000, 99_900];
 /// Commands that are sent together while a universe is built.
-const TOGETHER: usize = 100;
+const BATCH_SIZE: usize = 100;
 
 pub(super) struct UniverseServer {
     pub(super) server: BenchServer,
@@ -30,13 +30,13 @@ impl UniverseServer {
         let folder = paths::target().join("universe-bench");
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder)?;
-        let sky = Self { server: serve(options, &folder)?, folder };
+        let sky = Self { server: start_server(options, &folder)?, folder };
         let mut client = BenchClient::open(sky.address())?;
         for size in SIZES {
-            client.send("POST", "/universes", &json!({"id": universe(size), "name": "Bench", "state": {}}))?;
-            let bodies: Vec<Value> = (0..size).map(|number| add(&body(number), number > 0)).collect();
-            for some in bodies.chunks(TOGETHER) {
-                client.send("POST", &commands(size), &json!(some))?;
+            client.send("POST", "/universes", &json!({"id": universe_id(size), "name": "Bench", "state": {}}))?;
+            let bodies: Vec<Value> = (0..size).map(|number| add_star(&body_id(number), number > 0)).collect();
+            for some in bodies.chunks(BATCH_SIZE) {
+                client.send("POST", &commands_path(size), &json!(some))?;
             }
         }
         Ok(sky)
@@ -47,14 +47,14 @@ impl UniverseServer {
     }
 
     /// The same universes on a server that has just started.
-    pub(super) fn restarted(mut self, options: &BenchOptions) -> anyhow::Result<Self> {
+    pub(super) fn restart(mut self, options: &BenchOptions) -> anyhow::Result<Self> {
         drop(self.server);
-        self.server = serve(options, &self.folder)?;
+        self.server = start_server(options, &self.folder)?;
         Ok(self)
     }
 }
 
-fn serve(options: &BenchOptions, folder: &Path) -> anyhow::Result<BenchServer> {
+fn start_server(options: &BenchOptions, folder: &Path) -> anyhow::Result<BenchServer> {
     let store = format!("sqlite:{}", folder.join("sky.db").display());
     let mut command = Command::new(&options.skald);
     BenchServer::start(
@@ -67,24 +67,24 @@ fn serve(options: &BenchOptions, folder: &Path) -> anyhow::Result<BenchServer> {
     )
 }
 
-pub(super) fn universe(size: usize) -> String {
+pub(super) fn universe_id(size: usize) -> String {
     format!("u{size}")
 }
 
-pub(super) fn body(number: usize) -> String {
+pub(super) fn body_id(number: usize) -> String {
     format!("s{number}")
 }
 
 /// The path for commands, with an option that leaves the whole state out of the answer.
-pub(super) fn commands(size: usize) -> String {
-    format!("/universes/{}/commands?state=none", universe(size))
+pub(super) fn commands_path(size: usize) -> String {
+    format!("/universes/{}/commands?state=none", universe_id(size))
 }
 
 /// A body of some 220 bytes, around the first or on its own.
-pub(super) fn add(id: &str, has_parent: bool) -> Value {
+pub(super) fn add_star(id: &str, has_parent: bool) -> Value {
     json!({"type": "addStar", "id": id, "payload": {
         "name": "A body of some name", "mass": 12.5, "radius": 1.25, "color": "#FFD2A1",
-        "parentId": has_parent.then(|| body(0)), "orbitalDistance": 42.75, "orbitalSpeed": 1.5, "orbitalPhase": 180,
+        "parentId": has_parent.then(|| body_id(0)), "orbitalDistance": 42.75, "orbitalSpeed": 1.5, "orbitalPhase": 180,
         "bodyType": "planet"
     }})
 }
@@ -103,10 +103,10 @@ impl BenchClient {
 
     /// Sends a request and reads the whole answer. Says how long that took.
     pub(super) fn send(&mut self, method: &str, path: &str, message: &Value) -> anyhow::Result<Duration> {
-        self.send_so(method, path, "", message)
+        self.send_with_headers(method, path, "", message)
     }
 
-    pub(super) fn send_so(
+    pub(super) fn send_with_headers(
         &mut self,
         method: &str,
         path: &str,

@@ -4,8 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::universe::{CATEGORIES, Command, FailureEntry, Reason, command_entry, outcome};
 
-use super::super::list_commands::CommandShown;
-use crate::{Allowed, App, Call, Caller, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset, input, short};
+use super::super::list_commands::CommandInfo;
+use crate::{
+    Allowed, App, Call, Caller, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset, input,
+    truncate_for_message,
+};
 
 pub(in super::super) struct UniverseCommandDocs;
 
@@ -21,32 +24,32 @@ pub(in super::super) struct UniverseCommandDocsOutput {
     /// As `list_universe_commands` takes it.
     category: &'static str,
     #[serde(flatten)]
-    command: CommandShown,
+    command: CommandInfo,
     /// The event of its success, and that of nothing to do where there is one; none for tick.
     events: Vec<&'static str>,
     /// The events that it can fail with. Then nothing is changed.
-    refusals: Vec<Refusal>,
+    refusals: Vec<RefusalInfo>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Refusal {
+struct RefusalInfo {
     event: &'static str,
     /// Words that the event can give as reason; none where its name says it all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    reasons: Vec<ReasonShown>,
+    reasons: Vec<ReasonInfo>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct ReasonShown {
+struct ReasonInfo {
     #[schemars(with = "String")]
     reason: Reason,
     /// What to do then.
     hint: &'static str,
 }
 
-impl Refusal {
-    fn of(entry: &FailureEntry) -> Self {
-        let shown = |reason: &Reason| ReasonShown { reason: *reason, hint: reason.hint() };
+impl RefusalInfo {
+    fn from_entry(entry: &FailureEntry) -> Self {
+        let shown = |reason: &Reason| ReasonInfo { reason: *reason, hint: reason.hint() };
         Self { event: entry.event, reasons: entry.reasons.iter().map(shown).collect() }
     }
 }
@@ -65,7 +68,7 @@ impl Operation for UniverseCommandDocs {
     type Output = UniverseCommandDocsOutput;
 
     async fn run(_: &App, _: &Call<'_>, input: UniverseCommandDocsInput) -> Result<UniverseCommandDocsOutput, Fault> {
-        about(input.command.trim()).ok_or_else(|| unknown(&input.command))
+        command_docs(input.command.trim()).ok_or_else(|| unknown_command_fault(&input.command))
     }
 
     async fn complete(_: &App, _: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -73,24 +76,24 @@ impl Operation for UniverseCommandDocs {
     }
 }
 
-fn about(name: &str) -> Option<UniverseCommandDocsOutput> {
+fn command_docs(name: &str) -> Option<UniverseCommandDocsOutput> {
     let (entry, outcome) = (command_entry(name)?, outcome(name)?);
     let category = CATEGORIES.iter().find(|category| category.commands.iter().any(|entry| entry.name == name))?;
     Some(UniverseCommandDocsOutput {
         category: category.slug,
-        command: CommandShown::of(entry, true),
-        events: outcome.event.into_iter().chain(outcome.nothing_to_do()).collect(),
-        refusals: outcome.failures.iter().map(Refusal::of).collect(),
+        command: CommandInfo::from_entry(entry, true),
+        events: outcome.event.into_iter().chain(outcome.no_op_event()).collect(),
+        refusals: outcome.failures.iter().map(RefusalInfo::from_entry).collect(),
     })
 }
 
-fn unknown(name: &str) -> Fault {
-    let hint = match input::nearest(name, Command::NAMES) {
+fn unknown_command_fault(name: &str) -> Fault {
+    let hint = match input::nearest_word(name, Command::NAMES) {
         Some(word) => format!("did you mean {word}? `docs://universe/commands` has them all"),
         None => "`docs://universe/commands` has them all".to_owned(),
     };
-    Fault::new(Code::NotFound, format!("there is no command {:?}", short(name)))
-        .at("/command")
+    Fault::new(Code::NotFound, format!("there is no command {:?}", truncate_for_message(name)))
+        .with_path("/command")
         .value(&name.into())
         .hint(hint)
         .allowed(Command::NAMES.iter().copied())

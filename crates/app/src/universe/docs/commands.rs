@@ -10,7 +10,7 @@ use skald_domain::universe::{CATEGORIES, CommandEntry, FailureEntry, Reason, Wir
 use super::super::input_errors;
 use crate::schema;
 
-pub(super) fn page() -> String {
+pub(super) fn render_page() -> String {
     let (events, count) = (event_fields(), CATEGORIES.iter().map(|category| category.commands.len()).sum::<usize>());
     let mut page = format!(
         "# Commands\n\nA command is an object with a `type` and fields. `send_universe_command` sends one; every example \
@@ -22,56 +22,56 @@ pub(super) fn page() -> String {
         let _ = write!(page, "\n## {title} ({count})\n\nCategory `{slug}`.\n\n");
         page.push_str("| command | purpose | required fields |\n|---|---|---|\n");
         for entry in category.commands {
-            let required = words(entry.required.iter().copied());
+            let required = format_code_list(entry.required.iter().copied());
             let _ = writeln!(page, "| `{}` | {} | {required} |", entry.name, entry.purpose);
         }
         for entry in category.commands {
-            command(&mut page, entry, &events);
+            render_command(&mut page, entry, &events);
         }
     }
     page
 }
 
-fn command(page: &mut String, entry: &CommandEntry, events: &BTreeMap<String, Vec<String>>) {
-    let example = input_errors::example(entry);
+fn render_command(page: &mut String, entry: &CommandEntry, events: &BTreeMap<String, Vec<String>>) {
+    let example = input_errors::command_example(entry);
     let _ = write!(page, "\n### {}\n\n```json\n{example:#}\n```\n\n", entry.name);
     let Some(outcome) = outcome(entry.name) else { return };
     let done = match outcome.event {
         None => "no event".to_owned(),
         Some(event) => match events.get(event).filter(|fields| !fields.is_empty()) {
             None => format!("`{event}`"),
-            Some(fields) => format!("`{event}` with {}", words(fields.iter().map(String::as_str))),
+            Some(fields) => format!("`{event}` with {}", format_code_list(fields.iter().map(String::as_str))),
         },
     };
-    let done = match outcome.nothing_to_do() {
+    let done = match outcome.no_op_event() {
         Some(event) => format!("{done}; `{event}` where there is nothing to do, and then nothing is stored"),
         None => done,
     };
-    let failures: Vec<String> = outcome.failures.iter().map(failure).collect();
+    let failures: Vec<String> = outcome.failures.iter().map(format_failure).collect();
     let _ = writeln!(page, "Done: {done}. Refused: {}.", failures.join("; "));
 }
 
 /// A failure event and its reasons.
-pub(super) fn failure(entry: &FailureEntry) -> String {
+pub(super) fn format_failure(entry: &FailureEntry) -> String {
     if entry.reasons.is_empty() {
         return format!("`{}`", entry.event);
     }
-    let reasons: Vec<String> = entry.reasons.iter().copied().map(word).collect();
+    let reasons: Vec<String> = entry.reasons.iter().copied().map(reason_name).collect();
     format!("`{}` ({})", entry.event, reasons.join(", "))
 }
 
 /// The spelling of a reason in events.
-pub(super) fn word(reason: Reason) -> String {
+pub(super) fn reason_name(reason: Reason) -> String {
     serde_json::to_value(reason).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-fn words<'a>(words: impl Iterator<Item = &'a str>) -> String {
+fn format_code_list<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The fields of each event, without its type.
 fn event_fields() -> BTreeMap<String, Vec<String>> {
-    let (_, full) = schema::made(WireEvent::json_schema);
+    let (_, full) = schema::custom_schema(WireEvent::json_schema);
     let events = full.get("oneOf").and_then(Value::as_array).cloned().unwrap_or_default();
     let fields = |event: &Value| {
         let properties = event.get("properties")?.as_object()?;

@@ -18,7 +18,7 @@ pub(super) struct UniverseDocs;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Page {
+enum DocsPage {
     #[default]
     Overview,
     Structure,
@@ -29,15 +29,15 @@ enum Page {
     Full,
 }
 
-static STRUCTURE: LazyLock<String> = LazyLock::new(structure::page);
-static COMMANDS: LazyLock<String> = LazyLock::new(commands::page);
-static RULES: LazyLock<String> = LazyLock::new(rules::page);
+static STRUCTURE: LazyLock<String> = LazyLock::new(structure::render_page);
+static COMMANDS: LazyLock<String> = LazyLock::new(commands::render_page);
+static RULES: LazyLock<String> = LazyLock::new(rules::render_page);
 static FULL: LazyLock<String> = LazyLock::new(|| {
-    let pages = [Page::Overview, Page::Structure, Page::Commands, Page::Rules, Page::Streaming];
+    let pages = [DocsPage::Overview, DocsPage::Structure, DocsPage::Commands, DocsPage::Rules, DocsPage::Streaming];
     pages.map(|page| page.text().trim_end()).join("\n\n---\n\n") + "\n"
 });
 
-impl Page {
+impl DocsPage {
     fn title(self) -> &'static str {
         match self {
             Self::Overview => "Overview",
@@ -66,7 +66,7 @@ impl Page {
 pub(super) struct UniverseDocsInput {
     /// Which page.
     #[serde(default)]
-    page: Page,
+    page: DocsPage,
 }
 
 /// A text and what it is called.

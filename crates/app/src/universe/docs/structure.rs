@@ -42,12 +42,12 @@ const THINGS: [Thing; 7] = [
     ("Nebula", "Under `nebulae`.", NebulaRegion::json_schema),
 ];
 
-pub(super) fn page() -> String {
+pub(super) fn render_page() -> String {
     let mut page = HEAD.to_owned();
     for (title, about, make) in THINGS {
-        let (shown, _) = schema::made(make);
+        let (shown, _) = schema::custom_schema(make);
         let _ = write!(page, "\n## {title}\n\n{about}\n\n| field | type | required | what |\n|---|---|---|---|\n");
-        for row in reference::rows(&shown, "") {
+        for row in reference::field_rows(&shown, "") {
             let _ = writeln!(page, "{row}");
         }
     }
@@ -64,10 +64,10 @@ mod tests {
 
     #[test]
     fn the_whole_has_the_keys_of_a_state() {
-        let (shown, _) = schema::made(StateShape::json_schema);
+        let (shown, _) = schema::custom_schema(StateShape::json_schema);
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&shown["properties"]), keys(&to_value(UniverseState::default()).unwrap()));
-        let page = page();
+        let page = render_page();
         for field in ["`stars` | object | yes", "`children[].type` | string | yes", "`ring.seed` | string or number |"]
         {
             assert!(page.contains(field), "{field}");

@@ -21,29 +21,29 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-pub use record_events::{FedEvent, FedEvents};
+pub use record_events::{FeedEvent, FeedEvents};
 pub(crate) use shared::Feeds;
 
 use crate::{Caller, limits};
-use pages::{Page, Pages};
-use record_events::{Position, RecordEvents};
+use pages::{RecordPage, RecordPages};
+use record_events::{FeedPosition, RecordEvents};
 use shared::SharedFeed;
-use window::Found;
+use window::WindowLookup;
 
 /// Gauge of readers, of all universes.
-const READERS: &str = "skald_universe_readers";
+const READERS_METRIC: &str = "skald_universe_readers";
 /// Counter of dropped readers.
-const DROPPED: &str = "skald_universe_readers_dropped_total";
+const DROPPED_METRIC: &str = "skald_universe_readers_dropped_total";
 
 /// One reader of a universe's commands.
 pub struct Feed {
     shared: Arc<SharedFeed>,
     wakes: watch::Receiver<u64>,
     beats: u64,
-    position: Position,
+    position: FeedPosition,
     /// Records that were read from the journal and not delivered yet.
     read: VecDeque<Arc<RecordEvents>>,
-    pages: Pages,
+    pages: RecordPages,
     /// Whether the reader has caught up once; after that it is dropped if it falls far behind.
     is_live: bool,
     is_over: bool,
@@ -52,17 +52,17 @@ pub struct Feed {
 
 /// One item of a feed.
 #[derive(Debug, Clone)]
-pub enum Fed {
-    Events(FedEvents),
+pub enum FeedItem {
+    Events(FeedEvents),
     /// The reader is dropped. This is the last event.
-    Dropped(FedEvent),
+    Dropped(FeedEvent),
     /// A heartbeat: send a keep-alive, and check whether the caller may still read.
     Beat,
 }
 
 impl Feed {
     /// Waits for the next item; `None` once the feed has ended.
-    pub async fn next(&mut self) -> Option<Fed> {
+    pub async fn next(&mut self) -> Option<FeedItem> {
         loop {
             if self.is_over {
                 return None;
@@ -70,11 +70,11 @@ impl Feed {
             // Mark the wake-up as seen before reading, or one between the two is lost.
             let beats = *self.wakes.borrow_and_update();
             if std::mem::replace(&mut self.beats, beats) != beats {
-                return Some(Fed::Beat);
+                return Some(FeedItem::Beat);
             }
             let next = match self.read.pop_front() {
-                Some(record) => self.take(&record),
-                None => self.look().await.ok()?,
+                Some(record) => self.deliver_record(&record),
+                None => self.next_from_window().await.ok()?,
             };
             // A record may have no events left for this reader.
             if next.is_some() {
@@ -89,49 +89,49 @@ impl Feed {
     }
 
     /// Whether the caller may still read.
-    pub fn admits(&self, caller: &Caller) -> bool {
+    pub fn can_read(&self, caller: &Caller) -> bool {
         caller.role_in(&self.place).is_some()
     }
 
     /// Ends the feed. The returned event has the reason and the position from which a reader can continue.
-    pub fn give_up(&mut self, reason: &str) -> FedEvent {
+    pub fn end_with_reason(&mut self, reason: &str) -> FeedEvent {
         self.is_over = true;
-        metrics::counter!(DROPPED).increment(1);
-        FedEvent::dropped(reason, self.position)
+        metrics::counter!(DROPPED_METRIC).increment(1);
+        FeedEvent::new_dropped(reason, self.position)
     }
 
     /// Takes the next record from the window, reads a page of the journal, or waits. An error if the shared feed has
     /// ended.
-    async fn look(&mut self) -> Result<Option<Fed>, watch::error::RecvError> {
-        match self.shared.after(self.position) {
-            Found::Next(record) => {
+    async fn next_from_window(&mut self) -> Result<Option<FeedItem>, watch::error::RecvError> {
+        match self.shared.record_after(self.position) {
+            WindowLookup::Next(record) => {
                 self.is_live = true;
-                return Ok(self.take(&record));
+                return Ok(self.deliver_record(&record));
             }
-            Found::Nothing => {
+            WindowLookup::Nothing => {
                 self.is_live = true;
                 self.wakes.changed().await?;
             }
-            Found::Behind(records) if self.is_live && records > limits::EVENTS_BEHIND_MAX as u64 => {
+            WindowLookup::Behind(records) if self.is_live && records > limits::EVENTS_BEHIND_MAX as u64 => {
                 let reason = format!("{records} events behind, which is too slow");
-                return Ok(Some(Fed::Dropped(self.give_up(&reason))));
+                return Ok(Some(FeedItem::Dropped(self.end_with_reason(&reason))));
             }
-            Found::Behind(_) => match self.pages.after(self.position.revision).await {
-                Ok(Page { records, .. }) => self.read = records.into(),
+            WindowLookup::Behind(_) => match self.pages.page_after(self.position.revision).await {
+                Ok(RecordPage { records, .. }) => self.read = records.into(),
                 Err(error) => {
                     tracing::warn!(%error, "what a reader of a universe missed cannot be read right now");
-                    return Ok(Some(Fed::Dropped(self.give_up("the journal cannot be read right now"))));
+                    return Ok(Some(FeedItem::Dropped(self.end_with_reason("the journal cannot be read right now"))));
                 }
             },
         }
         Ok(None)
     }
 
-    fn take(&mut self, record: &Arc<RecordEvents>) -> Option<Fed> {
-        let events = record.beyond(self.position.part);
-        self.position = Position::after(record.revision);
+    fn deliver_record(&mut self, record: &Arc<RecordEvents>) -> Option<FeedItem> {
+        let events = record.events_after(self.position.part);
+        self.position = FeedPosition::after_revision(record.revision);
         self.is_over = record.is_last;
-        events.map(Fed::Events)
+        events.map(FeedItem::Events)
     }
 }
 
@@ -143,6 +143,6 @@ impl fmt::Debug for Feed {
 
 impl Drop for Feed {
     fn drop(&mut self) {
-        metrics::gauge!(READERS).decrement(1);
+        metrics::gauge!(READERS_METRIC).decrement(1);
     }
 }

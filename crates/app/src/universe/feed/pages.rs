@@ -8,33 +8,33 @@ use skald_journal::{Journal, StoreError, StreamName};
 /// Approximate bytes of a page, so that long records need no more memory than short ones.
 const PAGE_BYTES: usize = 1_000_000;
 /// Records of the first page, and the maximum of any page.
-const FIRST: usize = 16;
-const MOST: usize = 128;
+const FIRST_PAGE_RECORDS: usize = 16;
+const PAGE_RECORDS_MAX: usize = 128;
 
-pub(super) struct Pages {
+pub(super) struct RecordPages {
     journal: Arc<dyn Journal>,
     stream: StreamName,
     limit: usize,
 }
 
 /// Some records, and whether they are the last ones.
-pub(super) struct Page {
+pub(super) struct RecordPage {
     pub records: Vec<Arc<RecordEvents>>,
     pub is_last: bool,
 }
 
-impl Pages {
-    pub(super) fn of(journal: Arc<dyn Journal>, stream: StreamName) -> Self {
-        Self { journal, stream, limit: FIRST }
+impl RecordPages {
+    pub(super) fn new(journal: Arc<dyn Journal>, stream: StreamName) -> Self {
+        Self { journal, stream, limit: FIRST_PAGE_RECORDS }
     }
 
     /// The page after a revision. Each call is a separate read of the journal, so none takes longer than a page.
-    pub(super) async fn after(&mut self, revision: u64) -> Result<Page, StoreError> {
+    pub(super) async fn page_after(&mut self, revision: u64) -> Result<RecordPage, StoreError> {
         let mut records = self.journal.read(&self.stream, revision, self.limit).await?;
         let is_end = records.len() < self.limit;
         let bytes: usize = records.iter().map(|record| record.body.len()).sum();
         let each = bytes / records.len().max(1);
-        self.limit = (PAGE_BYTES / each.max(1)).clamp(1, MOST);
+        self.limit = (PAGE_BYTES / each.max(1)).clamp(1, PAGE_RECORDS_MAX);
         // Long records may follow short ones. Records that exceed the page are dropped and read again later.
         let mut held = 0;
         let fits = records.iter().take_while(|record| {
@@ -45,7 +45,7 @@ impl Pages {
         let fits = fits.count();
         let is_last = is_end && fits == records.len();
         records.truncate(fits);
-        let records = records.iter().map(|record| Arc::new(RecordEvents::of(record)));
-        Ok(Page { records: records.collect(), is_last })
+        let records = records.iter().map(|record| Arc::new(RecordEvents::from_record(record)));
+        Ok(RecordPage { records: records.collect(), is_last })
     }
 }

@@ -9,22 +9,22 @@ use serde::Serialize;
 use serde_json::json;
 use skald_domain::universe::{Created, Renamed, Replaced, UniverseEvent, UniverseState};
 
-use skald_journal::{Record, events};
+use skald_journal::{Record, parse_events};
 
 /// A reader's position: all of a revision, and perhaps the first parts of the next. It is written as `7` or `7.2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Position {
+pub(super) struct FeedPosition {
     pub revision: u64,
     pub part: usize,
 }
 
-impl Position {
-    pub(super) fn after(revision: u64) -> Self {
+impl FeedPosition {
+    pub(super) fn after_revision(revision: u64) -> Self {
         Self { revision, part: 0 }
     }
 
     /// Parses a position, accepting only the spelling that `Display` writes.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (revision, part) = match text.split_once('.') {
             Some((revision, part)) => (revision, part.parse().ok().filter(|part| *part > 0)?),
             None => (text, 0),
@@ -34,7 +34,7 @@ impl Position {
     }
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for FeedPosition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.part {
             0 => write!(formatter, "{}", self.revision),
@@ -45,7 +45,7 @@ impl fmt::Display for Position {
 
 /// One event of a feed. Clones share the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FedEvent {
+pub struct FeedEvent {
     /// The name of the event, such as `command`.
     pub name: &'static str,
     /// The position after it, from which a reader can continue; `None` for the event that ends a dropped reader.
@@ -54,28 +54,28 @@ pub struct FedEvent {
     pub data: Bytes,
 }
 
-impl FedEvent {
-    fn new(name: &'static str, id: Option<Position>, data: &impl Serialize) -> Self {
+impl FeedEvent {
+    fn new(name: &'static str, id: Option<FeedPosition>, data: &impl Serialize) -> Self {
         let data = serde_json::to_vec(data).expect("what was read from JSON is JSON");
         Self { name, id: id.map(|id| id.to_string()), data: data.into() }
     }
 
     /// The last event for a reader that is dropped.
-    pub(super) fn dropped(reason: &str, heard: Position) -> Self {
+    pub(super) fn new_dropped(reason: &str, heard: FeedPosition) -> Self {
         Self::new("dropped", None, &json!({"reason": reason, "lastEventId": heard.to_string()}))
     }
 }
 
 /// Events of one record. Readers share them.
 #[derive(Debug, Clone)]
-pub struct FedEvents {
+pub struct FeedEvents {
     record: Arc<RecordEvents>,
     /// How many of them this reader already has.
     heard: usize,
 }
 
-impl FedEvents {
-    pub fn iter(&self) -> impl Iterator<Item = &FedEvent> {
+impl FeedEvents {
+    pub fn iter(&self) -> impl Iterator<Item = &FeedEvent> {
         self.record.events.iter().skip(self.heard)
     }
 }
@@ -86,55 +86,55 @@ pub(super) struct RecordEvents {
     pub revision: u64,
     /// Whether the feed ends after this record.
     pub is_last: bool,
-    events: Vec<FedEvent>,
+    events: Vec<FeedEvent>,
 }
 
 impl RecordEvents {
-    pub(super) fn of(record: &Record) -> Self {
+    pub(super) fn from_record(record: &Record) -> Self {
         let Record { revision, stream, .. } = record;
-        match events::<UniverseStream>(record) {
-            Ok(events) => Self::numbered(*revision, &events, stream.id()),
+        match parse_events::<UniverseStream>(record) {
+            Ok(events) => Self::from_events(*revision, &events, stream.id()),
             Err(error) => {
                 tracing::error!(%stream, revision, error, "a record cannot be told");
-                let before = Position::after(revision.saturating_sub(1));
+                let before = FeedPosition::after_revision(revision.saturating_sub(1));
                 let why = format!("revision {revision} was written by another version of the server");
-                Self { revision: *revision, is_last: true, events: vec![FedEvent::dropped(&why, before)] }
+                Self { revision: *revision, is_last: true, events: vec![FeedEvent::new_dropped(&why, before)] }
             }
         }
     }
 
     /// Numbers the events: the last one has the revision as its id; those before it have the revision before and a
     /// part.
-    fn numbered(revision: u64, events: &[UniverseEvent], universe_id: &str) -> Self {
-        let mut parts = Parts::default();
+    fn from_events(revision: u64, events: &[UniverseEvent], universe_id: &str) -> Self {
+        let mut parts = UnnumberedEvents::default();
         for event in events {
             parts.add(event, universe_id);
         }
         let count = parts.parts.len();
         let events = parts.parts.into_iter().enumerate().map(|(at, event)| {
             let id = if at + 1 == count {
-                Position::after(revision)
+                FeedPosition::after_revision(revision)
             } else {
-                Position { revision: revision.saturating_sub(1), part: at + 1 }
+                FeedPosition { revision: revision.saturating_sub(1), part: at + 1 }
             };
-            FedEvent { id: Some(id.to_string()), ..event }
+            FeedEvent { id: Some(id.to_string()), ..event }
         });
         Self { revision, is_last: parts.is_last, events: events.collect() }
     }
 
     /// The bytes of its data.
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn data_bytes(&self) -> usize {
         self.events.iter().map(|event| event.data.len()).sum()
     }
 
     /// The number of events with an id.
-    pub(super) fn parts(&self) -> usize {
+    pub(super) fn id_count(&self) -> usize {
         self.events.iter().filter(|event| event.id.is_some()).count()
     }
 
     /// The events that are left for a reader that has the first `part` of them; `None` if there are none.
-    pub(super) fn beyond(self: &Arc<Self>, part: usize) -> Option<FedEvents> {
-        (part < self.events.len()).then(|| FedEvents { record: Arc::clone(self), heard: part })
+    pub(super) fn events_after(self: &Arc<Self>, part: usize) -> Option<FeedEvents> {
+        (part < self.events.len()).then(|| FeedEvents { record: Arc::clone(self), heard: part })
     }
 }
 
@@ -146,12 +146,12 @@ struct StateReplaced<'a> {
 
 /// Events of a record before they are numbered, which needs their count.
 #[derive(Default)]
-struct Parts {
-    parts: Vec<FedEvent>,
+struct UnnumberedEvents {
+    parts: Vec<FeedEvent>,
     is_last: bool,
 }
 
-impl Parts {
+impl UnnumberedEvents {
     fn add(&mut self, event: &UniverseEvent, universe_id: &str) {
         match event {
             UniverseEvent::Commanded(commanded) => self.push("command", &*commanded.command),
@@ -160,11 +160,11 @@ impl Parts {
                 if let Some(name) = name {
                     self.push("renamed", &json!({"name": name}));
                 }
-                self.replaced(state.as_ref());
+                self.add_state(state.as_ref());
             }
             UniverseEvent::Created(Created { name, state, .. }) => {
                 self.push("created", &json!({"universeId": universe_id, "name": name}));
-                self.replaced(state.as_ref());
+                self.add_state(state.as_ref());
             }
             UniverseEvent::Deleted(_) => {
                 self.push("deleted", &json!({"universeId": universe_id}));
@@ -175,14 +175,14 @@ impl Parts {
 
     /// A whole state has an event name of its own. A web page that saves its state listens to `command`; it would apply
     /// its own saved state as another user's command and lose all edits made since.
-    fn replaced(&mut self, state: Option<&UniverseState>) {
+    fn add_state(&mut self, state: Option<&UniverseState>) {
         if let Some(state) = state {
             self.push("stateReplaced", &StateReplaced { state });
         }
     }
 
     fn push(&mut self, name: &'static str, data: &impl Serialize) {
-        self.parts.push(FedEvent::new(name, None, data));
+        self.parts.push(FeedEvent::new(name, None, data));
     }
 }
 
@@ -193,70 +193,80 @@ mod tests {
     use super::*;
     use skald_journal::{Head, StreamName};
 
-    fn told(revision: u64, body: &str) -> Arc<RecordEvents> {
+    fn record_events(revision: u64, body: &str) -> Arc<RecordEvents> {
         let head = Head { revision: revision - 1, hash: [0; 32] };
         let stream = StreamName::new("universe", "u-1");
         let record = Record::next(&stream, head, "kind", Timestamp::UNIX_EPOCH, "owner", body.to_owned());
-        Arc::new(RecordEvents::of(&record))
+        Arc::new(RecordEvents::from_record(&record))
     }
 
     /// Name, id and data of each remaining event.
-    fn left(told: &Arc<RecordEvents>, heard: usize) -> Vec<(&'static str, Option<String>, String)> {
-        let left = told.beyond(heard);
-        let text = |event: &FedEvent| String::from_utf8(event.data.to_vec()).expect("text");
-        left.iter().flat_map(FedEvents::iter).map(|event| (event.name, event.id.clone(), text(event))).collect()
+    fn remaining_events(told: &Arc<RecordEvents>, heard: usize) -> Vec<(&'static str, Option<String>, String)> {
+        let left = told.events_after(heard);
+        let text = |event: &FeedEvent| String::from_utf8(event.data.to_vec()).expect("text");
+        left.iter().flat_map(FeedEvents::iter).map(|event| (event.name, event.id.clone(), text(event))).collect()
     }
 
-    fn event(name: &'static str, id: &str, data: &str) -> (&'static str, Option<String>, String) {
+    fn expected_event(name: &'static str, id: &str, data: &str) -> (&'static str, Option<String>, String) {
         (name, Some(id.to_owned()), data.to_owned())
     }
 
     #[test]
     fn a_position_reads_back_and_nothing_else_does() {
         for right in ["0", "7", "7.2", "18446744073709551615"] {
-            assert_eq!(Position::read(right).map(|position| position.to_string()).as_deref(), Some(right));
+            assert_eq!(FeedPosition::parse(right).map(|position| position.to_string()).as_deref(), Some(right));
         }
         for wrong in
             ["", "x", "-1", "+1", "01", "7.", "7.0", ".1", "7.1.1", " 7", "7.01", "1e3", "18446744073709551616"]
         {
-            assert_eq!(Position::read(wrong), None, "{wrong}");
+            assert_eq!(FeedPosition::parse(wrong), None, "{wrong}");
         }
-        assert!(Position { revision: 7, part: 2 } < Position::after(8));
+        assert!(FeedPosition { revision: 7, part: 2 } < FeedPosition::after_revision(8));
     }
 
     #[test]
     fn a_batch_is_told_in_parts_and_can_be_taken_up_within() {
         let tick = r#"{"type":"universe.commanded.v1","command":{"type":"tick","dt":1}}"#;
-        let told = told(8, &format!("[{tick},{tick},{tick}]"));
-        let whole = ["7.1", "7.2", "8"].map(|id| event("command", id, r#"{"type":"tick","dt":1}"#));
+        let told = record_events(8, &format!("[{tick},{tick},{tick}]"));
+        let whole = ["7.1", "7.2", "8"].map(|id| expected_event("command", id, r#"{"type":"tick","dt":1}"#));
         for heard in 0..=3 {
-            assert_eq!(left(&told, heard), whole[heard..], "after {heard}");
+            assert_eq!(remaining_events(&told, heard), whole[heard..], "after {heard}");
         }
     }
 
     #[test]
     fn what_is_no_command_has_a_name_of_its_own() {
-        let renamed = told(2, r#"[{"type":"universe.renamed.v1","name":"a\nb"}]"#);
-        assert_eq!(left(&renamed, 0), [event("renamed", "2", r#"{"name":"a\nb"}"#)], "in one line");
-        let replaced = left(&told(3, r#"[{"type":"universe.replaced.v1","name":"b","state":{"time":42}}]"#), 0);
-        assert_eq!(replaced[0], event("renamed", "2.1", r#"{"name":"b"}"#));
+        let renamed = record_events(2, r#"[{"type":"universe.renamed.v1","name":"a\nb"}]"#);
+        assert_eq!(
+            remaining_events(&renamed, 0),
+            [expected_event("renamed", "2", r#"{"name":"a\nb"}"#)],
+            "in one line"
+        );
+        let replaced = remaining_events(
+            &record_events(3, r#"[{"type":"universe.replaced.v1","name":"b","state":{"time":42}}]"#),
+            0,
+        );
+        assert_eq!(replaced[0], expected_event("renamed", "2.1", r#"{"name":"b"}"#));
         let (name, id, data) = &replaced[1];
         assert_eq!((*name, id.as_deref(), replaced.len()), ("stateReplaced", Some("3"), 2));
         assert!(data.starts_with(r#"{"state":{"stars":{}"#) && data.ends_with(r#""time":42}}"#), "{data}");
         let command = r#"{"type":"replaceSnapshot","snapshot":{"stars":{},"rootIds":[]}}"#;
-        let commanded = left(&told(4, &format!(r#"[{{"type":"universe.commanded.v1","command":{command}}}]"#)), 0);
+        let commanded = remaining_events(
+            &record_events(4, &format!(r#"[{{"type":"universe.commanded.v1","command":{command}}}]"#)),
+            0,
+        );
         assert_eq!((commanded[0].0, commanded[0].1.as_deref()), ("command", Some("4")));
         assert!(commanded[0].2.starts_with(r#"{"type":"replaceSnapshot""#), "{commanded:?}");
-        let deleted = told(4, r#"[{"type":"universe.deleted.v1"}]"#);
+        let deleted = record_events(4, r#"[{"type":"universe.deleted.v1"}]"#);
         assert!(deleted.is_last);
-        assert_eq!(left(&deleted, 0), [event("deleted", "4", r#"{"universeId":"u-1"}"#)]);
+        assert_eq!(remaining_events(&deleted, 0), [expected_event("deleted", "4", r#"{"universeId":"u-1"}"#)]);
     }
 
     #[test]
     fn a_record_that_cannot_be_read_ends_the_stream_before_it() {
-        let told = told(5, r#"[{"type":"universe.split.v9"}]"#);
-        let left = left(&told, 0);
-        assert!(told.is_last && told.parts() == 0);
+        let told = record_events(5, r#"[{"type":"universe.split.v9"}]"#);
+        let left = remaining_events(&told, 0);
+        assert!(told.is_last && told.id_count() == 0);
         assert_eq!((left[0].0, &left[0].1, left.len()), ("dropped", &None, 1));
         assert!(left[0].2.contains(r#""lastEventId":"4""#), "{left:?}");
     }

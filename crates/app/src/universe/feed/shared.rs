@@ -8,16 +8,16 @@ use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::pages::Pages;
-use super::record_events::Position;
-use super::window::{Found, Window};
+use super::pages::RecordPages;
+use super::record_events::FeedPosition;
+use super::window::{Window, WindowLookup};
 use skald_journal::{Journal, Record, StoreError, StreamName};
 
 /// How long a feed waits after a failure to read.
-const READ_AGAIN: Duration = Duration::from_millis(500);
+const READ_RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// Gauge of universes with readers.
-const READ: &str = "skald_universes_read";
+const UNIVERSES_READ_METRIC: &str = "skald_universes_read";
 
 /// The open feeds of this process, by stream.
 #[derive(Clone, Default)]
@@ -31,7 +31,7 @@ struct OpenFeed {
 
 impl Feeds {
     /// Wakes the feed of the record's universe, whichever process wrote the record.
-    pub(crate) fn hear(&self, record: &Record) {
+    pub(crate) fn wake(&self, record: &Record) {
         if let Some(open) = lock(&self.0).get(&record.stream) {
             open.wake.notify_one();
         }
@@ -48,13 +48,13 @@ impl Feeds {
         if let Some(shared) = open.get(stream).and_then(|open| open.shared.upgrade()) {
             return shared;
         }
-        let (window, wake) = (Arc::new(Mutex::new(Window::at(revision))), Arc::<Notify>::default());
+        let (window, wake) = (Arc::new(Mutex::new(Window::new(revision))), Arc::<Notify>::default());
         let (beats, wakes) = watch::channel(0);
-        let pages = Pages::of(Arc::clone(journal), stream.clone());
-        let feeding = Feeding { window: Arc::clone(&window), wake: Arc::clone(&wake), beats, heartbeat, pages };
+        let pages = RecordPages::new(Arc::clone(journal), stream.clone());
+        let feeding = FeedTask { window: Arc::clone(&window), wake: Arc::clone(&wake), beats, heartbeat, pages };
         let task = tokio::spawn(feeding.run()).abort_handle();
         let shared = Arc::new(SharedFeed { window, wakes, task, stream: stream.clone(), feeds: self.clone() });
-        metrics::gauge!(READ).increment(1);
+        metrics::gauge!(UNIVERSES_READ_METRIC).increment(1);
         open.insert(stream.clone(), OpenFeed { shared: Arc::downgrade(&shared), wake });
         shared
     }
@@ -70,12 +70,12 @@ pub(super) struct SharedFeed {
 }
 
 impl SharedFeed {
-    pub(super) fn after(&self, position: Position) -> Found {
-        lock(&self.window).after(position)
+    pub(super) fn record_after(&self, position: FeedPosition) -> WindowLookup {
+        lock(&self.window).record_after(position)
     }
 
     /// Notifies readers of new records and of heartbeats; the number counts the heartbeats.
-    pub(super) fn wakes(&self) -> watch::Receiver<u64> {
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
         self.wakes.clone()
     }
 }
@@ -83,7 +83,7 @@ impl SharedFeed {
 impl Drop for SharedFeed {
     fn drop(&mut self) {
         self.task.abort();
-        metrics::gauge!(READ).decrement(1);
+        metrics::gauge!(UNIVERSES_READ_METRIC).decrement(1);
         let mut open = lock(&self.feeds.0);
         // A newer feed may have replaced this one in the map.
         if open.get(&self.stream).is_some_and(|open| open.shared.strong_count() == 0) {
@@ -93,23 +93,23 @@ impl Drop for SharedFeed {
 }
 
 /// The task that reads the journal for all readers of one universe.
-struct Feeding {
+struct FeedTask {
     window: Arc<Mutex<Window>>,
     wake: Arc<Notify>,
     beats: watch::Sender<u64>,
     heartbeat: Duration,
-    pages: Pages,
+    pages: RecordPages,
 }
 
-impl Feeding {
+impl FeedTask {
     async fn run(mut self) {
         let mut heart = interval_at(Instant::now() + self.heartbeat, self.heartbeat);
         heart.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             // Read before the first wait too: a record may have come since the feed's revision was read.
-            if let Err(error) = self.read().await {
+            if let Err(error) = self.read_new_records().await {
                 tracing::warn!(%error, "a universe's commands cannot be read right now");
-                tokio::time::sleep(READ_AGAIN).await;
+                tokio::time::sleep(READ_RETRY_DELAY).await;
                 continue;
             }
             tokio::select! {
@@ -119,10 +119,10 @@ impl Feeding {
         }
     }
 
-    async fn read(&mut self) -> Result<(), StoreError> {
+    async fn read_new_records(&mut self) -> Result<(), StoreError> {
         loop {
             let end = lock(&self.window).end();
-            let page = self.pages.after(end).await?;
+            let page = self.pages.page_after(end).await?;
             if !page.records.is_empty() {
                 let mut window = lock(&self.window);
                 page.records.into_iter().for_each(|record| window.push(record));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::record_events::{Position, RecordEvents};
+use super::record_events::{FeedPosition, RecordEvents};
 use crate::limits;
 
 /// Maximum bytes of a universe's window, unless its last record alone is larger. Evicted records are still in the
@@ -18,7 +18,7 @@ pub(super) struct Window {
 }
 
 /// The result of a search for the record after a position.
-pub(super) enum Found {
+pub(super) enum WindowLookup {
     Next(Arc<RecordEvents>),
     /// Nothing yet.
     Nothing,
@@ -28,7 +28,7 @@ pub(super) enum Found {
 
 impl Window {
     /// An empty window, which continues after a revision.
-    pub(super) fn at(revision: u64) -> Self {
+    pub(super) fn new(revision: u64) -> Self {
         Self { records: VecDeque::new(), bytes: 0, end: revision }
     }
 
@@ -40,23 +40,23 @@ impl Window {
     /// Appends the next record, and evicts the oldest ones if there are too many.
     pub(super) fn push(&mut self, record: Arc<RecordEvents>) {
         self.end = record.revision;
-        self.bytes += record.len();
+        self.bytes += record.data_bytes();
         self.records.push_back(record);
         let is_over = |window: &Self| window.records.len() > limits::EVENTS_BEHIND_MAX || window.bytes > BYTES_MAX;
         while self.records.len() > 1 && is_over(self) {
             let oldest = self.records.pop_front();
-            self.bytes -= oldest.map_or(0, |oldest| oldest.len());
+            self.bytes -= oldest.map_or(0, |oldest| oldest.data_bytes());
         }
     }
 
-    pub(super) fn after(&self, position: Position) -> Found {
+    pub(super) fn record_after(&self, position: FeedPosition) -> WindowLookup {
         let Some(behind) = self.end.checked_sub(position.revision).filter(|behind| *behind > 0) else {
-            return Found::Nothing;
+            return WindowLookup::Nothing;
         };
         let at = usize::try_from(behind).ok().and_then(|behind| self.records.len().checked_sub(behind));
         match at.and_then(|at| self.records.get(at)) {
-            Some(record) => Found::Next(Arc::clone(record)),
-            None => Found::Behind(behind),
+            Some(record) => WindowLookup::Next(Arc::clone(record)),
+            None => WindowLookup::Behind(behind),
         }
     }
 }

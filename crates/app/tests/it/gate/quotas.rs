@@ -3,27 +3,30 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skald_app::{Caller, Code, Local};
+use skald_app::{Caller, Code, LocalEngine};
 use skald_domain::limits;
 use skald_journal::SideRows as _;
 
-use super::{RUN, app_with, call, emit, engine, engine_with, event, exploration, human, observing, ok, run};
+use super::{
+    RUN, app_with, call, call_as_owner, create_exploration_run, create_observing_run, emit_event, engine, engine_with,
+    event_input, human_caller, run,
+};
 
 #[test]
 fn of_too_many_refused_attempts_the_oldest_are_summed_up() {
     run(async {
         let engine = engine();
-        observing(&engine).await;
+        create_observing_run(&engine).await;
         let refuse = async |number: usize| {
-            let event = event("finish_observation", 2, &format!("k{number}"), &json!({}), &[]);
-            let answer = emit(&engine, &Caller::owner(), event).await.unwrap();
+            let event = event_input("finish_observation", 2, &format!("k{number}"), &json!({}), &[]);
+            let answer = emit_event(&engine, &Caller::owner(), event).await.unwrap();
             assert_eq!(answer["error"]["code"], "GUARD_FAILED");
         };
         let history = async || {
             let (mut rows, mut cursor) = (Vec::new(), Value::Null);
             loop {
                 let input = json!({"method": "history", "run_id": RUN, "limit": 200, "cursor": cursor});
-                let page = ok(&engine, "state_gate.run", input).await;
+                let page = call_as_owner(&engine, "state_gate.run", input).await;
                 rows.extend(page["history"].as_array().unwrap().iter().cloned());
                 cursor = page["next_cursor"].clone();
                 if cursor.is_null() {
@@ -52,7 +55,7 @@ fn of_too_many_refused_attempts_the_oldest_are_summed_up() {
 fn a_run_keeps_only_so_much_content() {
     run(async {
         let engine = engine();
-        observing(&engine).await;
+        create_observing_run(&engine).await;
         let send = async |revision: u64, key: &str, sizes: &[(&str, usize)]| {
             let contents: Vec<(String, String)> = sizes
                 .iter()
@@ -62,8 +65,8 @@ fn a_run_keeps_only_so_much_content() {
                 .collect();
             let contents: Vec<(&str, &str)> =
                 contents.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-            let event = event("submit_observation", revision, key, &json!({"findings": "x"}), &contents);
-            emit(&engine, &Caller::owner(), event).await.unwrap()
+            let event = event_input("submit_observation", revision, key, &json!({"findings": "x"}), &contents);
+            emit_event(&engine, &Caller::owner(), event).await.unwrap()
         };
         let names: Vec<String> = (10..60).map(|number| number.to_string()).collect();
         // The plan has three bytes; each content begins with four of its own.
@@ -76,7 +79,7 @@ fn a_run_keeps_only_so_much_content() {
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.starts_with(&format!("a run keeps {} bytes", limits::INLINE_RUN_BYTES_MAX)), "{message}");
         assert!(answer["error"]["hint"].as_str().unwrap().contains("artifact_paths"), "{answer}");
-        let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
+        let state = call_as_owner(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
         assert_eq!(state["revision"], 3, "nothing came of it");
     });
 }
@@ -85,12 +88,13 @@ fn a_run_keeps_only_so_much_content() {
 fn content_that_is_handed_in_has_a_most() {
     run(async {
         let engine = engine();
-        observing(&engine).await;
+        create_observing_run(&engine).await;
         let send = async |revision: u64, bytes: usize| {
             let text = "x".repeat(bytes);
             let contents = [("observation-1.md", text.as_str())];
-            let event = event("submit_observation", revision, &bytes.to_string(), &json!({"findings": "x"}), &contents);
-            emit(&engine, &Caller::owner(), event).await.unwrap()
+            let event =
+                event_input("submit_observation", revision, &bytes.to_string(), &json!({"findings": "x"}), &contents);
+            emit_event(&engine, &Caller::owner(), event).await.unwrap()
         };
         let answer = send(2, limits::INLINE_BYTES_MAX + 1).await;
         assert_eq!(answer["success"], false, "{answer}");
@@ -110,10 +114,11 @@ fn the_runs_of_a_campaign_keep_only_so_much_content() {
         // A run without a campaign counts for the caller who created it.
         let counted = (limits::INLINE_CAMPAIGN_BYTES_MAX - 10).to_string();
         journal.put("inline-bytes", "principal/owner", counted).await.unwrap();
-        exploration(&engine).await;
+        create_exploration_run(&engine).await;
         let plan = async |key: &str, text: &str| {
-            let plan = event("submit_experiment_plan", 1, key, &json!({"plan": "p"}), &[("experiment_plan.md", text)]);
-            emit(&engine, &Caller::owner(), plan).await.unwrap()
+            let plan =
+                event_input("submit_experiment_plan", 1, key, &json!({"plan": "p"}), &[("experiment_plan.md", text)]);
+            emit_event(&engine, &Caller::owner(), plan).await.unwrap()
         };
         let answer = plan("a", "12345678901").await;
         assert_eq!(answer["error"]["code"], "TOO_LARGE", "{answer}");
@@ -130,10 +135,10 @@ fn versions_of_processes_that_a_token_submits_have_an_end() {
     run(async {
         let journal = Arc::new(skald_store::Memory::new());
         let engine = engine_with(journal.clone());
-        let mara = human("mara");
+        let mara = human_caller("mara");
         let counted = (limits::PROCESS_VERSIONS_PER_TOKEN_MAX - 2).to_string();
         journal.put("process-versions", mara.id(), counted).await.unwrap();
-        let submit = async |engine: &Local, caller: &Caller, id: &str, version: u32| {
+        let submit = async |engine: &LocalEngine, caller: &Caller, id: &str, version: u32| {
             let source = format!(
                 "process: {{id: {id}, version: \"{version}\", name: P, initial_state: a}}\n\
                  states: [{{name: a}}, {{name: b, is_final: true}}]\n\
@@ -151,9 +156,9 @@ fn versions_of_processes_that_a_token_submits_have_an_end() {
         assert_eq!(refused.body().message, words);
         assert!(refused.body().hint.as_ref().is_some_and(|hint| hint.contains("owner")), "{refused}");
         submit(&engine, &mara, "p", 1).await.expect("a version that is there is no further one");
-        submit(&engine, &human("nils"), "q", 1).await.expect("each token has its own");
+        submit(&engine, &human_caller("nils"), "q", 1).await.expect("each token has its own");
         let mut app = app_with(journal);
         app.gate_role = "human".to_owned();
-        submit(&Local::new(app), &Caller::owner(), "p", 3).await.expect("the owner is not bound");
+        submit(&LocalEngine::new(app), &Caller::owner(), "p", 3).await.expect("the owner is not bound");
     });
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skald_app::Caller;
-use skald_app::{Local, Nouns, limits};
+use skald_app::{LocalEngine, Nouns, limits};
 use skald_journal::{SealComparison, SealStatement, SideRows, VerifyVerdict, verify_with_contents};
 use skald_store::Memory;
 
-use super::{RUN, emit, engine_with, event, observing, run};
+use super::{RUN, create_observing_run, emit_event, engine_with, event_input, run};
 
 struct SealedRun {
     journal: Arc<Memory>,
-    engine: Arc<Local>,
+    engine: Arc<LocalEngine>,
     attempts: usize,
 }
 
@@ -20,15 +20,15 @@ impl SealedRun {
     async fn new() -> Self {
         let journal = Arc::new(Memory::new());
         let engine = engine_with(journal.clone());
-        observing(&engine).await;
+        create_observing_run(&engine).await;
         Self { journal, engine, attempts: 0 }
     }
 
-    async fn refuse(&mut self, count: usize) {
+    async fn emit_refused(&mut self, count: usize) {
         for _ in 0..count {
             self.attempts += 1;
-            let event = event("finish_observation", 2, &format!("k{}", self.attempts), &json!({}), &[]);
-            let answer = emit(&self.engine, &Caller::owner(), event).await.expect("an answer");
+            let event = event_input("finish_observation", 2, &format!("k{}", self.attempts), &json!({}), &[]);
+            let answer = emit_event(&self.engine, &Caller::owner(), event).await.expect("an answer");
             assert_eq!(answer["error"]["code"], "GUARD_FAILED");
         }
     }
@@ -40,7 +40,7 @@ impl SealedRun {
         let VerifyVerdict::Sound(report) = verdict else { panic!("{verdict:?}") };
         let statement =
             SealStatement::new(jiff::Timestamp::from_second(1_768_500_000).expect("a moment"), &report, contents);
-        let read = SealStatement::read(&statement.text()).expect("a seal");
+        let read = SealStatement::parse(&statement.text()).expect("a seal");
         assert_eq!(read, statement);
         read
     }
@@ -53,7 +53,7 @@ impl SealedRun {
     }
 
     /// The findings while an attempt is deleted. The attempt is put back afterwards.
-    async fn found_without(&self, seal: &SealStatement, place: usize) -> Vec<String> {
+    async fn findings_without(&self, seal: &SealStatement, place: usize) -> Vec<String> {
         let kind = format!("attempt/{RUN}");
         let rows = self.journal.list(&kind, "", 2 * limits::ATTEMPTS_MAX).await.expect("a store");
         let (key, body) = &rows[place];
@@ -68,10 +68,10 @@ impl SealedRun {
 fn attempts_that_were_summed_up_after_a_seal_are_no_finding() {
     run(async {
         let mut run = SealedRun::new().await;
-        run.refuse(limits::ATTEMPTS_MAX).await;
+        run.emit_refused(limits::ATTEMPTS_MAX).await;
         let seal = run.seal().await;
         assert_eq!(run.compare(&seal).await, SealComparison::default(), "as sealed");
-        run.refuse(3).await;
+        run.emit_refused(3).await;
         let compared = run.compare(&seal).await;
         assert_eq!(compared.findings, []);
         assert_eq!(compared.replaced, [format!("attempt/{RUN}: the oldest 3 rows were summed up after it was sealed")]);
@@ -79,7 +79,7 @@ fn attempts_that_were_summed_up_after_a_seal_are_no_finding() {
         // The second seal contains a sum. After it, more attempts are summed up than were stored when it was made.
         let second = run.seal().await;
         assert_eq!(second.sums.len(), 1);
-        run.refuse(limits::ATTEMPTS_MAX + 5).await;
+        run.emit_refused(limits::ATTEMPTS_MAX + 5).await;
         for seal in [&seal, &second] {
             let compared = run.compare(seal).await;
             assert_eq!((compared.findings.len(), compared.replaced.len()), (0, 1), "{compared:?}");
@@ -91,21 +91,21 @@ fn attempts_that_were_summed_up_after_a_seal_are_no_finding() {
 fn attempts_that_were_deleted_by_hand_are_found() {
     run(async {
         let mut run = SealedRun::new().await;
-        run.refuse(limits::ATTEMPTS_MAX).await;
+        run.emit_refused(limits::ATTEMPTS_MAX).await;
         let seal = run.seal().await;
         let is_one =
             |found: &[String]| found.len() == 1 && found[0].starts_with(&format!("sealed_row_differs: attempt/{RUN} "));
         for place in [0, 500, limits::ATTEMPTS_MAX - 1] {
-            let found = run.found_without(&seal, place).await;
+            let found = run.findings_without(&seal, place).await;
             assert!(is_one(&found), "{place}: {found:?}");
         }
         // Four are summed up, so that the oldest that is left is the fifth.
-        run.refuse(4).await;
+        run.emit_refused(4).await;
         for place in [1, 500] {
-            let found = run.found_without(&seal, place).await;
+            let found = run.findings_without(&seal, place).await;
             assert!(is_one(&found), "{place}: {found:?}");
         }
-        let found = run.found_without(&seal, 0).await;
+        let found = run.findings_without(&seal, 0).await;
         assert_eq!(found.len(), 5, "five are gone, and four were summed up: {found:?}");
 
         // A sum is sealed too.

@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 
 use super::super::event::CampaignEvent;
 use super::super::record::{Controller, Participant, Role, Session};
-use super::names::line;
-use super::{PEOPLE_SHOWN, People, shown, was_there};
+use super::names::to_one_line;
+use super::{PEOPLE_SHOWN, People, truncate_list, was_present};
 
 /// Tracks participants who left after the session began: they are no longer in the campaign, but attended.
 #[derive(Default)]
-pub(super) struct Seats {
+pub(super) struct Attendance {
     has_started: bool,
     has_ended: bool,
     came_later: BTreeSet<String>,
     left_since: Vec<String>,
 }
 
-impl Seats {
-    pub(super) fn hear(&mut self, event: &CampaignEvent, session: &str) {
+impl Attendance {
+    pub(super) fn record_event(&mut self, event: &CampaignEvent, session: &str) {
         match event {
             CampaignEvent::SessionStarted { session_id, .. } if session_id == session => self.has_started = true,
             CampaignEvent::SessionEnded { session_id } if session_id == session => self.has_ended = true,
@@ -27,21 +27,21 @@ impl Seats {
             CampaignEvent::ParticipantRemoved { participant_id, display_name, .. }
                 if self.has_started && !self.came_later.contains(participant_id) =>
             {
-                self.left_since.push(format!("{} (left since)", line(display_name)));
+                self.left_since.push(format!("{} (left since)", to_one_line(display_name)));
             }
             _ => {}
         }
     }
 
-    pub(super) fn table(&self, session: &Session, people: &dyn People) -> Vec<String> {
-        let there = people.participants().filter(|participant| was_there(participant.created_at, session));
-        let there = there.map(|participant| seat(&participant));
-        shown(there.chain(self.left_since.iter().cloned()), PEOPLE_SHOWN)
+    pub(super) fn participants_present(&self, session: &Session, people: &dyn People) -> Vec<String> {
+        let there = people.participants().filter(|participant| was_present(participant.created_at, session));
+        let there = there.map(|participant| format_participant(&participant));
+        truncate_list(there.chain(self.left_since.iter().cloned()), PEOPLE_SHOWN)
     }
 }
 
-fn seat(participant: &Participant) -> String {
-    let name = line(&participant.display_name);
+fn format_participant(participant: &Participant) -> String {
+    let name = to_one_line(&participant.display_name);
     match (participant.role, participant.controller) {
         (Role::Gm, Controller::Human) => format!("{name} (GM)"),
         (Role::Gm, Controller::Ai) => format!("{name} (GM, AI)"),

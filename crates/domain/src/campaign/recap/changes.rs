@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::event::CampaignEvent;
 use super::super::record::{ActorController, Controller, Role};
-use super::names::{Names, line};
+use super::names::{Names, to_one_line};
 
 const CHANGES_SHOWN: usize = 30;
 
@@ -15,8 +15,8 @@ pub(super) struct RecapChanges {
 }
 
 impl RecapChanges {
-    pub(super) fn hear(&mut self, event: &CampaignEvent, names: &Names<'_>) {
-        let Some(change) = change(event, names) else { return };
+    pub(super) fn record_event(&mut self, event: &CampaignEvent, names: &Names<'_>) {
+        let Some(change) = describe_change(event, names) else { return };
         if self.lines.len() < CHANGES_SHOWN {
             self.lines.push(change);
         } else {
@@ -28,7 +28,7 @@ impl RecapChanges {
         self.lines.is_empty()
     }
 
-    pub(super) fn tell(&self, text: &mut String) {
+    pub(super) fn render(&self, text: &mut String) {
         if self.lines.is_empty() {
             return;
         }
@@ -43,16 +43,18 @@ impl RecapChanges {
 }
 
 /// One change as text for people; `None` for events that a recap does not list.
-fn change(event: &CampaignEvent, names: &Names<'_>) -> Option<String> {
+fn describe_change(event: &CampaignEvent, names: &Names<'_>) -> Option<String> {
     Some(match event {
-        CampaignEvent::CampaignUpdated { name: Some(name), .. } => format!("The campaign is now called {}", line(name)),
+        CampaignEvent::CampaignUpdated { name: Some(name), .. } => {
+            format!("The campaign is now called {}", to_one_line(name))
+        }
         CampaignEvent::ParticipantAdded { display_name, role, controller, .. } => {
             let role = if *role == Role::Gm { " as game master" } else { "" };
             let controller = if *controller == Controller::Ai { ", an AI" } else { "" };
-            format!("{}{controller} joined the table{role}", line(display_name))
+            format!("{}{controller} joined the table{role}", to_one_line(display_name))
         }
         CampaignEvent::ParticipantUpdated { participant_id, display_name: Some(name), .. } => {
-            renamed(names.heard(participant_id), name)
+            describe_rename(names.last_known_name(participant_id), name)
         }
         CampaignEvent::ParticipantRemoved { display_name, released_actor_ids, .. } => {
             let released: Vec<String> = released_actor_ids.iter().map(|id| names.actor(id)).collect();
@@ -60,11 +62,15 @@ fn change(event: &CampaignEvent, names: &Names<'_>) -> Option<String> {
                 [] => String::new(),
                 released => format!(", and nobody plays {} now", released.join(", ")),
             };
-            format!("{} left the table{released}", line(display_name))
+            format!("{} left the table{released}", to_one_line(display_name))
         }
-        CampaignEvent::ActorAdded { name, kind, .. } => format!("{} ({}) entered the story", line(name), kind.word()),
-        CampaignEvent::ActorUpdated { actor_id, name: Some(name), .. } => renamed(names.heard(actor_id), name),
-        CampaignEvent::ActorRemoved { name, .. } => format!("{} left the story", line(name)),
+        CampaignEvent::ActorAdded { name, kind, .. } => {
+            format!("{} ({}) entered the story", to_one_line(name), kind.as_str())
+        }
+        CampaignEvent::ActorUpdated { actor_id, name: Some(name), .. } => {
+            describe_rename(names.last_known_name(actor_id), name)
+        }
+        CampaignEvent::ActorRemoved { name, .. } => format!("{} left the story", to_one_line(name)),
         CampaignEvent::ActorControlSet { actor_id, controller } => {
             let player = match controller {
                 ActorController::Gm => "the game master".to_owned(),
@@ -76,8 +82,8 @@ fn change(event: &CampaignEvent, names: &Names<'_>) -> Option<String> {
     })
 }
 
-fn renamed(before: Option<&str>, name: &str) -> String {
-    let name = line(name);
+fn describe_rename(before: Option<&str>, name: &str) -> String {
+    let name = to_one_line(name);
     match before {
         Some(before) => format!("{before} is now called {name}"),
         None => format!("{name} is a new name"),

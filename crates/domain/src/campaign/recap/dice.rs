@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::super::roll::RecordedRoll;
 use super::luck::{Luck, Reading};
 use super::names::Names;
-use super::{clock, shown};
+use super::{format_time, truncate_list};
 use crate::dice::{Outcome, RollMode};
 
 /// Rollers and criticals that a recap names.
@@ -26,22 +26,22 @@ pub(super) struct Dice {
 }
 
 impl Dice {
-    pub(super) fn hear(&mut self, at: Timestamp, roll: &RecordedRoll, names: &Names<'_>) {
+    pub(super) fn record_roll(&mut self, at: Timestamp, roll: &RecordedRoll, names: &Names<'_>) {
         // A replay repeats a roll that was counted already.
         if roll.rng.as_ref().is_some_and(|rng| rng.roll_mode == RollMode::Replay) {
             self.replays += 1;
             return;
         }
         let roller = names.roller(roll);
-        let reading = Reading::of(&roll.result);
+        let reading = Reading::from_result(&roll.result);
         for outcome in reading.outcomes() {
             match outcome {
-                Outcome::CriticalSuccess => self.criticals.push(format!("{roller} ({})", clock(at))),
+                Outcome::CriticalSuccess => self.criticals.push(format!("{roller} ({})", format_time(at))),
                 Outcome::RollWithHope | Outcome::SuccessWithHope | Outcome::FailureWithHope => self.with_hope += 1,
                 Outcome::RollWithFear | Outcome::SuccessWithFear | Outcome::FailureWithFear => self.with_fear += 1,
             }
         }
-        if let Some(luck) = roll.chance.as_ref().and_then(|chance| Luck::of(&reading, chance.decimal)) {
+        if let Some(luck) = roll.chance.as_ref().and_then(|chance| Luck::from_reading(&reading, chance.decimal)) {
             let what = roll.expression.as_ref().unwrap_or(&roll.tool);
             let total = reading.total.map(|total| format!(" for {total}")).unwrap_or_default();
             let told = format!("{roller}, `{what}`{total}");
@@ -58,13 +58,13 @@ impl Dice {
         self.rolls_by_name.is_empty()
     }
 
-    pub(super) fn tell(&self, text: &mut String) {
+    pub(super) fn render(&self, text: &mut String) {
         if self.is_empty() {
             return;
         }
         text.push_str("\n## Dice\n\n");
         let rolls: u64 = self.rolls_by_name.values().sum();
-        let _ = writeln!(text, "- {}: {}", counted(rolls, "roll"), self.rollers());
+        let _ = writeln!(text, "- {}: {}", pluralize(rolls, "roll"), self.rollers());
         if self.with_hope + self.with_fear > 0 {
             let balance = match self.with_hope.cmp(&self.with_fear) {
                 std::cmp::Ordering::Greater => "Hope was ahead",
@@ -74,17 +74,17 @@ impl Dice {
             let _ = writeln!(text, "- {} with Hope, {} with Fear: {balance}", self.with_hope, self.with_fear);
         }
         if !self.criticals.is_empty() {
-            let names = shown(self.criticals.iter().cloned(), NAMES_SHOWN).join(", ");
-            let _ = writeln!(text, "- {}: {names}", counted(self.criticals.len() as u64, "critical"));
+            let names = truncate_list(self.criticals.iter().cloned(), NAMES_SHOWN).join(", ");
+            let _ = writeln!(text, "- {}: {names}", pluralize(self.criticals.len() as u64, "critical"));
         }
         if let Some((luck, told)) = &self.luckiest {
-            let _ = writeln!(text, "- Luckiest: {told}{}", luck.told());
+            let _ = writeln!(text, "- Luckiest: {told}{}", luck.describe());
         }
         if let Some((luck, told)) = &self.unluckiest {
-            let _ = writeln!(text, "- Unluckiest: {told}{}", luck.told());
+            let _ = writeln!(text, "- Unluckiest: {told}{}", luck.describe());
         }
         if self.replays > 0 {
-            let _ = writeln!(text, "- Not counted: {}", counted(self.replays, "replay"));
+            let _ = writeln!(text, "- Not counted: {}", pluralize(self.replays, "replay"));
         }
     }
 
@@ -92,10 +92,10 @@ impl Dice {
     fn rollers(&self) -> String {
         let mut rollers: Vec<(&String, &u64)> = self.rolls_by_name.iter().collect();
         rollers.sort_by_key(|(_, rolls)| std::cmp::Reverse(**rolls));
-        shown(rollers.iter().map(|(name, rolls)| format!("{name} {rolls}")), NAMES_SHOWN).join(", ")
+        truncate_list(rollers.iter().map(|(name, rolls)| format!("{name} {rolls}")), NAMES_SHOWN).join(", ")
     }
 }
 
-fn counted(count: u64, thing: &str) -> String {
+fn pluralize(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }

@@ -21,7 +21,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// A result of an unknown shape gives an empty value.
-    pub(super) fn of(result: &Value) -> Self {
+    pub(super) fn from_result(result: &Value) -> Self {
         if result.is_object() { Self::deserialize(result).unwrap_or_default() } else { Self::default() }
     }
 
@@ -49,7 +49,7 @@ pub(super) struct Luck {
 impl Luck {
     /// `chance` is that of success if there was a target, otherwise of this result or a better one. A success is ranked
     /// in the middle of all successes and a failure in the middle of all failures, since only that is known.
-    pub(super) fn of(reading: &Reading, chance: f64) -> Option<Self> {
+    pub(super) fn from_reading(reading: &Reading, chance: f64) -> Option<Self> {
         let success = reading.success();
         let rank = match success {
             Some(true) => 1.0 - chance / 2.0,
@@ -69,8 +69,8 @@ impl Luck {
         self.rank <= 0.2
     }
 
-    pub(super) fn told(&self) -> String {
-        let chance = percent(self.chance);
+    pub(super) fn describe(&self) -> String {
+        let chance = format_percent(self.chance);
         match self.success {
             Some(true) => format!(" (a success at {chance})"),
             Some(false) => format!(" (a failure at {chance})"),
@@ -80,7 +80,7 @@ impl Luck {
 }
 
 /// Never rounds to 0 % or 100 % unless the chance is exactly that.
-fn percent(chance: f64) -> String {
+fn format_percent(chance: f64) -> String {
     let percent = chance * 100.0;
     if percent > 0.0 && percent < 0.1 {
         "under 0.1 %".to_owned()
@@ -101,26 +101,26 @@ mod tests {
 
     #[test]
     fn a_narrow_success_is_lucky_and_a_safe_failure_is_not() {
-        let rank = |result: Value, chance| Luck::of(&Reading::of(&result), chance).unwrap().rank;
+        let rank = |result: Value, chance| Luck::from_reading(&Reading::from_result(&result), chance).unwrap().rank;
         let reached = |success: bool| json!({ "total": 9, "success": success });
         assert!(rank(reached(true), 0.1) > rank(reached(true), 0.9));
         assert!(rank(reached(false), 0.9) < rank(reached(false), 0.1));
         assert!(rank(reached(false), 0.1) < rank(reached(true), 0.9));
         assert!(rank(json!({ "total": 18 }), 0.01) > rank(json!({ "total": 3 }), 1.0));
-        assert_eq!(Luck::of(&Reading::default(), f64::NAN), None);
+        assert_eq!(Luck::from_reading(&Reading::default(), f64::NAN), None);
     }
 
     #[test]
     fn a_result_of_an_unknown_shape_reads_as_nothing() {
         for result in [json!(null), json!([1]), json!({ "total": "many" }), json!({ "outcome": "DRAW" })] {
-            let reading = Reading::of(&result);
+            let reading = Reading::from_result(&result);
             assert_eq!((reading.total, reading.success(), reading.outcomes()), (None, None, Vec::new()));
         }
     }
 
     #[test]
     fn chances_are_not_rounded_to_certainty() {
-        let shown: Vec<String> = [0.0, 0.0001, 0.0162, 0.5833, 0.996, 1.0].into_iter().map(percent).collect();
+        let shown: Vec<String> = [0.0, 0.0001, 0.0162, 0.5833, 0.996, 1.0].into_iter().map(format_percent).collect();
         assert_eq!(shown, ["0.0 %", "under 0.1 %", "1.6 %", "58 %", "over 99 %", "100 %"]);
     }
 }

@@ -16,10 +16,10 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use self::attendance::Seats;
+use self::attendance::Attendance;
 use self::changes::RecapChanges;
 use self::dice::Dice;
-use self::names::{Names, line};
+use self::names::{Names, to_one_line};
 use super::event::CampaignEvent;
 use super::record::{ActorKind, Session};
 use crate::Moment;
@@ -41,15 +41,15 @@ pub fn recap<B: AsRef<str>, E: Borrow<CampaignEvent>>(
 ) -> String {
     let mut told = RecapText { names: Names::new(people), ..RecapText::default() };
     for (at, by, event) in events {
-        told.hear(session, at, by.as_ref(), event.borrow());
+        told.record_event(session, at, by.as_ref(), event.borrow());
     }
-    told.tell(session, people)
+    told.render(session, people)
 }
 
 #[derive(Default)]
 struct RecapText<'a> {
     names: Names<'a>,
-    seats: Seats,
+    seats: Attendance,
     /// Whether the session is active at the current event.
     is_during: bool,
     notes: Vec<(Timestamp, String, String)>,
@@ -59,47 +59,47 @@ struct RecapText<'a> {
 }
 
 impl RecapText<'_> {
-    fn hear(&mut self, session: &Session, at: Timestamp, by: &str, event: &CampaignEvent) {
+    fn record_event(&mut self, session: &Session, at: Timestamp, by: &str, event: &CampaignEvent) {
         match event {
             CampaignEvent::SessionStarted { session_id, .. } if *session_id == session.id => self.is_during = true,
             CampaignEvent::SessionEnded { session_id } if *session_id == session.id => self.is_during = false,
             CampaignEvent::NoteAdded { session_id, text, .. } if *session_id == session.id => {
                 if self.notes.len() < NOTES_SHOWN {
-                    self.notes.push((at, by.to_owned(), cut(text)));
+                    self.notes.push((at, by.to_owned(), truncate_note(text)));
                 } else {
                     self.notes_left_out += 1;
                 }
             }
             CampaignEvent::RollRecorded(roll) if roll.session_id.as_ref() == Some(&session.id) => {
-                self.dice.hear(at, roll, &self.names);
+                self.dice.record_roll(at, roll, &self.names);
             }
-            _ if self.is_during => self.changes.hear(event, &self.names),
+            _ if self.is_during => self.changes.record_event(event, &self.names),
             _ => {}
         }
-        self.seats.hear(event, &session.id);
-        self.names.hear(event);
+        self.seats.record_event(event, &session.id);
+        self.names.record_event(event);
     }
 
-    fn tell(&self, session: &Session, people: &dyn People) -> String {
+    fn render(&self, session: &Session, people: &dyn People) -> String {
         let mut text = String::new();
         let name = if session.name.is_empty() {
-            format!("The session of {}", day(session.started_at.timestamp()))
+            format!("The session of {}", format_day(session.started_at.timestamp()))
         } else {
-            line(&session.name)
+            to_one_line(&session.name)
         };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "# {name}\n\n{}", when(session, people));
-        let table = self.seats.table(session, people);
+        let _ = writeln!(text, "# {name}\n\n{}", format_when(session, people));
+        let table = self.seats.participants_present(session, people);
         if !table.is_empty() {
             let _ = writeln!(text, "\n**At the table:** {}", table.join(", "));
         }
-        let cast = self.cast(session, people);
+        let cast = self.player_characters(session, people);
         if !cast.is_empty() {
             let _ = writeln!(text, "\n**In the story:** {}", cast.join(", "));
         }
-        self.tell_notes(&mut text, session);
-        self.dice.tell(&mut text);
-        self.changes.tell(&mut text);
+        self.render_notes(&mut text, session);
+        self.dice.render(&mut text);
+        self.changes.render(&mut text);
         if self.notes.is_empty() && self.dice.is_empty() && self.changes.is_empty() {
             text.push_str("\nNothing was written down, and no dice were rolled.\n");
         }
@@ -107,17 +107,17 @@ impl RecapText<'_> {
     }
 
     /// The player characters, each with its controller.
-    fn cast(&self, session: &Session, people: &dyn People) -> Vec<String> {
+    fn player_characters(&self, session: &Session, people: &dyn People) -> Vec<String> {
         let all = people.actors().filter(|actor| actor.kind == ActorKind::Pc);
-        let there = all.filter(|actor| was_there(actor.created_at, session));
+        let there = all.filter(|actor| was_present(actor.created_at, session));
         let played = there.map(|actor| match &actor.controller {
-            Some(controller) => format!("{} ({})", line(&actor.name), self.names.controller(controller)),
-            None => line(&actor.name),
+            Some(controller) => format!("{} ({})", to_one_line(&actor.name), self.names.controller(controller)),
+            None => to_one_line(&actor.name),
         });
-        shown(played, PEOPLE_SHOWN)
+        truncate_list(played, PEOPLE_SHOWN)
     }
 
-    fn tell_notes(&self, text: &mut String, session: &Session) {
+    fn render_notes(&self, text: &mut String, session: &Session) {
         if self.notes.is_empty() {
             return;
         }
@@ -126,9 +126,9 @@ impl RecapText<'_> {
         let has_several_authors = self.notes.iter().any(|(_, by, _)| Some(by) != first_author);
         for (at, by, note) in &self.notes {
             let is_later = session.ended_at.is_some_and(|ended| Moment::from(*at) > ended);
-            let time = if is_later { "later".to_owned() } else { clock(*at) };
-            let author = if has_several_authors { format!(" ({})", line(by)) } else { String::new() };
-            let _ = writeln!(text, "- {time}{author}: {}", indented(note));
+            let time = if is_later { "later".to_owned() } else { format_time(*at) };
+            let author = if has_several_authors { format!(" ({})", to_one_line(by)) } else { String::new() };
+            let _ = writeln!(text, "- {time}{author}: {}", indent_note(note));
         }
         if self.notes_left_out > 0 {
             let _ = writeln!(text, "- and {} more notes", self.notes_left_out);
@@ -136,25 +136,29 @@ impl RecapText<'_> {
     }
 }
 
-fn was_there(since: Moment, session: &Session) -> bool {
+fn was_present(since: Moment, session: &Session) -> bool {
     session.ended_at.is_none_or(|ended| since <= ended)
 }
 
 /// The first `count_max` items, then how many more there are.
-fn shown(mut all: impl Iterator<Item = String>, count_max: usize) -> Vec<String> {
+fn truncate_list(mut all: impl Iterator<Item = String>, count_max: usize) -> Vec<String> {
     let mut shown: Vec<String> = all.by_ref().take(count_max).collect();
     let left_out = all.count();
     shown.extend((left_out > 0).then(|| format!("and {left_out} more")));
     shown
 }
 
-fn when(session: &Session, people: &dyn People) -> String {
-    let campaign = people.campaign().map(|campaign| format!("*{}*, ", line(&campaign.name))).unwrap_or_default();
+fn format_when(session: &Session, people: &dyn People) -> String {
+    let campaign = people.campaign().map(|campaign| format!("*{}*, ", to_one_line(&campaign.name))).unwrap_or_default();
     let start = session.started_at.timestamp();
     let Some(end) = session.ended_at.map(Moment::timestamp) else {
-        return format!("{campaign}{}, since {} UTC, still going on", day(start), clock(start));
+        return format!("{campaign}{}, since {} UTC, still going on", format_day(start), format_time(start));
     };
-    let until = if day(start) == day(end) { clock(end) } else { format!("{}, {}", day(end), clock(end)) };
+    let until = if format_day(start) == format_day(end) {
+        format_time(end)
+    } else {
+        format!("{}, {}", format_day(end), format_time(end))
+    };
     let minutes = end.duration_since(start).as_mins();
     let long = match (minutes / 60, minutes % 60) {
         (0, 0) => "under a minute".to_owned(),
@@ -162,18 +166,18 @@ fn when(session: &Session, people: &dyn People) -> String {
         (hours, 0) => format!("{hours} h"),
         (hours, minutes) => format!("{hours} h {minutes} min"),
     };
-    format!("{campaign}{}, {} to {until} UTC ({long})", day(start), clock(start))
+    format!("{campaign}{}, {} to {until} UTC ({long})", format_day(start), format_time(start))
 }
 
-fn day(at: Timestamp) -> String {
+fn format_day(at: Timestamp) -> String {
     at.strftime("%-d %B %Y").to_string()
 }
 
-fn clock(at: Timestamp) -> String {
+fn format_time(at: Timestamp) -> String {
     at.strftime("%H:%M").to_string()
 }
 
-fn cut(text: &str) -> String {
+fn truncate_note(text: &str) -> String {
     match text.char_indices().nth(NOTE_CHARS_SHOWN) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
@@ -181,7 +185,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Indents the following lines, so that the note stays one item of the Markdown list.
-fn indented(note: &str) -> String {
+fn indent_note(note: &str) -> String {
     let lines: Vec<&str> = note.lines().collect();
     lines.join("\n  ").replace("\n  \n", "\n\n")
 }

@@ -20,7 +20,7 @@ impl<'a> Names<'a> {
     }
 
     /// Records the name in an event that adds, renames or removes.
-    pub(super) fn hear(&mut self, event: &CampaignEvent) {
+    pub(super) fn record_event(&mut self, event: &CampaignEvent) {
         if let CampaignEvent::ParticipantAdded { participant_id: id, display_name: name, .. }
         | CampaignEvent::ParticipantUpdated { participant_id: id, display_name: Some(name), .. }
         | CampaignEvent::ParticipantRemoved { participant_id: id, display_name: name, .. }
@@ -28,25 +28,25 @@ impl<'a> Names<'a> {
         | CampaignEvent::ActorUpdated { actor_id: id, name: Some(name), .. }
         | CampaignEvent::ActorRemoved { actor_id: id, name } = event
         {
-            self.heard.insert(id.clone(), line(name));
+            self.heard.insert(id.clone(), to_one_line(name));
         }
     }
 
     /// The last name in the events so far.
-    pub(super) fn heard(&self, id: &str) -> Option<&str> {
+    pub(super) fn last_known_name(&self, id: &str) -> Option<&str> {
         self.heard.get(id).map(String::as_str)
     }
 
     pub(super) fn participant(&self, id: &str) -> String {
         let today = self.people.and_then(|people| people.participant(id));
-        let name = today.map(|participant| line(&participant.display_name));
-        name.or_else(|| self.heard(id).map(str::to_owned)).unwrap_or_else(|| "somebody".to_owned())
+        let name = today.map(|participant| to_one_line(&participant.display_name));
+        name.or_else(|| self.last_known_name(id).map(str::to_owned)).unwrap_or_else(|| "somebody".to_owned())
     }
 
     pub(super) fn actor(&self, id: &str) -> String {
         let today = self.people.and_then(|people| people.actor(id));
-        let name = today.map(|actor| line(&actor.name));
-        name.or_else(|| self.heard(id).map(str::to_owned)).unwrap_or_else(|| "somebody".to_owned())
+        let name = today.map(|actor| to_one_line(&actor.name));
+        name.or_else(|| self.last_known_name(id).map(str::to_owned)).unwrap_or_else(|| "somebody".to_owned())
     }
 
     pub(super) fn controller(&self, controller: &ActorController) -> String {
@@ -67,6 +67,6 @@ impl<'a> Names<'a> {
 }
 
 /// A name with all white space collapsed to single spaces.
-pub(super) fn line(name: &str) -> String {
+pub(super) fn to_one_line(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -55,7 +55,8 @@ pub fn completions(typed: &str) -> Vec<String> {
     let beginnings = BEGINNINGS.into_iter().filter(|text| text.starts_with(typed)).map(str::to_owned);
     let mut found: Vec<String> = beginnings.collect();
     if !typed.trim().is_empty() {
-        let more: Vec<(usize, String)> = CONTINUATIONS.into_iter().filter_map(|more| continued(typed, more)).collect();
+        let more: Vec<(usize, String)> =
+            CONTINUATIONS.into_iter().filter_map(|more| complete_with(typed, more)).collect();
         // If the input ends with the start of a continuation, offer only those.
         let has_begun = more.iter().any(|(begun, _)| *begun > 0);
         found.extend(more.into_iter().filter(|(begun, _)| !has_begun || *begun > 0).map(|(_, text)| text));
@@ -66,7 +67,7 @@ pub fn completions(typed: &str) -> Vec<String> {
 }
 
 /// The typed text completed by a continuation, if that parses, with the number of bytes that were typed already.
-fn continued(typed: &str, more: &str) -> Option<(usize, String)> {
+fn complete_with(typed: &str, more: &str) -> Option<(usize, String)> {
     let begun = (0..more.len()).rev().find(|length| typed.ends_with(more.get(..*length).unwrap_or("\0")))?;
     let texts = [begun, 0].into_iter().map(|begun| (begun, format!("{typed}{}", &more[begun..])));
     texts.into_iter().find(|(begun, text)| {

@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::case_insensitive_enum::ignoring_case;
+use crate::case_insensitive_enum::case_insensitive_enum;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -25,11 +25,11 @@ pub enum Dialect {
     Avrae,
 }
 
-ignoring_case!(Dialect { Auto = "auto", Foundry = "foundry", Roll20 = "roll20", Avrae = "avrae" });
+case_insensitive_enum!(Dialect { Auto = "auto", Foundry = "foundry", Roll20 = "roll20", Avrae = "avrae" });
 
 impl Dialect {
     /// Resolves `Auto` to the dialect that the lower-case text is written in.
-    pub(super) fn settle(self, text: &str) -> Self {
+    pub(super) fn resolve(self, text: &str) -> Self {
         match self {
             Self::Auto if is_roll20(text) => Self::Roll20,
             Self::Auto if is_avrae(text) => Self::Avrae,

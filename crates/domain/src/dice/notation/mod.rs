@@ -153,7 +153,7 @@ pub struct Reroll {
 
 impl Reroll {
     /// The faces that are not rerolled: the range below the condition and the range above it.
-    pub fn staying(self, die: Die) -> (RangeInclusive<i64>, RangeInclusive<i64>) {
+    pub fn faces_not_rerolled(self, die: Die) -> (RangeInclusive<i64>, RangeInclusive<i64>) {
         let (lowest, highest, value) = (die.lowest(), die.highest(), self.when.value);
         let below = |last: i64| lowest..=last.clamp(lowest - 1, highest);
         let above = |first: i64| first.clamp(lowest, highest + 1)..=highest;
@@ -208,7 +208,7 @@ pub struct CountSuccesses {
 }
 
 impl CountSuccesses {
-    pub fn worth(self, value: i64) -> i64 {
+    pub fn score(self, value: i64) -> i64 {
         let failed = self.failure.is_some_and(|failure| failure.holds(value));
         i64::from(self.success.holds(value)) - i64::from(failed)
     }

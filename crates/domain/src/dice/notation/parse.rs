@@ -20,8 +20,8 @@ impl ParseError {
     /// The text around the error, with a caret below its column.
     pub fn caret(&self, text: &str) -> String {
         let shown: Vec<char> = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-        let begin = self.column.saturating_sub(AROUND);
-        let end = shown.len().min(self.column.saturating_add(AROUND));
+        let begin = self.column.saturating_sub(CONTEXT_CHARS);
+        let end = shown.len().min(self.column.saturating_add(CONTEXT_CHARS));
         let (before, after) = (if begin > 0 { "…" } else { "" }, if end < shown.len() { "…" } else { "" });
         let part: String = shown.get(begin..end).unwrap_or_default().iter().collect();
         let indent = " ".repeat(self.column - begin + before.chars().count());
@@ -30,9 +30,9 @@ impl ParseError {
 }
 
 /// Characters shown before and after an error.
-const AROUND: usize = 40;
+const CONTEXT_CHARS: usize = 40;
 
-const HINT: &str = "for example 4d6kh3+1, 2d20kh1+5 >= 15, 3d6!, 5d10cs>=8, duality(+2, dc 15)";
+const EXAMPLES_HINT: &str = "for example 4d6kh3+1, 2d20kh1+5 >= 15, 3d6!, 5d10cs>=8, duality(+2, dc 15)";
 
 type Parsed<T> = Result<T, ParseError>;
 
@@ -47,17 +47,17 @@ pub fn parse(text: &str, dialect: Dialect) -> Parsed<Notation> {
         Some((code, comment)) => (code, Some(comment.trim().to_owned()).filter(|comment| !comment.is_empty())),
         None => (text, None),
     };
-    let dialect = dialect.settle(&code.to_lowercase());
+    let dialect = dialect.resolve(&code.to_lowercase());
     let mut parser = Parser { text: code.chars().collect(), at: 0, depth: 0, dialect };
     let roll = parser.roll()?;
-    parser.spaces();
+    parser.skip_spaces();
     if parser.peek().is_some() {
         return Err(parser.unexpected("the end"));
     }
     Ok(Notation { roll, comment })
 }
 
-fn error(column: usize, message: impl Into<String>, hint: &'static str) -> ParseError {
+fn parse_error(column: usize, message: impl Into<String>, hint: &'static str) -> ParseError {
     ParseError { column, message: message.into(), hint }
 }
 
@@ -73,7 +73,7 @@ impl Parser {
         self.text.get(self.at).map(char::to_ascii_lowercase)
     }
 
-    fn spaces(&mut self) {
+    fn skip_spaces(&mut self) {
         while self.peek().is_some_and(char::is_whitespace) {
             self.at += 1;
         }
@@ -81,11 +81,11 @@ impl Parser {
 
     fn unexpected(&self, wanted: &str) -> ParseError {
         let found = self.text.get(self.at).map_or_else(|| "the end".to_owned(), |found| format!("{found:?}"));
-        error(self.at, format!("expected {wanted}, found {found}"), HINT)
+        parse_error(self.at, format!("expected {wanted}, found {found}"), EXAMPLES_HINT)
     }
 
     /// Consumes the word if it comes next, in any case.
-    fn take(&mut self, word: &str) -> bool {
+    fn consume(&mut self, word: &str) -> bool {
         let stands = word.chars().enumerate().all(|(offset, wanted)| {
             self.text.get(self.at + offset).is_some_and(|found| found.eq_ignore_ascii_case(&wanted))
         });
@@ -95,9 +95,9 @@ impl Parser {
         stands
     }
 
-    fn spaced(&mut self, word: &str) -> bool {
-        self.spaces();
-        self.take(word)
+    fn skip_spaces_and_consume(&mut self, word: &str) -> bool {
+        self.skip_spaces();
+        self.consume(word)
     }
 
     fn digits(&mut self) -> Parsed<Option<i64>> {
@@ -109,7 +109,7 @@ impl Parser {
         }
         if number > limits::NUMBER_MAX {
             let message = format!("a number is at most {}", limits::NUMBER_MAX);
-            return Err(error(begin, message, "use smaller numbers"));
+            return Err(parse_error(begin, message, "use smaller numbers"));
         }
         Ok((self.at > begin).then_some(number))
     }
@@ -118,18 +118,18 @@ impl Parser {
         self.digits()?.ok_or_else(|| self.unexpected(wanted))
     }
 
-    fn signed(&mut self, wanted: &str) -> Parsed<i64> {
-        let negative = self.take("-");
+    fn signed_number(&mut self, wanted: &str) -> Parsed<i64> {
+        let negative = self.consume("-");
         let number = self.number(wanted)?;
         Ok(if negative { -number } else { number })
     }
 
     /// Every recursion goes through here, so the depth limit bounds the stack.
-    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn with_depth_check<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.depth += 1;
         if self.depth > limits::EXPRESSION_DEPTH_MAX {
             let message = format!("an expression is nested at most {} deep", limits::EXPRESSION_DEPTH_MAX);
-            return Err(error(self.at, message, "roll its parts one by one"));
+            return Err(parse_error(self.at, message, "roll its parts one by one"));
         }
         let outcome = inner(self);
         self.depth -= 1;
@@ -137,7 +137,7 @@ impl Parser {
     }
 
     fn roll(&mut self) -> Parsed<Roll> {
-        self.spaces();
+        self.skip_spaces();
         if let Some(repeat) = self.repeat()? {
             return Ok(repeat);
         }
@@ -145,13 +145,13 @@ impl Parser {
             return Ok(Roll::Duality(duality));
         }
         let left = self.sum()?;
-        self.spaces();
+        self.skip_spaces();
         if let Some(comparison) = self.comparison() {
-            self.spaces();
+            self.skip_spaces();
             return Ok(Roll::Check { left, comparison, right: self.sum()? });
         }
-        if self.take("vs") {
-            self.spaces();
+        if self.consume("vs") {
+            self.skip_spaces();
             return Ok(Roll::Versus { left, right: self.sum()? });
         }
         Ok(Roll::Total(left))
@@ -161,21 +161,22 @@ impl Parser {
     fn repeat(&mut self) -> Parsed<Option<Roll>> {
         let begin = self.at;
         let times = self.digits()?;
-        let Some(times) = times.filter(|_| self.spaced("x") && self.spaced("(")) else {
+        let Some(times) = times.filter(|_| self.skip_spaces_and_consume("x") && self.skip_spaces_and_consume("("))
+        else {
             self.at = begin;
             return Ok(None);
         };
         let times =
             u32::try_from(times).ok().filter(|times| (1..=limits::REPEATS_MAX).contains(times)).ok_or_else(|| {
                 let message = format!("a roll is repeated 1 to {} times", limits::REPEATS_MAX);
-                error(begin, message, "repeat it fewer times")
+                parse_error(begin, message, "repeat it fewer times")
             })?;
         let inner = self.at;
-        let roll = self.nested(Self::roll)?;
+        let roll = self.with_depth_check(Self::roll)?;
         if matches!(roll, Roll::Repeat { .. }) {
-            return Err(error(inner, "a repeated roll is not repeated again", "multiply the counts"));
+            return Err(parse_error(inner, "a repeated roll is not repeated again", "multiply the counts"));
         }
-        if !self.spaced(")") {
+        if !self.skip_spaces_and_consume(")") {
             return Err(self.unexpected("a closing parenthesis"));
         }
         Ok(Some(Roll::Repeat { times, roll: Box::new(roll) }))
@@ -190,50 +191,50 @@ impl Parser {
             (">", Comparison::Over),
             ("<", Comparison::Under),
         ];
-        table.into_iter().find(|(word, _)| self.take(word)).map(|(_, comparison)| comparison)
+        table.into_iter().find(|(word, _)| self.consume(word)).map(|(_, comparison)| comparison)
     }
 
     fn duality(&mut self) -> Parsed<Option<Duality>> {
         let mut duality = Duality { modifier: 0, difficulty: None, edge: Edge::None };
-        if self.take("dd") {
-            self.spaces();
+        if self.consume("dd") {
+            self.skip_spaces();
             if matches!(self.peek(), Some('+' | '-')) {
                 duality.modifier = self.modifier()?;
             }
             return Ok(Some(duality));
         }
-        if !self.take("duality") {
+        if !self.consume("duality") {
             return Ok(None);
         }
-        if !self.spaced("(") {
+        if !self.skip_spaces_and_consume("(") {
             return Ok(Some(duality));
         }
         loop {
-            self.spaces();
-            if self.take("dc") {
-                self.spaces();
+            self.skip_spaces();
+            if self.consume("dc") {
+                self.skip_spaces();
                 let begin = self.at;
                 let difficulty = self.number("a difficulty")?;
-                let difficulty =
-                    i32::try_from(difficulty).map_err(|_| error(begin, "this difficulty is too large", HINT))?;
+                let difficulty = i32::try_from(difficulty)
+                    .map_err(|_| parse_error(begin, "this difficulty is too large", EXAMPLES_HINT))?;
                 duality.difficulty = Some(difficulty);
-            } else if self.take("adv") {
+            } else if self.consume("adv") {
                 duality.edge = Edge::Advantage;
-            } else if self.take("dis") {
+            } else if self.consume("dis") {
                 duality.edge = Edge::Disadvantage;
             } else if matches!(self.peek(), Some('+' | '-' | '0'..='9')) {
                 duality.modifier = self.modifier()?;
             } else if self.peek() != Some(')') {
-                return Err(error(
+                return Err(parse_error(
                     self.at,
                     "expected a modifier, dc and a number, adv or dis",
                     "for example duality(+2, dc 15, adv)",
                 ));
             }
-            if self.spaced(")") {
+            if self.skip_spaces_and_consume(")") {
                 return Ok(Some(duality));
             }
-            if !self.spaced(",") {
+            if !self.skip_spaces_and_consume(",") {
                 return Err(self.unexpected("a comma or a closing parenthesis"));
             }
         }
@@ -241,59 +242,60 @@ impl Parser {
 
     fn modifier(&mut self) -> Parsed<i32> {
         let begin = self.at;
-        let negative = !self.take("+") && self.take("-");
-        self.spaces();
+        let negative = !self.consume("+") && self.consume("-");
+        self.skip_spaces();
         let number = self.number("a modifier")?;
-        let number = i32::try_from(number).map_err(|_| error(begin, "this modifier is too large", HINT))?;
+        let number =
+            i32::try_from(number).map_err(|_| parse_error(begin, "this modifier is too large", EXAMPLES_HINT))?;
         Ok(if negative { -number } else { number })
     }
 
     fn sum(&mut self) -> Parsed<Expression> {
-        self.chain(Self::product, &[("+", Operator::Add), ("-", Operator::Subtract)])
+        self.binary_chain(Self::product, &[("+", Operator::Add), ("-", Operator::Subtract)])
     }
 
     fn product(&mut self) -> Parsed<Expression> {
-        self.chain(Self::unary, &[("*", Operator::Multiply), ("/", Operator::Divide)])
+        self.binary_chain(Self::unary, &[("*", Operator::Multiply), ("/", Operator::Divide)])
     }
 
-    fn chain(
+    fn binary_chain(
         &mut self,
         part: fn(&mut Self) -> Parsed<Expression>,
         operators: &[(&str, Operator)],
     ) -> Parsed<Expression> {
         let mut left = part(self)?;
         loop {
-            self.spaces();
-            let Some((_, operator)) = operators.iter().find(|(word, _)| self.take(word)) else { return Ok(left) };
+            self.skip_spaces();
+            let Some((_, operator)) = operators.iter().find(|(word, _)| self.consume(word)) else { return Ok(left) };
             let right = part(self)?;
             // A long chain becomes a deep tree, which recursion walks later.
             self.depth += 1;
             if self.depth > limits::EXPRESSION_DEPTH_MAX * 4 {
-                return Err(error(self.at, "an expression has too many parts", "roll its parts one by one"));
+                return Err(parse_error(self.at, "an expression has too many parts", "roll its parts one by one"));
             }
             left = Expression::Binary { operator: *operator, left: Box::new(left), right: Box::new(right) };
         }
     }
 
     fn unary(&mut self) -> Parsed<Expression> {
-        self.spaces();
-        if self.take("+") {
-            return self.nested(Self::unary);
+        self.skip_spaces();
+        if self.consume("+") {
+            return self.with_depth_check(Self::unary);
         }
-        if self.take("-") {
-            let inner = self.nested(Self::unary)?;
+        if self.consume("-") {
+            let inner = self.with_depth_check(Self::unary)?;
             return Ok(match inner {
                 Expression::Number(number) if number > 0 => Expression::Number(-number),
                 inner => Expression::Negative(Box::new(inner)),
             });
         }
         let atom = self.atom()?;
-        self.labelled(atom)
+        self.parse_labels(atom)
     }
 
-    fn labelled(&mut self, inner: Expression) -> Parsed<Expression> {
+    fn parse_labels(&mut self, inner: Expression) -> Parsed<Expression> {
         let begin = self.at;
-        if !self.spaced("[") {
+        if !self.skip_spaces_and_consume("[") {
             self.at = begin;
             return Ok(inner);
         }
@@ -302,38 +304,38 @@ impl Parser {
             self.at += 1;
         }
         let label: String = self.text[text..self.at].iter().collect();
-        if !self.take("]") {
-            return Err(error(begin, "this label has no end", "close it with ]"));
+        if !self.consume("]") {
+            return Err(parse_error(begin, "this label has no end", "close it with ]"));
         }
         let label = label.trim().to_owned();
         if label.is_empty() || label.contains('[') {
-            return Err(error(begin, "a label is a word or some", "for example 2d6[fire]"));
+            return Err(parse_error(begin, "a label is a word or some", "for example 2d6[fire]"));
         }
-        self.labelled(Expression::Labelled { inner: Box::new(inner), label })
+        self.parse_labels(Expression::Labelled { inner: Box::new(inner), label })
     }
 
     fn atom(&mut self) -> Parsed<Expression> {
-        if self.take("(") {
-            return self.nested(Self::parenthesis);
+        if self.consume("(") {
+            return self.with_depth_check(Self::parenthesis);
         }
-        if self.take("{") {
-            return self.nested(Self::set);
+        if self.consume("{") {
+            return self.with_depth_check(Self::set);
         }
         for (word, kind) in [("adv", KeepKind::KeepHighest), ("dis", KeepKind::KeepLowest)] {
-            if self.take(word) {
+            if self.consume(word) {
                 let keep = Keep { kind, count: 1 };
-                return Ok(Expression::Pool(Pool { keep: Some(keep), ..plain(2, Die::Sides(20)) }));
+                return Ok(Expression::Pool(Pool { keep: Some(keep), ..plain_pool(2, Die::Sides(20)) }));
             }
         }
         let begin = self.at;
         let number = self.digits()?;
-        if !self.take("d") {
+        if !self.consume("d") {
             return number.map(Expression::Number).ok_or_else(|| self.unexpected("a number or dice"));
         }
         let count = number.unwrap_or(1);
         let count =
             u32::try_from(count).ok().filter(|count| (1..=limits::DICE_MAX).contains(count)).ok_or_else(|| {
-                error(begin, format!("a pool has 1 to {} dice, not {count}", limits::DICE_MAX), "roll fewer dice")
+                parse_error(begin, format!("a pool has 1 to {} dice, not {count}", limits::DICE_MAX), "roll fewer dice")
             })?;
         let die = self.die()?;
         self.pool(count, die).map(Expression::Pool)
@@ -342,49 +344,53 @@ impl Parser {
     /// `(2d6+3)`, or a set as Avrae writes it: `(1d6,1d8)kh1`.
     fn parenthesis(&mut self) -> Parsed<Expression> {
         let inner = self.sum()?;
-        if self.spaced(")") {
+        if self.skip_spaces_and_consume(")") {
             return Ok(inner);
         }
         if self.peek() == Some(',') {
-            return self.set_from(inner, ")");
+            return self.set_after_first(inner, ")");
         }
         Err(self.unexpected("a closing parenthesis"))
     }
 
     fn die(&mut self) -> Parsed<Die> {
-        if self.take("%") {
+        if self.consume("%") {
             return Ok(Die::Sides(100));
         }
-        if self.take("f") {
+        if self.consume("f") {
             return Ok(Die::Fate);
         }
         let begin = self.at;
         let sides = self.number("sides: a number, % or F")?;
         let sides = u32::try_from(sides).ok().filter(|sides| (1..=limits::DIE_SIDES_MAX).contains(sides));
         sides.map(Die::Sides).ok_or_else(|| {
-            error(begin, format!("a die has 1 to {} sides", limits::DIE_SIDES_MAX), "choose another die")
+            parse_error(begin, format!("a die has 1 to {} sides", limits::DIE_SIDES_MAX), "choose another die")
         })
     }
 
     fn set(&mut self) -> Parsed<Expression> {
         let first = self.sum()?;
-        self.set_from(first, "}")
+        self.set_after_first(first, "}")
     }
 
-    fn set_from(&mut self, first: Expression, end: &str) -> Parsed<Expression> {
+    fn set_after_first(&mut self, first: Expression, end: &str) -> Parsed<Expression> {
         let mut items = vec![first];
-        while self.spaced(",") {
+        while self.skip_spaces_and_consume(",") {
             items.push(self.sum()?);
         }
-        if !self.take(end) {
+        if !self.consume(end) {
             return Err(self.unexpected(&format!("a comma or {end}")));
         }
         if items.len() > limits::SET_ITEMS_MAX {
-            return Err(error(self.at, format!("a set has at most {} items", limits::SET_ITEMS_MAX), "use fewer"));
+            return Err(parse_error(
+                self.at,
+                format!("a set has at most {} items", limits::SET_ITEMS_MAX),
+                "use fewer",
+            ));
         }
         let keep = self.keep()?;
         if self.dialect == Dialect::Roll20 && self.is_comparison() && !self.is_check() {
-            return Err(error(
+            return Err(parse_error(
                 self.at,
                 "Roll20 counts the items that reach a number, which is not supported",
                 "count in each pool, as in 1d6>4+1d8>4; to compare the total, write >=",
@@ -394,15 +400,15 @@ impl Parser {
     }
 
     fn pool(&mut self, count: u32, die: Die) -> Parsed<Pool> {
-        let mut pool = plain(count, die);
+        let mut pool = plain_pool(count, die);
         loop {
             let begin = self.at;
             let given_twice = self.pool_modifier(&mut pool)?;
             if given_twice {
-                return Err(error(begin, "this is given twice", "once is enough"));
+                return Err(parse_error(begin, "this is given twice", "once is enough"));
             }
             if self.at == begin {
-                return check(pool).map_err(|(message, hint)| error(begin, message, hint));
+                return check_pool(pool).map_err(|(message, hint)| parse_error(begin, message, hint));
             }
         }
     }
@@ -412,17 +418,17 @@ impl Parser {
         if pool.count == 1 && pool.keep.is_none() {
             // One die with advantage is two dice, of which one is kept.
             for (word, kind) in [("adv", KeepKind::KeepHighest), ("dis", KeepKind::KeepLowest)] {
-                if self.take(word) {
+                if self.consume(word) {
                     (pool.count, pool.keep) = (2, Some(Keep { kind, count: 1 }));
                     return Ok(false);
                 }
             }
         }
-        if self.take("min") || self.take("mi") {
-            return Ok(pool.minimum.replace(self.signed("a smallest value")?).is_some());
+        if self.consume("min") || self.consume("mi") {
+            return Ok(pool.minimum.replace(self.signed_number("a smallest value")?).is_some());
         }
-        if self.take("max") || self.take("ma") {
-            return Ok(pool.maximum.replace(self.signed("a largest value")?).is_some());
+        if self.consume("max") || self.consume("ma") {
+            return Ok(pool.maximum.replace(self.signed_number("a largest value")?).is_some());
         }
         self.refuse_foreign()?;
         if let Some(explode) = self.explode(pool)? {
@@ -438,7 +444,7 @@ impl Parser {
             return Ok(pool.keep.replace(keep).is_some());
         }
         // Sorting affects display only, so it is accepted and ignored.
-        let _ = self.take("sa") || self.take("sd") || self.take("s");
+        let _ = self.consume("sa") || self.consume("sd") || self.consume("s");
         Ok(false)
     }
 
@@ -450,7 +456,7 @@ impl Parser {
                 self.text.get(self.at + at).is_some_and(|found| found.eq_ignore_ascii_case(&letter))
             })
         };
-        let refused = |message: &str, hint| Err(error(self.at, message, hint));
+        let refused = |message: &str, hint| Err(parse_error(self.at, message, hint));
         if begins("ra") {
             return refused(
                 "ra adds one die to the whole pool, which is not supported",
@@ -474,15 +480,19 @@ impl Parser {
 
     fn reroll(&mut self) -> Parsed<Option<Reroll>> {
         let begin = self.at;
-        let once = if self.take("rr") {
+        let once = if self.consume("rr") {
             false
-        } else if self.take("ro") {
+        } else if self.consume("ro") {
             true
-        } else if self.take("r") {
+        } else if self.consume("r") {
             match self.dialect {
                 Dialect::Roll20 => false,
                 Dialect::Avrae => {
-                    return Err(error(begin, "Avrae has rr (until none is left), ro (once) and ra", "write rr or ro"));
+                    return Err(parse_error(
+                        begin,
+                        "Avrae has rr (until none is left), ro (once) and ra",
+                        "write rr or ro",
+                    ));
                 }
                 Dialect::Auto | Dialect::Foundry => true,
             }
@@ -490,20 +500,24 @@ impl Parser {
             return Ok(None);
         };
         if self.dialect == Dialect::Avrae && matches!(self.peek(), Some('h' | 'l')) {
-            return Err(error(self.at, "this selects by rank, which rerolls do not", "write a number, as in ro<3"));
+            return Err(parse_error(
+                self.at,
+                "this selects by rank, which rerolls do not",
+                "write a number, as in ro<3",
+            ));
         }
         let when = self.condition()?.unwrap_or(Condition { comparison: Comparison::Equal, value: 1 });
         Ok(Some(Reroll { once, when }))
     }
 
     fn explode(&mut self, pool: &Pool) -> Parsed<Option<Explode>> {
-        let (kind, cap) = if self.take("!!") {
+        let (kind, cap) = if self.consume("!!") {
             (ExplodeKind::Compound, limits::EXPLOSIONS_MAX)
-        } else if self.take("!p") {
+        } else if self.consume("!p") {
             (ExplodeKind::Penetrate, limits::EXPLOSIONS_MAX)
-        } else if self.take("xo") {
+        } else if self.consume("xo") {
             (ExplodeKind::Separate, 1)
-        } else if self.take("!") || self.take("x") || (self.dialect == Dialect::Avrae && self.take("e")) {
+        } else if self.consume("!") || self.consume("x") || (self.dialect == Dialect::Avrae && self.consume("e")) {
             (ExplodeKind::Separate, limits::EXPLOSIONS_MAX)
         } else {
             return Ok(None);
@@ -515,7 +529,7 @@ impl Parser {
         let (cap, when) = match (number, behind) {
             (Some(_), Some(_)) if pool.count > 1 => {
                 let message = "a number before a comparison caps the whole pool, which is not supported";
-                return Err(error(begin, message, "cap each die instead, as in 3d6x=6cap2"));
+                return Err(parse_error(begin, message, "cap each die instead, as in 3d6x=6cap2"));
             }
             // `xo` keeps its cap of one.
             (Some(_), Some(when)) if cap == 1 => (cap, when),
@@ -523,28 +537,28 @@ impl Parser {
             (Some(value), None) => (cap, Condition { comparison: Comparison::Equal, value }),
             (None, when) => (cap, when.unwrap_or(highest)),
         };
-        let cap = if self.take("cap") {
+        let cap = if self.consume("cap") {
             u32::try_from(self.number("how often a die may explode")?).unwrap_or(u32::MAX)
         } else {
             cap
         };
         if !(1..=limits::EXPLOSIONS_MAX).contains(&cap) {
             let message = format!("a die explodes 1 to {} times", limits::EXPLOSIONS_MAX);
-            return Err(error(begin, message, "choose a smaller cap"));
+            return Err(parse_error(begin, message, "choose a smaller cap"));
         }
         Ok(Some(Explode { kind, when, cap }))
     }
 
     /// `cs>=8`, optionally with `df<=1`; in Roll20 `>7f1`.
     fn successes(&mut self) -> Parsed<Option<CountSuccesses>> {
-        let success = if self.take("cs") {
+        let success = if self.consume("cs") {
             self.condition()?.ok_or_else(|| self.unexpected("what counts as a success, as in cs>=8"))?
         } else if self.dialect == Dialect::Roll20 && self.is_comparison() && !self.is_check() {
             self.condition()?.ok_or_else(|| self.unexpected("a number"))?
         } else {
             return Ok(None);
         };
-        let has_failure = self.take("df") || self.take("f");
+        let has_failure = self.consume("df") || self.consume("f");
         let failure = if has_failure {
             Some(self.condition()?.ok_or_else(|| self.unexpected("what counts as a failure, as in df<=1"))?)
         } else {
@@ -574,19 +588,20 @@ impl Parser {
             ("ph", KeepKind::DropHighest),
             ("pl", KeepKind::DropLowest),
         ];
-        let Some((word, kind)) = table.into_iter().find(|(word, _)| self.take(word)) else { return Ok(None) };
+        let Some((word, kind)) = table.into_iter().find(|(word, _)| self.consume(word)) else { return Ok(None) };
         if self.dialect == Dialect::Avrae && (word == "k" || word == "d") {
             let message = format!("in Avrae {word}3 is about the dice that show 3, which is not supported");
-            return Err(error(begin, message, "write which end is meant: kh, kl, ph or pl, as in kh3"));
+            return Err(parse_error(begin, message, "write which end is meant: kh, kl, ph or pl, as in kh3"));
         }
         let count = self.digits()?;
         if count.is_none() && self.is_comparison() {
             let message = "dice are kept or dropped by how many, not by what they show";
-            return Err(error(self.at, message, "write a number, as in kh3; to compare the total, kh1 > 3"));
+            return Err(parse_error(self.at, message, "write a number, as in kh3; to compare the total, kh1 > 3"));
         }
         let count = count.unwrap_or(1);
         let count = u32::try_from(count).ok().filter(|count| *count <= limits::DICE_MAX);
-        let count = count.ok_or_else(|| error(begin, "there are never that many dice", "use a smaller number"))?;
+        let count =
+            count.ok_or_else(|| parse_error(begin, "there are never that many dice", "use a smaller number"))?;
         Ok(Some(Keep { kind, count }))
     }
 
@@ -599,14 +614,18 @@ impl Parser {
         let value = self.digits()?;
         if value.is_some() && self.is_comparison() {
             let message = "a number before a comparison says for how many dice it holds, which is not supported here";
-            return Err(error(begin, message, "leave the number out; to compare the total, put a space before it"));
+            return Err(parse_error(
+                begin,
+                message,
+                "leave the number out; to compare the total, put a space before it",
+            ));
         }
         Ok(value.map(|value| Condition { comparison: Comparison::Equal, value }))
     }
 
     fn condition_with_sign(&mut self) -> Parsed<Option<Condition>> {
         let Some(comparison) = self.comparison() else { return Ok(None) };
-        let value = self.signed("a number")?;
+        let value = self.signed_number("a number")?;
         // `>` and `<` become `>=` and `<=`, so the canonical form is unique. In Roll20 they already mean these.
         let is_roll20 = self.dialect == Dialect::Roll20;
         let (comparison, value) = match comparison {
@@ -620,12 +639,12 @@ impl Parser {
     }
 }
 
-fn plain(count: u32, die: Die) -> Pool {
+fn plain_pool(count: u32, die: Die) -> Pool {
     Pool { count, die, reroll: None, minimum: None, maximum: None, explode: None, keep: None, count_successes: None }
 }
 
 /// Refuses a pool whose rerolls never end or whose minimum is over its maximum.
-fn check(pool: Pool) -> Result<Pool, (String, &'static str)> {
+fn check_pool(pool: Pool) -> Result<Pool, (String, &'static str)> {
     if let Some(reroll) = pool.reroll
         && !reroll.once
         && (pool.die.lowest()..=pool.die.highest()).all(|face| reroll.when.holds(face))

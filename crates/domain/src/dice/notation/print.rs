@@ -31,7 +31,7 @@ impl Display for Roll {
 }
 
 /// Operator precedence: an expression of lower precedence than its position needs parentheses.
-fn tightness(expression: &Expression) -> u8 {
+fn precedence(expression: &Expression) -> u8 {
     match expression {
         Expression::Binary { operator: Operator::Add | Operator::Subtract, .. } => 1,
         Expression::Binary { operator: Operator::Multiply | Operator::Divide, .. } => 2,
@@ -41,11 +41,11 @@ fn tightness(expression: &Expression) -> u8 {
     }
 }
 
-struct Within<'a>(&'a Expression, u8);
+struct Parenthesized<'a>(&'a Expression, u8);
 
-impl Display for Within<'_> {
+impl Display for Parenthesized<'_> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
-        if tightness(self.0) < self.1 { write!(formatter, "({})", self.0) } else { write!(formatter, "{}", self.0) }
+        if precedence(self.0) < self.1 { write!(formatter, "({})", self.0) } else { write!(formatter, "{}", self.0) }
     }
 }
 
@@ -55,12 +55,12 @@ impl Display for Expression {
             Self::Number(number) => write!(formatter, "{number}"),
             Self::Pool(pool) => write!(formatter, "{pool}"),
             Self::Set(set) => write!(formatter, "{set}"),
-            Self::Negative(inner) => write!(formatter, "-{}", Within(inner, 4)),
+            Self::Negative(inner) => write!(formatter, "-{}", Parenthesized(inner, 4)),
             Self::Binary { operator, left, right } => {
-                let own = tightness(self);
-                write!(formatter, "{}{operator}{}", Within(left, own), Within(right, own + 1))
+                let own = precedence(self);
+                write!(formatter, "{}{operator}{}", Parenthesized(left, own), Parenthesized(right, own + 1))
             }
-            Self::Labelled { inner, label } => write!(formatter, "{}[{label}]", Within(inner, 4)),
+            Self::Labelled { inner, label } => write!(formatter, "{}[{label}]", Parenthesized(inner, 4)),
         }
     }
 }
@@ -111,7 +111,7 @@ impl Display for Pool {
             write!(formatter, "max{maximum}")?;
         }
         if let Some(explode) = self.explode {
-            explosion(formatter, explode, self.die)?;
+            write_explosion(formatter, explode, self.die)?;
         }
         if let Some(keep) = self.keep {
             write!(formatter, "{keep}")?;
@@ -128,7 +128,7 @@ impl Display for Pool {
     }
 }
 
-fn explosion(formatter: &mut Formatter<'_>, explode: Explode, die: Die) -> Result {
+fn write_explosion(formatter: &mut Formatter<'_>, explode: Explode, die: Die) -> Result {
     formatter.write_str(match explode.kind {
         ExplodeKind::Separate => "x",
         ExplodeKind::Compound => "!!",

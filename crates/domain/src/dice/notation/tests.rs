@@ -10,7 +10,7 @@ fn canonical(text: &str, dialect: Dialect) -> String {
     }
 }
 
-fn auto(text: &str) -> String {
+fn canonical_auto(text: &str) -> String {
     canonical(text, Dialect::Auto)
 }
 
@@ -59,8 +59,8 @@ fn what_people_type_has_one_canonical_form() {
         ("1d20+5 # to hit", "1d20+5 # to hit"),
         ("4d6s", "4d6"),
     ] {
-        assert_eq!(auto(typed), printed, "{typed}");
-        assert_eq!(auto(printed), printed, "{typed}: the canonical form is its own");
+        assert_eq!(canonical_auto(typed), printed, "{typed}");
+        assert_eq!(canonical_auto(printed), printed, "{typed}: the canonical form is its own");
     }
 }
 
@@ -151,7 +151,7 @@ fn an_error_points_at_the_character() {
         ("", "\n^\nexpected a number or dice, found the end"),
         ("2d6[", "2d6[\n   ^\nthis label has no end"),
     ] {
-        assert_eq!(auto(typed), shown);
+        assert_eq!(canonical_auto(typed), shown);
     }
 }
 

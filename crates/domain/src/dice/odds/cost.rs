@@ -17,35 +17,39 @@ impl Display for Cost {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
         match *self {
             Self::Work { times } => {
-                write!(formatter, "take {} the work that is allowed, which is about a second of it", about(times))
+                write!(
+                    formatter,
+                    "take {} the work that is allowed, which is about a second of it",
+                    format_times(times)
+                )
             }
             Self::Memory { times } => {
-                write!(formatter, "take {} the memory that is allowed, which is 24 MB", about(times))
+                write!(formatter, "take {} the memory that is allowed, which is 24 MB", format_times(times))
             }
             Self::Sides { given, most } => {
-                let (given, most) = (grouped(given.into()), grouped(most.into()));
+                let (given, most) = (group_digits(given.into()), group_digits(most.into()));
                 write!(formatter, "need a row for each of {given} sides, and at most {most} are allowed")
             }
         }
     }
 }
 
-fn about(times: u64) -> String {
+fn format_times(times: u64) -> String {
     match times {
         0..=2 => "up to twice".to_owned(),
-        3..=TIMES_MAX => format!("about {} times", grouped(rounded(times))),
+        3..=TIMES_MAX => format!("about {} times", group_digits(round_to_two_digits(times))),
         _ => "over a billion times".to_owned(),
     }
 }
 
 /// Keeps the first two digits.
-fn rounded(number: u64) -> u64 {
+fn round_to_two_digits(number: u64) -> u64 {
     let unit = 10_u64.pow(number.checked_ilog10().unwrap_or_default().saturating_sub(1));
     number / unit * unit
 }
 
 /// Digits in groups of three.
-fn grouped(number: u64) -> String {
+fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {

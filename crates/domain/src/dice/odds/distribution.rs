@@ -5,7 +5,7 @@ use num_integer::Integer;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::OddsRefusal;
-use super::effort::{self, Effort};
+use super::computation_budget::{self, ComputationBudget};
 
 /// Up to this many pairs of weights, sums are convolved pair by pair.
 const PAIRS_FEW: u64 = 2_048;
@@ -21,7 +21,7 @@ pub struct Distribution {
 
 impl Distribution {
     /// Always the same value.
-    pub fn certain(value: i64) -> Self {
+    pub fn constant(value: i64) -> Self {
         Self { weights: vec![(value, BigUint::one())], whole: BigUint::one() }
     }
 
@@ -48,7 +48,7 @@ impl Distribution {
         self.weights
     }
 
-    pub fn whole(&self) -> &BigUint {
+    pub fn total_weight(&self) -> &BigUint {
         &self.whole
     }
 
@@ -72,64 +72,65 @@ impl Distribution {
     }
 
     /// The distribution of the sum of two independent values.
-    pub fn plus(&self, other: &Self, effort: &Effort) -> Result<Self, OddsRefusal> {
+    pub fn sum_with(&self, other: &Self, effort: &ComputationBudget) -> Result<Self, OddsRefusal> {
         let lowest = self.lowest().checked_add(other.lowest()).ok_or(OddsRefusal::NumberTooLarge)?;
         self.highest().checked_add(other.highest()).ok_or(OddsRefusal::NumberTooLarge)?;
         let width = self.width().saturating_add(other.width());
-        let words = effort::words(self.whole.bits() + other.whole.bits());
-        let packed = effort::product(self.width().saturating_mul(words), other.width().saturating_mul(words));
-        let is_sparse = width > self.pairs(other).saturating_mul(2);
+        let words = computation_budget::word_count(self.whole.bits() + other.whole.bits());
+        let packed =
+            computation_budget::product_steps(self.width().saturating_mul(words), other.width().saturating_mul(words));
+        let is_sparse = width > self.pair_count(other).saturating_mul(2);
         if is_sparse {
             return self.combine(other, i64::checked_add, effort);
         }
-        effort.keep(width, words)?;
-        if self.pairs(other) <= PAIRS_FEW || self.pair_steps(other) <= packed {
+        effort.charge_memory(width, words)?;
+        if self.pair_count(other) <= PAIRS_FEW || self.pair_steps(other) <= packed {
             return self.convolve(other, lowest, width, effort);
         }
-        effort.spend(packed)?;
+        effort.charge_steps(packed)?;
         let packed = self.pack(words)? * other.pack(words)?;
         Ok(unpack(&packed, words, lowest, &self.whole * &other.whole))
     }
 
     /// The sum by direct convolution.
-    fn convolve(&self, other: &Self, lowest: i64, width: u64, effort: &Effort) -> Result<Self, OddsRefusal> {
+    fn convolve(&self, other: &Self, lowest: i64, width: u64, effort: &ComputationBudget) -> Result<Self, OddsRefusal> {
         let mut sums = vec![BigUint::zero(); usize::try_from(width).map_err(|_| OddsRefusal::NumberTooLarge)?];
         let steps = self.pair_steps(other) / (self.weights.len() as u64).max(1);
         for (left, left_weight) in &self.weights {
-            effort.spend(steps)?;
+            effort.charge_steps(steps)?;
             let small = u64::try_from(left_weight).ok();
             for (right, right_weight) in &other.weights {
                 let product =
                     small.map_or_else(|| left_weight * right_weight, |left_weight| right_weight * left_weight);
-                sums[place(left + right, lowest)] += product;
+                sums[dense_index(left + right, lowest)] += product;
             }
         }
         Ok(from_dense(sums, lowest, &self.whole * &other.whole))
     }
 
     /// The distribution of the sum of `count` independent values.
-    pub fn times(&self, count: u32, effort: &Effort) -> Result<Self, OddsRefusal> {
+    pub fn sum_of_copies(&self, count: u32, effort: &ComputationBudget) -> Result<Self, OddsRefusal> {
         match count {
-            0 => return Ok(Self::certain(0)),
+            0 => return Ok(Self::constant(0)),
             1 => return Ok(self.clone()),
             _ => {}
         }
         self.highest().checked_mul(i64::from(count)).ok_or(OddsRefusal::NumberTooLarge)?;
         let lowest = self.lowest().checked_mul(i64::from(count)).ok_or(OddsRefusal::NumberTooLarge)?;
         let width = (self.width() - 1).saturating_mul(u64::from(count)).saturating_add(1);
-        let words = effort::words(self.whole.bits() * u64::from(count));
+        let words = computation_budget::word_count(self.whole.bits() * u64::from(count));
         let packed_words = width.saturating_mul(words);
         // Repeated squaring; each squaring costs about three times the one before it.
-        let packed = effort::product(packed_words / 2, packed_words / 2).saturating_mul(2);
-        let rows = effort::pairs(width.saturating_mul(self.weights.len() as u64), words, 0);
-        effort.keep(width, words)?;
+        let packed = computation_budget::product_steps(packed_words / 2, packed_words / 2).saturating_mul(2);
+        let rows = computation_budget::pair_steps(width.saturating_mul(self.weights.len() as u64), words, 0);
+        effort.charge_memory(width, words)?;
         match self.small_weights(count, width) {
-            Some(weights) if rows <= packed => self.times_by_rows(&weights, count, lowest, width, effort),
-            _ if effort.affords(packed) => {
+            Some(weights) if rows <= packed => self.sum_of_copies_by_rows(&weights, count, lowest, width, effort),
+            _ if effort.can_afford(packed) => {
                 let packed = power(&self.pack(words)?, count, effort)?;
                 Ok(unpack(&packed, words, lowest, self.whole.pow(count)))
             }
-            _ => Err(effort.too_long(packed)),
+            _ => Err(effort.too_many_steps(packed)),
         }
     }
 
@@ -146,20 +147,21 @@ impl Distribution {
 
     /// Each weight of the power, from those before it. For `q = pⁿ`, the derivative says `p·q' = n·p'·q`; comparing
     /// coefficients, `k·p₀·q[k]` is the sum over `i` of `((n + 1)·i − k)·p[i]·q[k − i]`.
-    fn times_by_rows(
+    fn sum_of_copies_by_rows(
         &self,
         weights: &[(u64, u64)],
         count: u32,
         lowest: i64,
         width: u64,
-        effort: &Effort,
+        effort: &ComputationBudget,
     ) -> Result<Self, OddsRefusal> {
         let [(_, first), others @ ..] = weights else { return Ok(self.clone()) };
         let whole = self.whole.pow(count);
-        let steps = effort::pairs(weights.len() as u64, effort::words(whole.bits()), 0);
+        let steps =
+            computation_budget::pair_steps(weights.len() as u64, computation_budget::word_count(whole.bits()), 0);
         let mut sums: Vec<BigUint> = vec![BigUint::from(*first).pow(count)];
         for at in 1..width {
-            effort.spend(steps)?;
+            effort.charge_steps(steps)?;
             let (mut more, mut less) = (BigUint::zero(), BigUint::zero());
             for (offset, weight) in others.iter().take_while(|(offset, _)| *offset <= at) {
                 let before = &sums[usize::try_from(at - offset).map_err(|_| OddsRefusal::NumberTooLarge)?];
@@ -180,24 +182,24 @@ impl Distribution {
         &self,
         other: &Self,
         function: impl Fn(i64, i64) -> Option<i64>,
-        effort: &Effort,
+        effort: &ComputationBudget,
     ) -> Result<Self, OddsRefusal> {
         let whole = &self.whole * &other.whole;
         let steps = self.pair_steps(other).saturating_mul(2);
-        if !effort.affords(steps) {
-            return Err(effort.too_long(steps));
+        if !effort.can_afford(steps) {
+            return Err(effort.too_many_steps(steps));
         }
-        let (steps, words) = (steps / (self.weights.len() as u64).max(1), effort::words(whole.bits()));
+        let (steps, words) = (steps / (self.weights.len() as u64).max(1), computation_budget::word_count(whole.bits()));
         let mut weights = std::collections::BTreeMap::<i64, BigUint>::new();
         for (left, left_weight) in &self.weights {
-            effort.spend(steps)?;
-            Effort::fits(weights.len() as u64, words)?;
+            effort.charge_steps(steps)?;
+            ComputationBudget::check_memory(weights.len() as u64, words)?;
             for (right, right_weight) in &other.weights {
                 let value = function(*left, *right).ok_or(OddsRefusal::NumberTooLarge)?;
                 *weights.entry(value).or_default() += left_weight * right_weight;
             }
         }
-        effort.keep(weights.len() as u64, words)?;
+        effort.charge_memory(weights.len() as u64, words)?;
         Ok(Self { weights: weights.into_iter().collect(), whole })
     }
 
@@ -223,19 +225,23 @@ impl Distribution {
         let whole = BigInt::from(self.whole.clone());
         // (E[x²]·n² − (E[x]·n)²) / n², rounded only at the end.
         let variance = moment(2) * &whole - moment(1).pow(2);
-        decimal(variance.magnitude(), &(&self.whole * &self.whole)).sqrt()
+        ratio_to_f64(variance.magnitude(), &(&self.whole * &self.whole)).sqrt()
     }
 
     fn width(&self) -> u64 {
         self.highest().abs_diff(self.lowest()).saturating_add(1)
     }
 
-    fn pairs(&self, other: &Self) -> u64 {
+    fn pair_count(&self, other: &Self) -> u64 {
         (self.weights.len() as u64).saturating_mul(other.weights.len() as u64)
     }
 
     fn pair_steps(&self, other: &Self) -> u64 {
-        effort::pairs(self.pairs(other), effort::words(self.whole.bits()), effort::words(other.whole.bits()))
+        computation_budget::pair_steps(
+            self.pair_count(other),
+            computation_budget::word_count(self.whole.bits()),
+            computation_budget::word_count(other.whole.bits()),
+        )
     }
 
     /// Packs the weights into one large number, `words` words each (Kronecker substitution).
@@ -244,7 +250,7 @@ impl Distribution {
         let halves = index(words)? * 2;
         let mut digits = vec![0_u32; index(self.width())? * halves];
         for (value, weight) in &self.weights {
-            let at = place(*value, self.lowest()) * halves;
+            let at = dense_index(*value, self.lowest()) * halves;
             for (place, digit) in digits[at..].iter_mut().zip(weight.to_u32_digits()) {
                 *place = digit;
             }
@@ -254,9 +260,12 @@ impl Distribution {
 }
 
 /// Power by repeated squaring. Charges each product, so it can be cancelled between them.
-fn power(base: &BigUint, exponent: u32, effort: &Effort) -> Result<BigUint, OddsRefusal> {
+fn power(base: &BigUint, exponent: u32, effort: &ComputationBudget) -> Result<BigUint, OddsRefusal> {
     let product = |left: &BigUint, right: &BigUint| {
-        effort.spend(effort::product(effort::words(left.bits()), effort::words(right.bits())))?;
+        effort.charge_steps(computation_budget::product_steps(
+            computation_budget::word_count(left.bits()),
+            computation_budget::word_count(right.bits()),
+        ))?;
         Ok(left * right)
     };
     let mut power = base.clone();
@@ -271,7 +280,7 @@ fn power(base: &BigUint, exponent: u32, effort: &Effort) -> Result<BigUint, Odds
 }
 
 /// The index of a value in a dense list that starts at the lowest value.
-fn place(value: i64, lowest: i64) -> usize {
+fn dense_index(value: i64, lowest: i64) -> usize {
     usize::try_from(value.abs_diff(lowest)).unwrap_or(usize::MAX)
 }
 
@@ -291,7 +300,7 @@ fn unpack(packed: &BigUint, words: u64, lowest: i64, whole: BigUint) -> Distribu
 const PRECISION: u64 = 64;
 
 /// A fraction of large numbers as `f64`, to full precision.
-pub fn decimal(numerator: &BigUint, denominator: &BigUint) -> f64 {
+pub fn ratio_to_f64(numerator: &BigUint, denominator: &BigUint) -> f64 {
     if numerator.is_zero() {
         return 0.0;
     }

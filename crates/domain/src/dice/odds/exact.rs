@@ -6,7 +6,7 @@ use num_traits::Zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::distribution::decimal;
+use super::distribution::ratio_to_f64;
 
 /// Longer fractions are left out of the answer.
 const FRACTION_CHARS_MAX: usize = 40;
@@ -33,18 +33,18 @@ impl Exact {
                 format!("{}/{}", numerator / &common, denominator / &common)
             }
         });
-        Self { fraction: short(fraction), decimal: decimal(numerator, denominator) }
+        Self { fraction: drop_long_fraction(fraction), decimal: ratio_to_f64(numerator, denominator) }
     }
 
     /// A number that may be negative, from a fraction that is reduced already.
-    pub fn signed(numerator: &BigInt, denominator: &BigUint) -> Self {
-        let magnitude = decimal(numerator.magnitude(), denominator);
+    pub fn from_signed(numerator: &BigInt, denominator: &BigUint) -> Self {
+        let magnitude = ratio_to_f64(numerator.magnitude(), denominator);
         let decimal = if *numerator < BigInt::zero() { -magnitude } else { magnitude };
         let fraction = (denominator.bits() < FRACTION_BITS_MAX).then(|| format!("{numerator}/{denominator}"));
-        Self { fraction: short(fraction), decimal }
+        Self { fraction: drop_long_fraction(fraction), decimal }
     }
 }
 
-fn short(fraction: Option<String>) -> Option<String> {
+fn drop_long_fraction(fraction: Option<String>) -> Option<String> {
     fraction.filter(|fraction| fraction.len() <= FRACTION_CHARS_MAX)
 }

@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
-use super::{Distribution, Exact, decimal};
+use super::{Distribution, Exact, ratio_to_f64};
 use crate::dice::notation::Explode;
 
 /// Past this many bits only the decimal is kept; `Exact` leaves out much shorter fractions.
@@ -11,35 +11,35 @@ const BITS_MAX: u64 = 4_096;
 
 /// How likely it is that an explosion was cut off.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Beyond {
+pub struct PastCapChance {
     /// The chance that no explosion was cut off: numerator and denominator.
     within: Option<(BigUint, BigUint)>,
     decimal: f64,
 }
 
-impl Beyond {
-    pub(super) fn never() -> Self {
+impl PastCapChance {
+    pub(super) fn zero() -> Self {
         Self { within: Some((BigUint::one(), BigUint::one())), decimal: 0.0 }
     }
 
     /// For `count` equal dice.
-    pub(super) fn of(die: &Distribution, explode: Explode, count: u32) -> Self {
+    pub(super) fn from_dice(die: &Distribution, explode: Explode, count: u32) -> Self {
         let exploding = die.weight_where(|value| explode.when.holds(value));
         if exploding.is_zero() {
-            return Self::never();
+            return Self::zero();
         }
-        let whole = die.whole().pow(explode.cap + 1);
+        let whole = die.total_weight().pow(explode.cap + 1);
         let beyond = exploding.pow(explode.cap + 1);
-        let one = Self { decimal: decimal(&beyond, &whole), within: short(&whole - beyond, whole) };
+        let one = Self { decimal: ratio_to_f64(&beyond, &whole), within: drop_large_fraction(&whole - beyond, whole) };
         let within = one.within.and_then(|(within, whole)| {
             if whole.bits() * u64::from(count) > BITS_MAX { None } else { Some((within.pow(count), whole.pow(count))) }
         });
-        Self { within, decimal: any_of(one.decimal, f64::from(count)) }
+        Self { within, decimal: chance_of_any(one.decimal, f64::from(count)) }
     }
 
     pub(super) fn or(&self, other: &Self) -> Self {
         let within = match (&self.within, &other.within) {
-            (Some(left), Some(right)) => short(&left.0 * &right.0, &left.1 * &right.1),
+            (Some(left), Some(right)) => drop_large_fraction(&left.0 * &right.0, &left.1 * &right.1),
             _ => None,
         };
         Self { within, decimal: self.decimal + other.decimal - self.decimal * other.decimal }
@@ -55,11 +55,11 @@ impl Beyond {
     }
 }
 
-fn short(within: BigUint, whole: BigUint) -> Option<(BigUint, BigUint)> {
+fn drop_large_fraction(within: BigUint, whole: BigUint) -> Option<(BigUint, BigUint)> {
     (whole.bits() <= BITS_MAX).then_some((within, whole))
 }
 
 /// The chance of at least one hit in `tries`. `ln_1p` and `exp_m1` keep small chances from rounding to zero.
-fn any_of(chance: f64, tries: f64) -> f64 {
+fn chance_of_any(chance: f64, tries: f64) -> f64 {
     -(tries * (-chance).ln_1p()).exp_m1()
 }

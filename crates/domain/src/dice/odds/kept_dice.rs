@@ -5,61 +5,61 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 use num_traits::One;
 
-use super::effort::{self, Effort};
-use super::explode::shown;
+use super::computation_budget::{self, ComputationBudget};
+use super::explode::value_in_chain;
 use super::{Cost, Distribution, OddsRefusal};
 use crate::dice::notation::{Explode, Keep, KeepKind};
 
 /// Limit on the estimated visits of hands. The estimate is often far too high.
-const LOOKS_ESTIMATED_MAX: u64 = 1_000_000_000;
+const VISITS_ESTIMATED_MAX: u64 = 1_000_000_000;
 /// Fixed steps of visiting one hand, without those for its size.
-const LOOK_STEPS: u64 = 300;
+const VISIT_STEPS: u64 = 300;
 
 /// Odds of equal dice without explosions. Goes through the faces from best to worst and chooses how many of the
 /// remaining dice show each; once enough are kept, the rest may show any face that is left.
-pub(super) fn of_equal_dice(
+pub(super) fn odds_of_equal_dice(
     die: &Distribution,
     count: u32,
     keep: Keep,
     worth: impl Fn(i64) -> i64,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<Distribution, OddsRefusal> {
-    let (highest_first, kept) = normal(keep, count);
+    let (highest_first, kept) = normalize_keep(keep, count);
     if kept == 0 {
-        return Ok(Distribution::new([(0, die.whole().pow(count))]));
+        return Ok(Distribution::new([(0, die.total_weight().pow(count))]));
     }
     let mut faces: Vec<(i64, BigUint)> = die.weights().to_vec();
     if highest_first {
         faces.reverse();
     }
-    let words = effort::words(die.whole().bits() * u64::from(count));
-    check_deal(&faces, &worth, count, kept, words, effort)?;
+    let words = computation_budget::word_count(die.total_weight().bits() * u64::from(count));
+    check_deal_cost(&faces, &worth, count, kept, words, effort)?;
     // `u128` is faster and cannot overflow here: every intermediate sum is at most the total weight.
-    let weights: Option<Vec<(i64, u128)>> = if die.whole().bits() * u64::from(count) < 127 {
+    let weights: Option<Vec<(i64, u128)>> = if die.total_weight().bits() * u64::from(count) < 127 {
         faces.iter().map(|(value, weight)| Some((worth(*value), weight.try_into().ok()?))).collect()
     } else {
         None
     };
     let dealt = if let Some(weights) = weights {
-        deal::<u128>(&weights, count, kept, words, effort)?
+        count_kept_sums::<u128>(&weights, count, kept, words, effort)?
             .into_iter()
             .map(|(value, weight)| (value, weight.into()))
             .collect()
     } else {
         let weights: Vec<(i64, BigUint)> = faces.into_iter().map(|(value, weight)| (worth(value), weight)).collect();
-        deal::<BigUint>(&weights, count, kept, words, effort)?
+        count_kept_sums::<BigUint>(&weights, count, kept, words, effort)?
     };
     Ok(Distribution::new(dealt))
 }
 
 /// Estimates the cost and refuses before any work is done.
-fn check_deal(
+fn check_deal_cost(
     faces: &[(i64, BigUint)],
     worth: &impl Fn(i64) -> i64,
     count: u32,
     kept: u32,
     words: u64,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<(), OddsRefusal> {
     let (lowest, highest) = faces.iter().fold((i64::MAX, i64::MIN), |(lowest, highest), (face, _)| {
         (lowest.min(worth(*face)), highest.max(worth(*face)))
@@ -69,21 +69,21 @@ fn check_deal(
     let steps = (0..u64::from(kept)).map(|used| deal_steps(sums(used), used, u64::from(count), words));
     let steps = steps.fold(0, u64::saturating_add).saturating_mul(faces.len() as u64);
     let rows = range.saturating_mul(u64::from(kept)).saturating_add(1).saturating_mul(u64::from(kept) + 1);
-    Effort::fits(rows, words)?;
+    ComputationBudget::check_memory(rows, words)?;
     // The table of binomials takes memory too.
-    Effort::fits(u64::from(count) * u64::from(kept), words.min(u64::from(count) / 64 + 1))?;
-    if effort.affords(steps) { Ok(()) } else { Err(effort.too_long(steps)) }
+    ComputationBudget::check_memory(u64::from(count) * u64::from(kept), words.min(u64::from(count) / 64 + 1))?;
+    if effort.can_afford(steps) { Ok(()) } else { Err(effort.too_many_steps(steps)) }
 }
 
 /// Steps for one face when `used` dice are assigned already and have `sums` different sums.
 fn deal_steps(sums: u64, used: u64, count: u64, words: u64) -> u64 {
     let half = words.div_ceil(2);
     // Each sum is multiplied by the number of ways, which is itself a product.
-    effort::pairs(sums.saturating_add(2).saturating_mul(count - used + 1), half, half)
+    computation_budget::pair_steps(sums.saturating_add(2).saturating_mul(count - used + 1), half, half)
 }
 
 /// Turns keep and drop into (highest first, number kept).
-fn normal(keep: Keep, count: u32) -> (bool, u32) {
+fn normalize_keep(keep: Keep, count: u32) -> (bool, u32) {
     match keep.kind {
         KeepKind::KeepHighest => (true, keep.count.min(count)),
         KeepKind::KeepLowest => (false, keep.count.min(count)),
@@ -125,12 +125,12 @@ fn powers<W: Weight>(base: &W, highest: u32) -> Vec<W> {
 }
 
 /// `open[used]` has the sums of the kept dice when `used` dice, fewer than `kept`, are assigned to earlier faces.
-fn deal<W: Weight>(
+fn count_kept_sums<W: Weight>(
     faces: &[(i64, W)],
     count: u32,
     kept: u32,
     words: u64,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<Vec<(i64, W)>, OddsRefusal> {
     let mut tails = vec![W::from(0); faces.len() + 1];
     for (at, (_, weight)) in faces.iter().enumerate().rev() {
@@ -147,7 +147,7 @@ fn deal<W: Weight>(
         for used in (0..kept).rev() {
             let sums = std::mem::take(&mut open[used as usize]);
             let left = count - used;
-            effort.spend(deal_steps(sums.len() as u64, u64::from(used), u64::from(count), words))?;
+            effort.charge_steps(deal_steps(sums.len() as u64, u64::from(used), u64::from(count), words))?;
             for showing in 0..=left {
                 let ways = binomials[used as usize][showing as usize].product(&powers[showing as usize]);
                 let counted = showing.min(kept - used);
@@ -183,7 +183,7 @@ fn binomials<W: Weight>(count: u32, kept: u32) -> Vec<Vec<W>> {
 
 /// The dice held while others are added: the kept ones, or the dropped ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
+struct HeldDice {
     /// Ascending.
     values: Vec<i64>,
     /// The value of dice that are no longer held and count.
@@ -192,7 +192,7 @@ struct Held {
 
 /// Which dice are held, and whether the held or the others count.
 #[derive(Debug, Clone, Copy)]
-struct Hold {
+struct HoldRule {
     size: usize,
     /// Whether the highest are held; otherwise the lowest.
     highest: bool,
@@ -200,8 +200,8 @@ struct Hold {
     held_count: bool,
 }
 
-impl Hold {
-    fn of(keep: Keep) -> Self {
+impl HoldRule {
+    fn from_keep(keep: Keep) -> Self {
         let (highest, held_count) = match keep.kind {
             KeepKind::KeepHighest => (true, true),
             KeepKind::KeepLowest => (false, true),
@@ -211,7 +211,7 @@ impl Hold {
         Self { size: keep.count as usize, highest, held_count }
     }
 
-    fn add(self, held: &Held, value: i64, worth: &impl Fn(i64) -> i64) -> Held {
+    fn add_die(self, held: &HeldDice, value: i64, worth: &impl Fn(i64) -> i64) -> HeldDice {
         let mut values = held.values.clone();
         values.insert(values.partition_point(|held| *held < value), value);
         let mut sum = held.sum;
@@ -221,15 +221,15 @@ impl Hold {
                 sum += worth(gone);
             }
         }
-        Held { values, sum }
+        HeldDice { values, sum }
     }
 
-    fn total(self, held: &Held, worth: &impl Fn(i64) -> i64) -> i64 {
+    fn total(self, held: &HeldDice, worth: &impl Fn(i64) -> i64) -> i64 {
         if self.held_count { held.values.iter().map(|value| worth(*value)).sum() } else { held.sum }
     }
 
     /// An upper bound on the number of different hands.
-    fn hands(self, values: u64, dice: u64) -> u64 {
+    fn hands_max(self, values: u64, dice: u64) -> u64 {
         let mut hands = 1_u64;
         for at in 0..(self.size as u64).min(dice) {
             hands = hands.saturating_mul(values.saturating_add(at)) / (at + 1);
@@ -239,55 +239,63 @@ impl Hold {
 }
 
 /// Estimates the cost and refuses before any work is done.
-fn check_hands(hold: Hold, values: u64, draws: u64, faces: u64) -> Result<(), OddsRefusal> {
-    let looks = hold.hands(values, draws).saturating_mul(draws).saturating_mul(faces);
-    if looks > LOOKS_ESTIMATED_MAX {
-        return Err(OddsRefusal::TooCostly(Cost::Work { times: looks.div_ceil(LOOKS_ESTIMATED_MAX) }));
+fn check_hands_cost(hold: HoldRule, values: u64, draws: u64, faces: u64) -> Result<(), OddsRefusal> {
+    let looks = hold.hands_max(values, draws).saturating_mul(draws).saturating_mul(faces);
+    if looks > VISITS_ESTIMATED_MAX {
+        return Err(OddsRefusal::TooCostly(Cost::Work { times: looks.div_ceil(VISITS_ESTIMATED_MAX) }));
     }
     Ok(())
 }
 
-impl Hold {
+impl HoldRule {
     /// Charges for adding each face to one hand, and checks the memory of all hands.
-    fn pay(self, effort: &Effort, faces: usize, hands: usize, words: u64) -> Result<(), OddsRefusal> {
+    fn charge_hand(
+        self,
+        effort: &ComputationBudget,
+        faces: usize,
+        hands: usize,
+        words: u64,
+    ) -> Result<(), OddsRefusal> {
         let size = self.size as u64;
-        effort.spend((faces as u64).saturating_mul(LOOK_STEPS.saturating_add(size * 4).saturating_add(words * 4)))?;
+        effort.charge_steps(
+            (faces as u64).saturating_mul(VISIT_STEPS.saturating_add(size * 4).saturating_add(words * 4)),
+        )?;
         // Twice: hands being built and finished hands.
-        Effort::fits(hands as u64 * 2, words + size + 8)
+        ComputationBudget::check_memory(hands as u64 * 2, words + size + 8)
     }
 }
 
-type Hands = BTreeMap<Held, BigUint>;
+type Hands = BTreeMap<HeldDice, BigUint>;
 
 fn empty_hand() -> Hands {
-    Hands::from([(Held { values: Vec::new(), sum: 0 }, BigUint::one())])
+    Hands::from([(HeldDice { values: Vec::new(), sum: 0 }, BigUint::one())])
 }
 
 /// Odds of exploding dice, where added dice are kept or dropped like any other.
-pub(super) fn of_exploding_dice(
+pub(super) fn odds_of_exploding_dice(
     die: &Distribution,
     explode: Explode,
     count: u32,
     keep: Keep,
     worth: impl Fn(i64) -> i64,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<Distribution, OddsRefusal> {
-    let hold = Hold::of(keep);
+    let hold = HoldRule::from_keep(keep);
     let (faces, draws) = (die.weights().len() as u64, u64::from(count) * u64::from(explode.cap + 1));
-    check_hands(hold, faces + 1, draws, faces)?;
-    let words = effort::words(die.whole().bits() * draws);
+    check_hands_cost(hold, faces + 1, draws, faces)?;
+    let words = computation_budget::word_count(die.total_weight().bits() * draws);
     let mut hands = empty_hand();
     for _ in 0..count {
         let mut done = Hands::new();
         let mut coming = hands;
         for depth in 0..=explode.cap {
             // A chain that ends early is scaled by the draws it did not make, so that all weights share a denominator.
-            let unmade = die.whole().pow(explode.cap - depth);
+            let unmade = die.total_weight().pow(explode.cap - depth);
             let mut next = Hands::new();
             for (held, ways) in &coming {
-                hold.pay(effort, die.weights().len(), done.len() + next.len(), words)?;
+                hold.charge_hand(effort, die.weights().len(), done.len() + next.len(), words)?;
                 for (value, weight) in die.weights() {
-                    let hand = hold.add(held, shown(explode, *value, depth), &worth);
+                    let hand = hold.add_die(held, value_in_chain(explode, *value, depth), &worth);
                     if depth < explode.cap && explode.when.holds(*value) {
                         *next.entry(hand).or_default() += ways * weight;
                     } else {
@@ -303,27 +311,27 @@ pub(super) fn of_exploding_dice(
 }
 
 /// Odds of a set: totals of different expressions, of which some are kept.
-pub(super) fn of_items(
+pub(super) fn odds_of_items(
     items: &[&Distribution],
     keep: Option<Keep>,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<Distribution, OddsRefusal> {
     let Some(keep) = keep else {
-        return items.iter().try_fold(Distribution::certain(0), |sum, item| sum.plus(item, effort));
+        return items.iter().try_fold(Distribution::constant(0), |sum, item| sum.sum_with(item, effort));
     };
-    let hold = Hold::of(keep);
+    let hold = HoldRule::from_keep(keep);
     let widest = items.iter().map(|item| item.weights().len()).max().unwrap_or_default() as u64;
     let count = items.len() as u64;
-    check_hands(hold, widest.saturating_mul(count), count, widest)?;
+    check_hands_cost(hold, widest.saturating_mul(count), count, widest)?;
     let worth = |value: i64| value;
-    let words = effort::words(items.iter().map(|item| item.whole().bits()).sum());
+    let words = computation_budget::word_count(items.iter().map(|item| item.total_weight().bits()).sum());
     let mut hands = empty_hand();
     for item in items {
         let mut next = Hands::new();
         for (held, ways) in &hands {
-            hold.pay(effort, item.weights().len(), next.len(), words)?;
+            hold.charge_hand(effort, item.weights().len(), next.len(), words)?;
             for (value, weight) in item.weights() {
-                *next.entry(hold.add(held, *value, &worth)).or_default() += ways * weight;
+                *next.entry(hold.add_die(held, *value, &worth)).or_default() += ways * weight;
             }
         }
         hands = next;

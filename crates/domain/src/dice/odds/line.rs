@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use num_traits::Zero;
 
-use super::{Distribution, Effort, Exact, OddsRefusal, decimal, odds};
+use super::{ComputationBudget, Distribution, Exact, OddsRefusal, odds, ratio_to_f64};
 use crate::dice::notation::{Comparison, Duality, Edge, Expression, Roll};
 use crate::dice::{DUALITY_SIDES, Judgement, Outcome, RollResult, judge};
 
@@ -39,7 +39,7 @@ pub struct Need {
     pub chance: Exact,
 }
 
-pub fn line_odds(roll: &Roll, effort: &Effort) -> Result<LineOdds, OddsRefusal> {
+pub fn line_odds(roll: &Roll, effort: &ComputationBudget) -> Result<LineOdds, OddsRefusal> {
     match roll {
         Roll::Total(expression) => {
             let total = odds(expression, effort)?;
@@ -54,23 +54,23 @@ pub fn line_odds(roll: &Roll, effort: &Effort) -> Result<LineOdds, OddsRefusal> 
                 margin: None,
             })
         }
-        Roll::Check { left, comparison, right } => two_sides(left, *comparison, right, false, effort),
-        Roll::Versus { left, right } => two_sides(left, Comparison::Over, right, true, effort),
+        Roll::Check { left, comparison, right } => comparison_odds(left, *comparison, right, false, effort),
+        Roll::Versus { left, right } => comparison_odds(left, Comparison::Over, right, true, effort),
         Roll::Repeat { roll, .. } => line_odds(roll, effort),
         Roll::Duality(duality) => Ok(duality_odds(*duality)),
     }
 }
 
-fn two_sides(
+fn comparison_odds(
     left: &Expression,
     comparison: Comparison,
     right: &Expression,
     has_tie: bool,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<LineOdds, OddsRefusal> {
     let (left, right) = (odds(left, effort)?, odds(right, effort)?);
-    let margin = left.distribution.plus(&right.distribution.map(i64::checked_neg)?, effort)?;
-    let chance = |holds: &dyn Fn(i64) -> bool| Exact::new(&margin.weight_where(holds), margin.whole());
+    let margin = left.distribution.sum_with(&right.distribution.map(i64::checked_neg)?, effort)?;
+    let chance = |holds: &dyn Fn(i64) -> bool| Exact::new(&margin.weight_where(holds), margin.total_weight());
     let success = chance(&|margin| comparison.holds(margin, 0));
     let tie = has_tie.then(|| chance(&|margin| margin == 0));
     let beyond_cap = left.beyond_cap.or(&right.beyond_cap).chance();
@@ -102,7 +102,7 @@ fn duality_odds(duality: Duality) -> LineOdds {
                 let modifier = duality.modifier.saturating_add(*edge);
                 let Ok(judgement) = judge(hope, fear, modifier, duality.difficulty) else { continue };
                 totals.push((judgement.total, BigUint::from(1_u32)));
-                met.push((reached(&judgement), BigUint::from(1_u32)));
+                met.push((highest_met_difficulty(&judgement), BigUint::from(1_u32)));
                 successes += u32::from(judgement.meets_difficulty);
                 counts
                     .iter_mut()
@@ -112,7 +112,7 @@ fn duality_odds(duality: Duality) -> LineOdds {
         }
     }
     let distribution = Distribution::new(totals);
-    let whole = distribution.whole().clone();
+    let whole = distribution.total_weight().clone();
     let possible = counts.into_iter().filter(|(_, count)| !count.is_zero());
     let outcomes = possible.map(|(outcome, count)| (outcome, Exact::new(&count, &whole))).collect();
     let success = duality.difficulty.map(|_| Exact::new(&successes, &whole));
@@ -121,7 +121,7 @@ fn duality_odds(duality: Duality) -> LineOdds {
 }
 
 /// The highest difficulty that a judgement meets.
-pub(super) fn reached(judgement: &Judgement) -> i64 {
+pub(super) fn highest_met_difficulty(judgement: &Judgement) -> i64 {
     if judgement.is_crit { i64::MAX } else { judgement.total }
 }
 
@@ -140,7 +140,7 @@ impl LineOdds {
         OddsSummary {
             lowest: self.distribution.lowest(),
             highest: self.distribution.highest(),
-            mean: Exact::signed(&numerator, &denominator),
+            mean: Exact::from_signed(&numerator, &denominator),
             standard_deviation: self.distribution.standard_deviation(),
         }
     }
@@ -149,7 +149,7 @@ impl LineOdds {
     /// margin for `<` and `<=`, a margin nearer to zero for `=`.
     pub fn chance_of(&self, result: &RollResult) -> Exact {
         let Some(((comparison, margin), against)) = self.margin.as_ref().zip(result.against) else {
-            return self.at_least(result.total);
+            return self.chance_of_at_least(result.total);
         };
         let rolled = result.total.saturating_sub(against);
         let is_as_good = |margin: i64| match comparison {
@@ -157,11 +157,11 @@ impl LineOdds {
             Comparison::AtMost | Comparison::Under => margin <= rolled,
             Comparison::Equal => margin.unsigned_abs() <= rolled.unsigned_abs(),
         };
-        Exact::new(&margin.weight_where(is_as_good), margin.whole())
+        Exact::new(&margin.weight_where(is_as_good), margin.total_weight())
     }
 
-    pub fn at_least(&self, value: i64) -> Exact {
-        Exact::new(&self.distribution.weight_where(|total| total >= value), self.distribution.whole())
+    pub fn chance_of_at_least(&self, value: i64) -> Exact {
+        Exact::new(&self.distribution.weight_where(|total| total >= value), self.distribution.total_weight())
     }
 
     /// The difficulty or modifier for at least this chance, or why there is none.
@@ -204,8 +204,8 @@ fn highest_reached(distribution: &Distribution, target: f64) -> Option<(i64, Exa
     let mut weight = BigUint::zero();
     for (value, own) in distribution.weights().iter().rev() {
         weight += own;
-        if decimal(&weight, distribution.whole()) >= target {
-            return Some((*value, Exact::new(&weight, distribution.whole())));
+        if ratio_to_f64(&weight, distribution.total_weight()) >= target {
+            return Some((*value, Exact::new(&weight, distribution.total_weight())));
         }
     }
     None

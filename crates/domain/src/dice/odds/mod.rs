@@ -2,9 +2,9 @@
 //!
 //! Odds are sampled only on request (`sample.rs`). A computation that would cost too much is refused before it starts.
 
+mod computation_budget;
 mod cost;
 mod distribution;
-mod effort;
 mod exact;
 mod explode;
 mod explosions_past_cap;
@@ -16,14 +16,14 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use computation_budget::ComputationBudget;
 pub use cost::Cost;
-pub use distribution::{Distribution, decimal};
-pub use effort::Effort;
+pub use distribution::{Distribution, ratio_to_f64};
 pub use exact::Exact;
-use explosions_past_cap::Beyond;
+use explosions_past_cap::PastCapChance;
 pub use line::{LineOdds, Need, OddsSummary, line_odds};
-pub use sample::{SampleRefusal, sample};
-pub use table::{Table, ValueChance};
+pub use sample::{SampleRefusal, sample_odds};
+pub use table::{OddsTable, ValueChance};
 
 use super::notation::{Expression, Operator};
 
@@ -45,19 +45,19 @@ pub enum OddsRefusal {
 pub struct Odds {
     pub distribution: Distribution,
     /// The chance that a die would have exploded past its cap.
-    pub beyond_cap: Beyond,
+    pub beyond_cap: PastCapChance,
 }
 
 impl Odds {
-    fn of(distribution: Distribution) -> Self {
-        Self { distribution, beyond_cap: Beyond::never() }
+    fn from_distribution(distribution: Distribution) -> Self {
+        Self { distribution, beyond_cap: PastCapChance::zero() }
     }
 }
 
-pub fn odds(expression: &Expression, effort: &Effort) -> Result<Odds, OddsRefusal> {
+pub fn odds(expression: &Expression, effort: &ComputationBudget) -> Result<Odds, OddsRefusal> {
     match expression {
-        Expression::Number(number) => Ok(Odds::of(Distribution::certain(*number))),
-        Expression::Pool(pool) => pool::odds(pool, effort),
+        Expression::Number(number) => Ok(Odds::from_distribution(Distribution::constant(*number))),
+        Expression::Pool(pool) => pool::pool_odds(pool, effort),
         Expression::Labelled { inner, .. } => odds(inner, effort),
         Expression::Negative(inner) => {
             let inner = odds(inner, effort)?;
@@ -67,38 +67,38 @@ pub fn odds(expression: &Expression, effort: &Effort) -> Result<Odds, OddsRefusa
         Expression::Set(set) => {
             let items = set.items.iter().map(|item| odds(item, effort)).collect::<Result<Vec<_>, _>>()?;
             let distributions: Vec<&Distribution> = items.iter().map(|item| &item.distribution).collect();
-            let distribution = kept_dice::of_items(&distributions, set.keep, effort)?;
-            let beyond_cap = items.iter().fold(Beyond::never(), |any, item| any.or(&item.beyond_cap));
+            let distribution = kept_dice::odds_of_items(&distributions, set.keep, effort)?;
+            let beyond_cap = items.iter().fold(PastCapChance::zero(), |any, item| any.or(&item.beyond_cap));
             Ok(Odds { distribution, beyond_cap })
         }
         Expression::Binary { operator, left, right } => {
             let divisor = right;
             let (left, right) = (odds(left, effort)?, odds(right, effort)?);
             if *operator == Operator::Divide && right.distribution.weights().iter().any(|(value, _)| *value == 0) {
-                return Err(OddsRefusal::DivisionByZero { divisor: short(divisor) });
+                return Err(OddsRefusal::DivisionByZero { divisor: truncate_expression(divisor) });
             }
-            let distribution = binary(*operator, &left.distribution, &right.distribution, effort)?;
+            let distribution = binary_odds(*operator, &left.distribution, &right.distribution, effort)?;
             Ok(Odds { distribution, beyond_cap: left.beyond_cap.or(&right.beyond_cap) })
         }
     }
 }
 
-fn binary(
+fn binary_odds(
     operator: Operator,
     left: &Distribution,
     right: &Distribution,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<Distribution, OddsRefusal> {
     match operator {
-        Operator::Add => left.plus(right, effort),
-        Operator::Subtract => left.plus(&right.map(i64::checked_neg)?, effort),
+        Operator::Add => left.sum_with(right, effort),
+        Operator::Subtract => left.sum_with(&right.map(i64::checked_neg)?, effort),
         Operator::Multiply => left.combine(right, i64::checked_mul, effort),
         Operator::Divide => left.combine(right, checked_floor_division, effort),
     }
 }
 
 /// The expression as text for error messages, cut to `CHARS_MAX`.
-pub(crate) fn short(expression: &Expression) -> String {
+pub(crate) fn truncate_expression(expression: &Expression) -> String {
     const CHARS_MAX: usize = 40;
     let text = expression.to_string();
     match text.char_indices().nth(CHARS_MAX) {

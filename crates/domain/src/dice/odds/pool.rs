@@ -2,38 +2,41 @@
 
 use num_bigint::BigUint;
 
-use super::{Beyond, Cost, Distribution, Effort, Odds, OddsRefusal, explode, kept_dice};
+use super::{ComputationBudget, Cost, Distribution, Odds, OddsRefusal, PastCapChance, explode, kept_dice};
 use crate::dice::notation::{ExplodeKind, Pool};
 
 /// The most sides of a die whose odds are computed: each side is a row.
 const FACES_MAX: u32 = 100_000;
 
-pub(super) fn odds(pool: &Pool, effort: &Effort) -> Result<Odds, OddsRefusal> {
+pub(super) fn pool_odds(pool: &Pool, effort: &ComputationBudget) -> Result<Odds, OddsRefusal> {
     if pool.die.sides() > FACES_MAX {
         return Err(OddsRefusal::TooCostly(Cost::Sides { given: pool.die.sides(), most: FACES_MAX }));
     }
-    effort.keep(u64::from(pool.die.sides()), 1)?;
-    let die = Distribution::new(faces(pool));
-    let worth = |value: i64| pool.count_successes.map_or(value, |count| count.worth(value));
+    effort.charge_memory(u64::from(pool.die.sides()), 1)?;
+    let die = Distribution::new(face_weights(pool));
+    let worth = |value: i64| pool.count_successes.map_or(value, |count| count.score(value));
     let distribution = match (pool.explode, pool.keep) {
-        (None, None) => die.map(|value| Some(worth(value)))?.times(pool.count, effort)?,
-        (None, Some(kept)) => kept_dice::of_equal_dice(&die, pool.count, kept, worth, effort)?,
+        (None, None) => die.map(|value| Some(worth(value)))?.sum_of_copies(pool.count, effort)?,
+        (None, Some(kept)) => kept_dice::odds_of_equal_dice(&die, pool.count, kept, worth, effort)?,
         (Some(explode), kept) if explode.kind == ExplodeKind::Compound => {
-            let chain = explode::chain(&die, explode, &|value| value, effort)?;
+            let chain = explode::chain_distribution(&die, explode, &|value| value, effort)?;
             match kept {
-                None => chain.map(|value| Some(worth(value)))?.times(pool.count, effort)?,
-                Some(kept) => kept_dice::of_equal_dice(&chain, pool.count, kept, worth, effort)?,
+                None => chain.map(|value| Some(worth(value)))?.sum_of_copies(pool.count, effort)?,
+                Some(kept) => kept_dice::odds_of_equal_dice(&chain, pool.count, kept, worth, effort)?,
             }
         }
-        (Some(explode), None) => explode::sum(&die, explode, pool.count, &worth, effort)?,
-        (Some(explode), Some(kept)) => kept_dice::of_exploding_dice(&die, explode, pool.count, kept, worth, effort)?,
+        (Some(explode), None) => explode::sum_distribution(&die, explode, pool.count, &worth, effort)?,
+        (Some(explode), Some(kept)) => {
+            kept_dice::odds_of_exploding_dice(&die, explode, pool.count, kept, worth, effort)?
+        }
     };
-    let beyond_cap = pool.explode.map_or_else(Beyond::never, |explode| Beyond::of(&die, explode, pool.count));
+    let beyond_cap =
+        pool.explode.map_or_else(PastCapChance::zero, |explode| PastCapChance::from_dice(&die, explode, pool.count));
     Ok(Odds { distribution, beyond_cap })
 }
 
 /// The values of one die, rerolled and bounded, with their weights.
-fn faces(pool: &Pool) -> Vec<(i64, BigUint)> {
+fn face_weights(pool: &Pool) -> Vec<(i64, BigUint)> {
     let all = pool.die.lowest()..=pool.die.highest();
     let sides = u64::from(pool.die.sides());
     let is_rerolled = |face: i64| pool.reroll.is_some_and(|reroll| reroll.when.holds(face));

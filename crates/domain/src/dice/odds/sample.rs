@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 
-use super::line::reached;
-use super::{Distribution, Effort, Exact, LineOdds, OddsRefusal};
+use super::line::highest_met_difficulty;
+use super::{ComputationBudget, Distribution, Exact, LineOdds, OddsRefusal};
 use crate::dice::notation::{Comparison, Notation, Roll};
-use crate::dice::{DiceRefusal, Outcome, dice_in, throw};
+use crate::dice::{DiceRefusal, Outcome, count_dice, roll_notation};
 
 /// Fixed steps of rolling one line, without its dice.
 const LINE_STEPS: u64 = 400;
@@ -24,31 +24,31 @@ pub enum SampleRefusal {
 }
 
 /// Rolls the line `rolls` times. Fractions have the number of rolls as denominator; they are estimates.
-pub fn sample(
+pub fn sample_odds(
     notation: &Notation,
     rolls: u32,
     draw: &mut dyn FnMut(u32) -> u32,
-    effort: &Effort,
+    effort: &ComputationBudget,
 ) -> Result<LineOdds, SampleRefusal> {
     let roll = match &notation.roll {
         Roll::Repeat { roll, .. } => roll,
         roll => roll,
     };
     let notation = Notation { roll: roll.clone(), comment: None };
-    let steps = dice_in(roll).saturating_mul(DIE_STEPS).saturating_add(LINE_STEPS);
+    let steps = count_dice(roll).saturating_mul(DIE_STEPS).saturating_add(LINE_STEPS);
     let all = steps.saturating_mul(u64::from(rolls));
-    if !effort.affords(all) {
-        return Err(effort.too_long(all).into());
+    if !effort.can_afford(all) {
+        return Err(effort.too_many_steps(all).into());
     }
-    let mut counted = Counted::default();
+    let mut counted = SampleCounts::default();
     for _ in 0..rolls {
-        effort.spend(steps)?;
+        effort.charge_steps(steps)?;
         let mut drawn = 0_u64;
-        let results = throw(&notation, &mut |sides| {
+        let results = roll_notation(&notation, &mut |sides| {
             drawn += 1;
             draw(sides)
         })?;
-        effort.spend(drawn.saturating_sub(dice_in(roll)).saturating_mul(DIE_STEPS))?;
+        effort.charge_steps(drawn.saturating_sub(count_dice(roll)).saturating_mul(DIE_STEPS))?;
         for result in results {
             *counted.totals.entry(result.total).or_default() += 1;
             if let Some(against) = result.against {
@@ -56,17 +56,17 @@ pub fn sample(
                 *counted.margins.entry(result.total.saturating_sub(against)).or_default() += 1;
             }
             if let Some(duality) = result.duality {
-                *counted.reached.entry(reached(&duality)).or_default() += 1;
+                *counted.reached.entry(highest_met_difficulty(&duality)).or_default() += 1;
                 counted.outcomes.push(duality.outcome);
                 counted.met += u32::from(duality.meets_difficulty);
             }
         }
     }
-    Ok(counted.odds(roll, rolls))
+    Ok(counted.into_odds(roll, rolls))
 }
 
 #[derive(Default)]
-struct Counted {
+struct SampleCounts {
     totals: BTreeMap<i64, u32>,
     against: BTreeMap<i64, u32>,
     margins: BTreeMap<i64, u32>,
@@ -75,8 +75,8 @@ struct Counted {
     met: u32,
 }
 
-impl Counted {
-    fn odds(self, roll: &Roll, rolls: u32) -> LineOdds {
+impl SampleCounts {
+    fn into_odds(self, roll: &Roll, rolls: u32) -> LineOdds {
         let share = |count: u32| Exact::new(&count.into(), &rolls.into());
         let comparison = match roll {
             Roll::Check { comparison, .. } => Some(*comparison),
@@ -98,17 +98,17 @@ impl Counted {
         });
         LineOdds {
             outcomes: outcomes.collect(),
-            distribution: distribution(self.totals),
-            against: comparison.map(|_| distribution(self.against)),
+            distribution: distribution_from_counts(self.totals),
+            against: comparison.map(|_| distribution_from_counts(self.against)),
             success,
             tie,
             beyond_cap: None,
-            reached: matches!(roll, Roll::Duality(_)).then(|| distribution(self.reached)),
-            margin: comparison.map(|comparison| (comparison, distribution(self.margins))),
+            reached: matches!(roll, Roll::Duality(_)).then(|| distribution_from_counts(self.reached)),
+            margin: comparison.map(|comparison| (comparison, distribution_from_counts(self.margins))),
         }
     }
 }
 
-fn distribution(counts: BTreeMap<i64, u32>) -> Distribution {
+fn distribution_from_counts(counts: BTreeMap<i64, u32>) -> Distribution {
     Distribution::new(counts.into_iter().map(|(value, count)| (value, BigUint::from(count))))
 }

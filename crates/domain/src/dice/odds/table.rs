@@ -9,7 +9,7 @@ use super::{Distribution, Exact};
 
 /// Some values of a distribution.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct OddsTable {
     pub rows: Vec<ValueChance>,
     /// Whether requested values were left out.
     pub is_part: bool,
@@ -25,10 +25,10 @@ pub struct ValueChance {
 
 impl Distribution {
     /// At most `rows_max` rows: the first from `from` to `to`, or without both those around the median.
-    pub fn table(&self, from: Option<i64>, to: Option<i64>, rows_max: usize) -> Table {
+    pub fn table(&self, from: Option<i64>, to: Option<i64>, rows_max: usize) -> OddsTable {
         let is_asked = |value: i64| from.is_none_or(|from| value >= from) && to.is_none_or(|to| value <= to);
         let asked: Vec<&(i64, BigUint)> = self.weights().iter().filter(|(value, _)| is_asked(*value)).collect();
-        let begin = if from.is_some() || to.is_some() { 0 } else { self.middle(rows_max) };
+        let begin = if from.is_some() || to.is_some() { 0 } else { self.first_row_around_median(rows_max) };
         let mut below = self.weight_where(|value| asked.get(begin).is_some_and(|(first, _)| value < *first));
         let number = asked.len();
         let rows: Vec<ValueChance> = asked
@@ -36,18 +36,18 @@ impl Distribution {
             .skip(begin)
             .take(rows_max)
             .map(|(value, weight)| {
-                let at_least = Exact::new(&(self.whole() - &below), self.whole());
+                let at_least = Exact::new(&(self.total_weight() - &below), self.total_weight());
                 below += weight;
-                let at_most = Exact::new(&below, self.whole());
-                ValueChance { value: *value, exactly: Exact::new(weight, self.whole()), at_least, at_most }
+                let at_most = Exact::new(&below, self.total_weight());
+                ValueChance { value: *value, exactly: Exact::new(weight, self.total_weight()), at_least, at_most }
             })
             .collect();
-        Table { is_part: rows.len() < number, rows }
+        OddsTable { is_part: rows.len() < number, rows }
     }
 
     /// The index of the first row such that the median is in the middle of `rows_max` rows.
-    fn middle(&self, rows_max: usize) -> usize {
-        let (mut sum, half) = (BigUint::zero(), self.whole() / 2_u32);
+    fn first_row_around_median(&self, rows_max: usize) -> usize {
+        let (mut sum, half) = (BigUint::zero(), self.total_weight() / 2_u32);
         let median = self.weights().iter().position(|(_, weight)| {
             sum += weight;
             sum > half

@@ -8,21 +8,21 @@ use proptest::prelude::*;
 use super::*;
 use crate::dice::notation::tests::any_expression;
 use crate::dice::notation::{Dialect, Notation, Roll, parse};
-use crate::dice::{DiceRefusal, throw};
+use crate::dice::{DiceRefusal, roll_notation};
 
-fn expression(text: &str) -> Expression {
+fn parse_expression(text: &str) -> Expression {
     match parse(text, Dialect::Auto).unwrap().roll {
         Roll::Total(expression) => expression,
         other => panic!("{other} is not a total"),
     }
 }
 
-fn weigh(expression: &Expression) -> Result<Odds, OddsRefusal> {
-    odds(expression, &Effort::default())
+fn exact_odds(expression: &Expression) -> Result<Odds, OddsRefusal> {
+    odds(expression, &ComputationBudget::default())
 }
 
 fn distribution(text: &str) -> Distribution {
-    weigh(&expression(text)).unwrap().distribution
+    exact_odds(&parse_expression(text)).unwrap().distribution
 }
 
 fn fraction(weight: &BigUint, whole: &BigUint) -> String {
@@ -32,7 +32,7 @@ fn fraction(weight: &BigUint, whole: &BigUint) -> String {
 
 fn chance(text: &str, holds: impl Fn(i64) -> bool) -> String {
     let distribution = distribution(text);
-    fraction(&distribution.weight_where(holds), distribution.whole())
+    fraction(&distribution.weight_where(holds), distribution.total_weight())
 }
 
 /// Rolls an expression with every sequence of faces. `None` if there are too many.
@@ -48,7 +48,7 @@ fn enumerate(expression: &Expression) -> Option<Result<BTreeMap<i64, BigUint>, D
             return None;
         }
         let (mut asked, mut missing) = (Vec::new(), None);
-        let result = throw(&notation, &mut |sides| {
+        let result = roll_notation(&notation, &mut |sides| {
             let face = script.get(asked.len()).copied();
             asked.push(sides);
             if face.is_none() {
@@ -73,7 +73,7 @@ fn enumerate(expression: &Expression) -> Option<Result<BTreeMap<i64, BigUint>, D
     Some(Ok(weights))
 }
 
-fn reduced(weights: impl IntoIterator<Item = (i64, BigUint)>) -> Vec<(i64, String)> {
+fn reduce_weights(weights: impl IntoIterator<Item = (i64, BigUint)>) -> Vec<(i64, String)> {
     let weights: Vec<(i64, BigUint)> = weights.into_iter().collect();
     let whole: BigUint = weights.iter().map(|(_, weight)| weight).sum();
     weights.iter().map(|(value, weight)| (*value, fraction(weight, &whole))).collect()
@@ -85,11 +85,11 @@ proptest! {
     #[test]
     fn odds_are_what_enumeration_counts(expression in any_expression()) {
         let Some(counted) = enumerate(&expression) else { return Err(TestCaseError::reject("too many to enumerate")) };
-        match (counted, weigh(&expression)) {
+        match (counted, exact_odds(&expression)) {
             (Ok(counted), Ok(odds)) => {
                 let sum: BigUint = odds.distribution.weights().iter().map(|(_, weight)| weight).sum();
-                prop_assert_eq!(&sum, odds.distribution.whole());
-                prop_assert_eq!(reduced(odds.distribution.weights().to_vec()), reduced(counted), "{}", expression);
+                prop_assert_eq!(&sum, odds.distribution.total_weight());
+                prop_assert_eq!(reduce_weights(odds.distribution.weights().to_vec()), reduce_weights(counted), "{}", expression);
             }
             (Err(DiceRefusal::ExpressionDividesByZero { .. }), refused) => {
                 prop_assert!(matches!(refused, Err(OddsRefusal::DivisionByZero { .. })), "{}", expression);
@@ -120,8 +120,8 @@ fn known_values() {
 fn a_hundred_dice_sum_to_one() {
     let distribution = distribution("100d6");
     let sum: BigUint = distribution.weights().iter().map(|(_, weight)| weight).sum();
-    assert_eq!(&sum, distribution.whole());
-    assert_eq!(distribution.whole(), &BigUint::from(6_u32).pow(100));
+    assert_eq!(&sum, distribution.total_weight());
+    assert_eq!(distribution.total_weight(), &BigUint::from(6_u32).pow(100));
     assert_eq!((distribution.lowest(), distribution.highest()), (100, 600));
     assert_eq!(distribution.mean(), (350.into(), BigUint::one()));
     assert!((distribution.standard_deviation() - (100.0_f64 * 35.0 / 12.0).sqrt()).abs() < 1e-9);
@@ -129,14 +129,14 @@ fn a_hundred_dice_sum_to_one() {
 
 #[test]
 fn mass_beyond_the_cap_is_exact() {
-    let beyond = |text: &str| weigh(&expression(text)).unwrap().beyond_cap.chance();
+    let beyond = |text: &str| exact_odds(&parse_expression(text)).unwrap().beyond_cap.chance();
     let fraction = |text: &str| beyond(text).and_then(|chance| chance.fraction);
     assert_eq!(fraction("1d6x=6cap2").as_deref(), Some("1/216"));
     assert_eq!(fraction("2d6x=6cap1").as_deref(), Some("71/1296"));
     assert_eq!(beyond("3d6"), None);
     // The fraction is left out, the decimal is exact to its last digit.
-    let Expression::Pool(pool) = expression("1000d6x") else { panic!("a pool") };
-    let many = Beyond::of(&distribution("1d6"), pool.explode.unwrap(), pool.count).chance().unwrap();
+    let Expression::Pool(pool) = parse_expression("1000d6x") else { panic!("a pool") };
+    let many = PastCapChance::from_dice(&distribution("1d6"), pool.explode.unwrap(), pool.count).chance().unwrap();
     assert_eq!(many.fraction, None);
     assert!((many.decimal / (1_000.0 / 6_f64.powi(21)) - 1.0).abs() < 1e-9, "{}", many.decimal);
 }
@@ -144,13 +144,13 @@ fn mass_beyond_the_cap_is_exact() {
 #[test]
 fn what_costs_too_much_is_refused() {
     for text in ["1000d1000kh500", "1000d1000000", "{100d100,100d100,100d100}kh2", "20d20xkh10", "500d500*500d500"] {
-        assert!(matches!(weigh(&expression(text)), Err(OddsRefusal::TooCostly(_))), "{text}");
+        assert!(matches!(exact_odds(&parse_expression(text)), Err(OddsRefusal::TooCostly(_))), "{text}");
     }
 }
 
 #[test]
 fn a_refusal_names_the_estimate_and_the_limit() {
-    let refused = |text: &str| weigh(&expression(text)).unwrap_err().to_string();
+    let refused = |text: &str| exact_odds(&parse_expression(text)).unwrap_err().to_string();
     assert_eq!(
         refused("1d1000000"),
         "exact odds of this would need a row for each of 1,000,000 sides, and at most 100,000 are allowed"
@@ -168,7 +168,7 @@ fn a_refusal_names_the_estimate_and_the_limit() {
 #[test]
 fn a_chance_is_that_of_a_result_as_good_or_better() {
     let chance = |text: &str, total: i64, against: Option<i64>| {
-        let odds = line_odds(&parse(text, Dialect::Auto).unwrap().roll, &Effort::default()).unwrap();
+        let odds = line_odds(&parse(text, Dialect::Auto).unwrap().roll, &ComputationBudget::default()).unwrap();
         let result = crate::dice::RollResult { total, success: None, against, duality: None, pools: Vec::new() };
         odds.chance_of(&result).fraction.unwrap()
     };
@@ -186,7 +186,8 @@ fn a_chance_is_that_of_a_result_as_good_or_better() {
 
 #[test]
 fn a_difficulty_for_a_duality_roll_counts_its_critical_successes() {
-    let odds = |text: &str| line_odds(&parse(text, Dialect::Auto).unwrap().roll, &Effort::default()).unwrap();
+    let odds =
+        |text: &str| line_odds(&parse(text, Dialect::Auto).unwrap().roll, &ComputationBudget::default()).unwrap();
     let need = odds("duality(+2)").need(0.5).unwrap();
     let at = |difficulty: i64| odds(&format!("duality(+2, dc {difficulty})")).success.unwrap();
     assert_eq!(at(need.difficulty.unwrap()), need.chance);
@@ -202,7 +203,10 @@ fn work_ends_when_it_is_given_up() {
         asked.set(asked.get() + 1);
         asked.get() > 10
     };
-    assert_eq!(odds(&expression("500d20"), &Effort::until(&is_given_up)), Err(OddsRefusal::GivenUp));
+    assert_eq!(
+        odds(&parse_expression("500d20"), &ComputationBudget::with_cancellation(&is_given_up)),
+        Err(OddsRefusal::GivenUp)
+    );
     assert_eq!(asked.get(), 11);
 }
 
@@ -211,8 +215,8 @@ fn work_ends_when_it_is_given_up() {
 fn many_parts_are_not_many_efforts() {
     let part = "500d20";
     let sum = vec![part; 60].join("+");
-    assert!(weigh(&expression(part)).is_ok());
-    assert!(matches!(weigh(&expression(&sum)), Err(OddsRefusal::TooCostly(_))));
+    assert!(exact_odds(&parse_expression(part)).is_ok());
+    assert!(matches!(exact_odds(&parse_expression(&sum)), Err(OddsRefusal::TooCostly(_))));
 }
 
 #[test]
@@ -223,7 +227,7 @@ fn a_sample_has_all_that_odds_have() {
         faces % sides + 1
     };
     let sampled = |text: &str, draw: &mut dyn FnMut(u32) -> u32| {
-        sample(&parse(text, Dialect::Auto).unwrap(), 144, draw, &Effort::default()).unwrap()
+        sample_odds(&parse(text, Dialect::Auto).unwrap(), 144, draw, &ComputationBudget::default()).unwrap()
     };
     let check = sampled("1d6 >= 4", &mut draw);
     assert_eq!(check.success.unwrap().fraction.as_deref(), Some("1/2"));
@@ -231,7 +235,7 @@ fn a_sample_has_all_that_odds_have() {
     assert!(duality.success.is_some() && !duality.outcomes.is_empty());
     let versus = sampled("1d6 vs 1d6", &mut draw);
     assert!(versus.tie.is_some() && versus.against.is_some());
-    assert_eq!(sampled("3x(1d4)", &mut draw).distribution.whole(), &BigUint::from(144_u32));
+    assert_eq!(sampled("3x(1d4)", &mut draw).distribution.total_weight(), &BigUint::from(144_u32));
 }
 
 /// Together these expressions use every modifier.
@@ -291,13 +295,13 @@ const EXPRESSIONS: [&str; 52] = [
 ];
 
 /// Rolls of each; a longer run sets `SKALD_CHI_ROLLS`.
-fn rolls() -> u32 {
+fn roll_count() -> u32 {
     std::env::var("SKALD_CHI_ROLLS").ok().and_then(|rolls| rolls.parse().ok()).unwrap_or(4_000)
 }
 
 #[test]
 fn what_is_rolled_is_what_was_weighed() {
-    let rolls = rolls();
+    let rolls = roll_count();
     for (at, text) in EXPRESSIONS.into_iter().enumerate() {
         let notation = parse(text, Dialect::Auto).unwrap();
         let expected = distribution(text);
@@ -306,7 +310,7 @@ fn what_is_rolled_is_what_was_weighed() {
         let mut randomness = crate::dice::Randomness::new(request, [0; 32]).unwrap();
         let mut counts = BTreeMap::<i64, u32>::new();
         for _ in 0..rolls {
-            let total = throw(&notation, &mut |sides| randomness.die(sides)).unwrap()[0].total;
+            let total = roll_notation(&notation, &mut |sides| randomness.roll_die(sides)).unwrap()[0].total;
             *counts.entry(total).or_default() += 1;
         }
         assert!(counts.keys().all(|total| expected.weights().iter().any(|(value, _)| value == total)), "{text}");
@@ -314,7 +318,7 @@ fn what_is_rolled_is_what_was_weighed() {
         let (mut chi_square, mut degrees) = (0.0, -1.0_f64);
         let (mut rare_expected, mut rare_counted) = (0.0, 0.0);
         for (value, weight) in expected.weights() {
-            let often = decimal(weight, expected.whole()) * f64::from(rolls);
+            let often = ratio_to_f64(weight, expected.total_weight()) * f64::from(rolls);
             let counted = f64::from(counts.get(value).copied().unwrap_or_default());
             if often < 5.0 {
                 rare_expected += often;

@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checker;
 use crate::gate::finding::Rule;
-use crate::gate::process::{Transition, admits};
+use crate::gate::process::{Transition, is_role_allowed};
 
 pub(super) fn check(checker: &mut Checker<'_>) {
-    reachable(checker);
-    endings(checker);
-    shadows(checker);
-    unguarded(checker);
+    check_reachable(checker);
+    check_final_states(checker);
+    check_shadowed(checker);
+    check_required_artifacts(checker);
 }
 
 /// The states that can be reached along the edges, including the start; guards and roles are ignored.
-pub(super) fn reach<'a>(
+pub(super) fn reachable_states<'a>(
     next: &BTreeMap<&'a str, Vec<&'a str>>,
     from: impl IntoIterator<Item = &'a str>,
 ) -> BTreeSet<&'a str> {
@@ -37,9 +37,9 @@ pub(super) fn edges<'a>(checker: &Checker<'a>, is_backwards: bool) -> BTreeMap<&
     edges
 }
 
-fn reachable(checker: &mut Checker<'_>) {
+fn check_reachable(checker: &mut Checker<'_>) {
     let process = checker.process;
-    let reached = reach(&edges(checker, false), [process.initial_state.as_str()]);
+    let reached = reachable_states(&edges(checker, false), [process.initial_state.as_str()]);
     for (index, state) in process.states.iter().enumerate() {
         if !reached.contains(state.name.as_str()) {
             let message = format!("no way leads from {:?} to {:?}", process.initial_state, state.name);
@@ -49,7 +49,7 @@ fn reachable(checker: &mut Checker<'_>) {
     }
 }
 
-fn endings(checker: &mut Checker<'_>) {
+fn check_final_states(checker: &mut Checker<'_>) {
     let process = checker.process;
     let finals: Vec<&str> =
         process.states.iter().filter(|state| state.is_final).map(|state| state.name.as_str()).collect();
@@ -58,7 +58,7 @@ fn endings(checker: &mut Checker<'_>) {
         checker.report(Rule::NoFinalState, "/states", message, "write is_final: true on the states that end a run");
         return;
     }
-    let ending = reach(&edges(checker, true), finals);
+    let ending = reachable_states(&edges(checker, true), finals);
     for (index, state) in process.states.iter().enumerate() {
         let path = format!("/states/{index}/name");
         let is_left = process.transitions.iter().any(|transition| transition.from == state.name);
@@ -76,12 +76,12 @@ fn endings(checker: &mut Checker<'_>) {
 }
 
 /// Reports transitions that are never taken because an earlier one always is.
-fn shadows(checker: &mut Checker<'_>) {
+fn check_shadowed(checker: &mut Checker<'_>) {
     let process = checker.process;
     let covers = |earlier: &Transition, later: &Transition| match (&earlier.allowed_roles, &later.allowed_roles) {
         (None, _) => true,
-        (Some(earlier), Some(later)) => later.iter().all(|role| admits(earlier, role)),
-        (Some(earlier), None) => admits(earlier, "*"),
+        (Some(earlier), Some(later)) => later.iter().all(|role| is_role_allowed(earlier, role)),
+        (Some(earlier), None) => is_role_allowed(earlier, "*"),
     };
     for (index, later) in process.transitions.iter().enumerate() {
         let is_same = |earlier: &&Transition| {
@@ -105,12 +105,12 @@ fn shadows(checker: &mut Checker<'_>) {
 }
 
 /// Reports required artifacts that no guard asks for: `required_artifacts` is shown to the agent, but not enforced.
-fn unguarded(checker: &mut Checker<'_>) {
+fn check_required_artifacts(checker: &mut Checker<'_>) {
     let process = checker.process;
     for (index, state) in process.states.iter().enumerate().filter(|(_, state)| !state.is_final) {
         for (place, name) in state.required_artifacts.iter().enumerate() {
             let leaving = process.transitions_from(&state.name).filter_map(|transition| transition.guard.as_deref());
-            let asked = process.guards_behind(leaving);
+            let asked = process.referenced_guards(leaving);
             if !asked.values().any(|guard| guard.artifact_types().iter().any(|(_, asked)| asked == name)) {
                 let message = format!("{name:?} is shown as required in {:?}, but no guard asks for it", state.name);
                 let path = format!("/states/{index}/required_artifacts/{place}");

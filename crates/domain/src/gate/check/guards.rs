@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checker;
-use crate::gate::finding::{Rule, instead, join};
+use crate::gate::finding::{Rule, join_pointer, suggest_word};
 use crate::gate::guard::{Counter, Test};
 use crate::gate::process::OnGuardFail;
 use crate::limits;
 
 pub(super) fn check(checker: &mut Checker<'_>) {
-    references(checker);
-    depths(checker);
-    tests(checker);
-    unused(checker);
+    check_references(checker);
+    check_cycles_and_depth(checker);
+    check_tests(checker);
+    check_unused(checker);
     for (index, transition) in checker.process.transitions.iter().enumerate() {
         if transition.guard.is_none() && transition.on_guard_fail == OnGuardFail::Record {
             let path = format!("/transitions/{index}/on_guard_fail");
@@ -22,32 +22,38 @@ pub(super) fn check(checker: &mut Checker<'_>) {
     }
 }
 
-fn references(checker: &mut Checker<'_>) {
+fn check_references(checker: &mut Checker<'_>) {
     let process = checker.process;
     let known: Vec<&str> = process.guards.keys().map(String::as_str).collect();
     let of_transitions = process.transitions.iter().enumerate().filter_map(|(index, transition)| {
         transition.guard.as_deref().map(|guard| (format!("/transitions/{index}/guard"), guard))
     });
     let of_guards = process.guards.iter().flat_map(|(name, guard)| {
-        guard.named().into_iter().map(move |(path, named)| (format!("{}{path}", join("/guards", name)), named))
+        guard
+            .referenced_names()
+            .into_iter()
+            .map(move |(path, named)| (format!("{}{path}", join_pointer("/guards", name)), named))
     });
     for (path, name) in of_transitions.chain(of_guards).collect::<Vec<_>>() {
         if !process.guards.contains_key(name) && !checker.is_full() {
             let message = format!("there is no guard {name:?}");
-            checker.report(Rule::InvalidGuardReference, &path, message, instead(name, &known));
+            checker.report(Rule::InvalidGuardReference, &path, message, suggest_word(name, &known));
         }
     }
 }
 
 /// Reports guards that refer to each other in a cycle or are nested too deeply. A topological sort without recursion,
 /// so that a long chain cannot overflow the stack.
-fn depths(checker: &mut Checker<'_>) {
+fn check_cycles_and_depth(checker: &mut Checker<'_>) {
     let process = checker.process;
     let mut named_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut waits_for: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, guard) in &process.guards {
-        let known =
-            guard.named().into_iter().map(|(_, named)| named).filter(|named| process.guards.contains_key(*named));
+        let known = guard
+            .referenced_names()
+            .into_iter()
+            .map(|(_, named)| named)
+            .filter(|named| process.guards.contains_key(*named));
         let known: BTreeSet<&str> = known.collect();
         waits_for.insert(name, known.len());
         for named in known {
@@ -63,7 +69,7 @@ fn depths(checker: &mut Checker<'_>) {
             waits_for.remove(name);
             if depth > limits::PROCESS_DEPTH_MAX {
                 let message = format!("guards name each other at most {} deep", limits::PROCESS_DEPTH_MAX);
-                checker.report(Rule::TooDeep, &join("/guards", name), message, "write fewer steps");
+                checker.report(Rule::TooDeep, &join_pointer("/guards", name), message, "write fewer steps");
             }
             for waiting in named_by.get(name).into_iter().flatten() {
                 if let Some(count) = waits_for.get_mut(waiting) {
@@ -76,25 +82,30 @@ fn depths(checker: &mut Checker<'_>) {
     }
     for name in waits_for.into_keys() {
         let message = format!("guard {name:?} leads back to itself, or to a circle of guards");
-        checker.report(Rule::GuardCycle, &join("/guards", name), message, "let one of them name no other guard");
+        checker.report(
+            Rule::GuardCycle,
+            &join_pointer("/guards", name),
+            message,
+            "let one of them name no other guard",
+        );
     }
 }
 
-fn tests(checker: &mut Checker<'_>) {
+fn check_tests(checker: &mut Checker<'_>) {
     let process = checker.process;
     let artifacts: Vec<&str> = process.artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
     let states: Vec<&str> = process.states.iter().map(|state| state.name.as_str()).collect();
     let events: Vec<&str> = process.events.iter().map(|event| event.name.as_str()).collect();
     for (name, guard) in &process.guards {
-        let path = join("/guards", name);
+        let path = join_pointer("/guards", name);
         for (below, artifact_type) in guard.artifact_types() {
             if !artifacts.contains(&artifact_type) {
                 let message = format!("there is no artifact type {artifact_type:?}");
-                let hint = instead(artifact_type, &artifacts);
+                let hint = suggest_word(artifact_type, &artifacts);
                 checker.report(Rule::InvalidGuardArtifactType, &format!("{path}{below}"), message, hint);
             }
         }
-        for (below, guard) in guard.written() {
+        for (below, guard) in guard.inline_guards() {
             let path = format!("{path}{below}");
             match &guard.test {
                 Test::ArtifactCount { min_count: 0, .. } => {
@@ -113,8 +124,8 @@ fn tests(checker: &mut Checker<'_>) {
                         Counter::Visits => ("state", &states),
                     };
                     if !known.contains(&of.as_str()) {
-                        let message = format!("{} counts by {thing}, there is no {thing} {of:?}", counter.word());
-                        let hint = instead(of, known);
+                        let message = format!("{} counts by {thing}, there is no {thing} {of:?}", counter.as_str());
+                        let hint = suggest_word(of, known);
                         checker.report(Rule::InvalidGuardCounter, &format!("{path}/of"), message, hint);
                     }
                 }
@@ -124,11 +135,17 @@ fn tests(checker: &mut Checker<'_>) {
     }
 }
 
-fn unused(checker: &mut Checker<'_>) {
+fn check_unused(checker: &mut Checker<'_>) {
     let process = checker.process;
-    let used = process.guards_behind(process.transitions.iter().filter_map(|transition| transition.guard.as_deref()));
+    let used =
+        process.referenced_guards(process.transitions.iter().filter_map(|transition| transition.guard.as_deref()));
     for name in process.guards.keys().filter(|name| !used.contains_key(name.as_str())) {
         let message = format!("no transition has the guard {name:?}");
-        checker.report(Rule::UnusedGuard, &join("/guards", name), message, "put it on a transition, or remove it");
+        checker.report(
+            Rule::UnusedGuard,
+            &join_pointer("/guards", name),
+            message,
+            "put it on a transition, or remove it",
+        );
     }
 }

@@ -6,40 +6,41 @@
 use std::collections::BTreeSet;
 
 use super::Checker;
-use super::graph::{edges, reach};
+use super::graph::{edges, reachable_states};
 use crate::gate::finding::Rule;
 use crate::gate::process::{EventKind, OVERRIDE_GUARD, OnGuardFail, Process, Setting};
 use crate::gate::schema::Schema;
 
 /// Events that one finding names.
-const EVENTS_TOLD_MAX: usize = 5;
+const EVENTS_LISTED_MAX: usize = 5;
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     let process = checker.process;
-    let set = Settable::of(process);
+    let set = SettableVariables::from_process(process);
     let backwards = edges(checker, true);
     for (index, state) in process.states.iter().enumerate() {
-        let shown: BTreeSet<&str> = state.variables().collect();
+        let shown: BTreeSet<&str> = state.prompt_variables().collect();
         if shown.is_empty() {
             continue;
         }
         let path = format!("/states/{index}/prompt");
-        let leading = leading(process, &set.open, &reach(&backwards, [state.name.as_str()]));
+        let leading = events_leading_to(process, &set.open, &reachable_states(&backwards, [state.name.as_str()]));
         for variable in shown {
             if checker.is_full() {
                 return;
             }
-            if !set.can_be(process, variable) {
+            if !set.can_set(process, variable) {
                 let message = format!("this prompt shows {{context.{variable}}}, which nothing ever sets");
                 let hint = "correct the name, or set it in initial_context or by the `sets` of an event";
                 checker.report(Rule::VariableNeverSet, &path, message, hint);
                 continue;
             }
-            let unnamed = leading.iter().filter(|event| process.sets_unnamed(event, variable));
-            let mut who: Vec<String> = unnamed.take(EVENTS_TOLD_MAX).map(|event| format!("{:?}", event.name)).collect();
+            let unnamed = leading.iter().filter(|event| process.can_set_unnamed(event, variable));
+            let mut who: Vec<String> =
+                unnamed.take(EVENTS_LISTED_MAX).map(|event| format!("{:?}", event.name)).collect();
             let is_begun_with = process.initial_context.contains_key(variable)
-                || process.context_schema.as_ref().is_some_and(|schema| schema.names(variable));
-            if process.sets.is_none() && !is_begun_with && process.creation_sets(variable) == Setting::Set {
+                || process.context_schema.as_ref().is_some_and(|schema| schema.has_property(variable));
+            if process.sets.is_none() && !is_begun_with && process.creation_setting(variable) == Setting::Set {
                 who.insert(0, "whoever creates a run".to_owned());
             }
             if !who.is_empty() {
@@ -55,7 +56,7 @@ pub(super) fn check(checker: &mut Checker<'_>) {
 }
 
 /// The open events after which a run may reach one of these states.
-fn leading<'a>(process: &'a Process, open: &[&'a EventKind], states: &BTreeSet<&str>) -> Vec<&'a EventKind> {
+fn events_leading_to<'a>(process: &'a Process, open: &[&'a EventKind], states: &BTreeSet<&str>) -> Vec<&'a EventKind> {
     let mut leads: BTreeSet<&str> = BTreeSet::new();
     for transition in process.transitions.iter().filter(|transition| !process.is_final(&transition.from)) {
         let stays = transition.on_guard_fail == OnGuardFail::Record && states.contains(transition.from.as_str());
@@ -67,20 +68,20 @@ fn leading<'a>(process: &'a Process, open: &[&'a EventKind], states: &BTreeSet<&
 }
 
 /// The context variables that can be set.
-struct Settable<'a> {
+struct SettableVariables<'a> {
     /// Variables that some `sets` or payload schema names.
     named: BTreeSet<&'a str>,
     /// Events that can set variables that they do not name.
     open: Vec<&'a EventKind>,
 }
 
-impl<'a> Settable<'a> {
-    fn of(process: &'a Process) -> Self {
+impl<'a> SettableVariables<'a> {
+    fn from_process(process: &'a Process) -> Self {
         let mut named: BTreeSet<&str> = process.sets.iter().flatten().map(String::as_str).collect();
         for event in &process.events {
             match (&event.sets, &event.payload_schema) {
                 (Some(sets), _) => named.extend(sets.iter().map(String::as_str)),
-                (None, Some(schema)) => named.extend(schema.properties()),
+                (None, Some(schema)) => named.extend(schema.property_names()),
                 (None, None) => {}
             }
         }
@@ -91,7 +92,7 @@ impl<'a> Settable<'a> {
         Self { named, open: process.events.iter().filter(is_open).collect() }
     }
 
-    fn can_be(&self, process: &Process, variable: &str) -> bool {
+    fn can_set(&self, process: &Process, variable: &str) -> bool {
         let is_open = !self.open.is_empty() || process.sets.is_none();
         process.initial_context.contains_key(variable)
             || self.named.contains(variable)

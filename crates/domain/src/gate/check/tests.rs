@@ -23,7 +23,7 @@ roles:
   - {name: human, allowed_events: [back, approve], can_approve: true}
 "#;
 
-fn findings(from: &str, to: &str) -> Vec<Finding> {
+fn findings_after(from: &str, to: &str) -> Vec<Finding> {
     assert!(SOUND.contains(from), "{from}");
     load(&SOUND.replacen(from, to, 1)).findings
 }
@@ -150,7 +150,7 @@ const CASES: &[Case] = &[
 fn each_mistake_is_found_at_its_place() {
     for (from, to, rule, path, text) in CASES {
         let source = SOUND.replacen(from, to, 1);
-        let found = findings(from, to);
+        let found = findings_after(from, to);
         let finding = found.iter().find(|finding| finding.code == *rule && finding.path == *path);
         let finding = finding.unwrap_or_else(|| panic!("{to}: {rule:?} at {path} is not in {found:#?}"));
         let line = source.lines().nth(finding.line - 1).unwrap();
@@ -164,7 +164,7 @@ fn each_mistake_is_found_at_its_place() {
 fn a_variable_that_an_expression_reads_is_set_by_something() {
     let found = |expression: &str| {
         let guard = format!("guards:\n  x: {{not: {{type: cel, expression: '{expression}'}}}}\n");
-        let found = findings("guards:\n", &guard).into_iter();
+        let found = findings_after("guards:\n", &guard).into_iter();
         found.filter(|finding| finding.code == Rule::VariableNeverSet).collect::<Vec<_>>()
     };
     let lost = found("has(context.lost) && context.mode == \"x\"");
@@ -177,7 +177,7 @@ fn a_variable_that_an_expression_reads_is_set_by_something() {
 }
 
 /// The findings after `b` gets this prompt and some texts are replaced.
-fn of_prompts(prompt: &str, changes: &[(&str, &str)]) -> Vec<String> {
+fn prompt_findings(prompt: &str, changes: &[(&str, &str)]) -> Vec<String> {
     let mut source = SOUND.replace("{name: b, ", &format!("{{name: b, prompt: '{prompt}', "));
     for (from, to) in changes {
         assert!(source.contains(from), "{from}");
@@ -195,18 +195,18 @@ fn what_a_prompt_shows_is_written_only_by_events_that_name_it() {
     let open = |who: &str| {
         vec![format!("VARIABLE_OPEN: this prompt shows {{context.mood}}, and {who} can write anything there")]
     };
-    assert_eq!(of_prompts("{context.mood}", &[]), open("\"go\", \"back\""), "approve leads only to the end");
+    assert_eq!(prompt_findings("{context.mood}", &[]), open("\"go\", \"back\""), "approve leads only to the end");
     let (go, back) = ("{name: go, allowed_roles: [agent]", "{name: back, allowed_roles: [\"*\"]");
     let sets = |event: &str, what: &str| format!("{event}, {what}");
     let closed = sets(back, "sets: []");
     for named in ["sets: [mood]", "payload_schema: {properties: {mood: {type: string}}}"] {
-        assert_eq!(of_prompts("{context.mood}", &[(go, &sets(go, named)), (back, &closed)]), [""; 0], "{named}");
+        assert_eq!(prompt_findings("{context.mood}", &[(go, &sets(go, named)), (back, &closed)]), [""; 0], "{named}");
     }
     let other = sets(go, "payload_schema: {properties: {note: {type: string}}}");
-    assert_eq!(of_prompts("{context.mood}", &[(go, &other), (back, &closed)]), open("\"go\""));
+    assert_eq!(prompt_findings("{context.mood}", &[(go, &other), (back, &closed)]), open("\"go\""));
     let shut = sets(go, "payload_schema: {properties: {mood: {type: string}}, additionalProperties: false}");
-    assert_eq!(of_prompts("{context.mood}", &[(go, &shut), (back, &closed)]), [""; 0]);
-    assert_eq!(of_prompts("{context.mode}", &[]), [""; 0], "a guard reads it");
+    assert_eq!(prompt_findings("{context.mood}", &[(go, &shut), (back, &closed)]), [""; 0]);
+    assert_eq!(prompt_findings("{context.mode}", &[]), [""; 0], "a guard reads it");
     let by_creation = [
         (go, &*sets(go, "sets: [mood]")),
         (back, &closed),
@@ -214,7 +214,7 @@ fn what_a_prompt_shows_is_written_only_by_events_that_name_it() {
         // Avoids another finding, for a guard that reads a variable that nothing sets.
         ("variable: mode, condition: equals, value: x", "variable: done, condition: not_exists"),
     ];
-    assert_eq!(of_prompts("{context.mood}", &by_creation), open("whoever creates a run"));
+    assert_eq!(prompt_findings("{context.mood}", &by_creation), open("whoever creates a run"));
 }
 
 #[test]
@@ -223,12 +223,12 @@ fn a_prompt_that_shows_what_nothing_sets_is_found() {
     let approve = "{name: approve, allowed_roles: [human]";
     let none = [go, back, approve].map(|event| (event, format!("{event}, sets: []")));
     let none = none.each_ref().map(|(from, to)| (*from, to.as_str()));
-    let found = of_prompts("{context.mood} {context.mode} {context.mood", &none);
+    let found = prompt_findings("{context.mood} {context.mode} {context.mood", &none);
     assert_eq!(found, ["VARIABLE_NEVER_SET: this prompt shows {context.mood}, which nothing ever sets"]);
 }
 
 /// The findings of a valid process with this graph.
-fn graph(states: &str, transitions: &str) -> Vec<(Rule, String)> {
+fn graph_findings(states: &str, transitions: &str) -> Vec<(Rule, String)> {
     let source = format!(
         "process: {{id: p, version: '1', name: P, initial_state: a}}\nstates: {states}\n\
          events: [{{name: go, allowed_roles: ['*']}}, {{name: on, allowed_roles: ['*']}}]\ntransitions:\n{transitions}"
@@ -240,9 +240,9 @@ fn graph(states: &str, transitions: &str) -> Vec<(Rule, String)> {
 fn states_without_a_way_out_are_found() {
     let states = "[{name: a}, {name: stuck}, {name: end, is_final: true}]";
     let ways = "  - {from: a, event: go, to: end}\n  - {from: a, event: on, to: stuck}\n";
-    assert_eq!(graph(states, ways), [(Rule::DeadEnd, "/states/1/name".to_owned())]);
+    assert_eq!(graph_findings(states, ways), [(Rule::DeadEnd, "/states/1/name".to_owned())]);
     let circle = format!("{ways}  - {{from: stuck, event: go, to: stuck}}\n");
-    assert_eq!(graph(states, &circle), [(Rule::NoWayToFinal, "/states/1/name".to_owned())]);
+    assert_eq!(graph_findings(states, &circle), [(Rule::NoWayToFinal, "/states/1/name".to_owned())]);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn what_lies_behind_a_final_state_is_not_reached() {
     let states = "[{name: a}, {name: b}, {name: end, is_final: true}]";
     let ways =
         "  - {from: a, event: go, to: end}\n  - {from: end, event: on, to: b}\n  - {from: b, event: on, to: end}\n";
-    let found = graph(states, ways);
+    let found = graph_findings(states, ways);
     assert_eq!(
         found,
         [(Rule::UnreachableState, "/states/1/name".to_owned()), (Rule::FinalStateLeft, "/states/2/name".to_owned())]
@@ -264,13 +264,13 @@ fn guards_that_name_each_other_without_end_are_found_without_recursion() {
         for number in 1..length {
             writeln!(guards, "  g{number}: {{not: g{}}}", number - 1).unwrap();
         }
-        findings("guards:\n", &format!("guards:\n{guards}"))
+        findings_after("guards:\n", &format!("guards:\n{guards}"))
     };
     assert!(!chain(32).iter().any(|finding| finding.code == Rule::TooDeep));
     assert!(chain(33).iter().any(|finding| finding.code == Rule::TooDeep));
     assert!(chain(3_000).iter().any(|finding| finding.code == Rule::TooDeep));
     let circle = "guards:\n  x: {not: y}\n  y: {any: [z, noted]}\n  z: {all: [noted, x]}\n";
-    let found = findings("guards:\n", circle);
+    let found = findings_after("guards:\n", circle);
     assert_eq!(found.iter().filter(|finding| finding.code == Rule::GuardCycle).count(), 3);
 }
 

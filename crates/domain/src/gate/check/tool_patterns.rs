@@ -3,7 +3,7 @@
 
 use super::Checker;
 use super::wide_programs::{Reach, WIDE_PROGRAMS, WideProgram};
-use crate::gate::finding::{Rule, short};
+use crate::gate::finding::{Rule, shorten};
 use crate::gate::process::ToolPermissions;
 use skald_tool_calls::shell::{self, ShellCommand};
 
@@ -15,9 +15,9 @@ pub(super) fn check(checker: &mut Checker<'_>) {
     for (state, permissions) in process.states.iter().enumerate() {
         let allowed = permissions.tool_permissions.iter().flat_map(|permissions| &permissions.allowed);
         for (place, pattern) in allowed.enumerate() {
-            let Some(why) = reason(pattern) else { continue };
+            let Some(why) = too_wide_reason(pattern) else { continue };
             let path = format!("/states/{state}/tool_permissions/allowed/{place}");
-            let message = format!("{:?} lets a shell through: {why}", short(pattern));
+            let message = format!("{:?} lets a shell through: {why}", shorten(pattern));
             let hint = "allow only what the state needs, as in Bash(git diff *); if a whole shell is meant, write Bash";
             checker.report(Rule::ToolPatternTooWide, &path, message, hint);
         }
@@ -25,16 +25,16 @@ pub(super) fn check(checker: &mut Checker<'_>) {
 }
 
 /// Why a pattern allows any shell command, if it does.
-fn reason(pattern: &str) -> Option<&'static str> {
-    let (tool, argument) = ToolPermissions::name_and_argument(pattern);
+fn too_wide_reason(pattern: &str) -> Option<&'static str> {
+    let (tool, argument) = ToolPermissions::split_pattern(pattern);
     let tool = tool.to_lowercase();
     if !tool.contains('*') && !SHELL_TOOLS.iter().any(|name| tool.contains(name)) {
         return None;
     }
-    ToolPermissions::argument_forms(argument?).iter().find_map(|argument| reason_of_argument(argument))
+    ToolPermissions::expand_argument(argument?).iter().find_map(|argument| argument_reason(argument))
 }
 
-fn reason_of_argument(argument: &str) -> Option<&'static str> {
+fn argument_reason(argument: &str) -> Option<&'static str> {
     let (literal, _) = argument.split_once('*')?;
     let line = shell::read(literal);
     // Whether the `*` begins a new word.
@@ -42,11 +42,11 @@ fn reason_of_argument(argument: &str) -> Option<&'static str> {
     match line.commands.last().filter(|command| !command.words.is_empty()) {
         None if literal.contains('/') => None,
         None => Some("it is any program"),
-        Some(command) => reason_of_command(command, is_whole),
+        Some(command) => command_reason(command, is_whole),
     }
 }
 
-fn reason_of_command(command: &ShellCommand, is_whole: bool) -> Option<&'static str> {
+fn command_reason(command: &ShellCommand, is_whole: bool) -> Option<&'static str> {
     let program = command.program()?;
     if command.words.len() == 1 && !is_whole {
         let begins = |wide: &&WideProgram| wide.names.iter().any(|name| name.starts_with(&program));
@@ -55,9 +55,9 @@ fn reason_of_command(command: &ShellCommand, is_whole: bool) -> Option<&'static 
     let inner = command.inner.iter().filter_map(|inner| inner.line.as_ref()?.commands.last());
     let inner: Vec<&ShellCommand> = inner.filter(|inner| !inner.words.is_empty()).collect();
     if let Some(inner) = inner.last() {
-        return reason_of_command(inner, is_whole);
+        return command_reason(inner, is_whole);
     }
-    let at = command.first_argument_at()?;
+    let at = command.first_argument_index()?;
     let argument = command.words.get(at).map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
     let is_whole = is_whole || at + 1 < command.words.len();
     let is_wide = |wide: &&WideProgram| {
@@ -121,7 +121,7 @@ mod tests {
             "*(git *)",
             "mcp__my_shell__run(git *)",
         ] {
-            assert!(reason(pattern).is_some(), "{pattern}");
+            assert!(too_wide_reason(pattern).is_some(), "{pattern}");
         }
         for pattern in [
             "Bash",
@@ -150,7 +150,7 @@ mod tests {
             "*(src/*)",
             "WebFetch(https://*)",
         ] {
-            assert_eq!(reason(pattern), None, "{pattern}");
+            assert_eq!(too_wide_reason(pattern), None, "{pattern}");
         }
     }
 }

@@ -2,20 +2,20 @@
 //! also read an initial value that nothing changes.
 
 use super::Checker;
-use crate::gate::finding::{Rule, join};
+use crate::gate::finding::{Rule, join_pointer};
 use crate::gate::guard::{ContextTest, Test};
-use crate::gate::process::{Reads, Setting};
+use crate::gate::process::{ReadVariables, Setting};
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     let process = checker.process;
     let is_set = |variable: &str| {
-        process.creation_sets(variable) == Setting::Set
-            || process.events.iter().any(|event| process.event_sets(event, variable) == Setting::Set)
+        process.creation_setting(variable) == Setting::Set
+            || process.events.iter().any(|event| process.event_setting(event, variable) == Setting::Set)
     };
     let hint = "name it in `sets` or in the payload_schema of the event that sets it, or in the process's `sets`";
     for (name, guard) in &process.guards {
-        for (below, guard) in guard.written() {
-            let path = format!("{}{below}", join("/guards", name));
+        for (below, guard) in guard.inline_guards() {
+            let path = format!("{}{below}", join_pointer("/guards", name));
             match &guard.test {
                 Test::Context { variable, test } => {
                     let is_there = process.initial_context.contains_key(variable);
@@ -27,8 +27,8 @@ pub(super) fn check(checker: &mut Checker<'_>) {
                     }
                 }
                 Test::Cel(_) => {
-                    let mut reads = Reads::default();
-                    guard.reads(&mut reads);
+                    let mut reads = ReadVariables::default();
+                    guard.collect_reads(&mut reads);
                     // An expression may compare with an initial value that is the same for every run.
                     let is_known = |variable: &str| process.initial_context.contains_key(variable) || is_set(variable);
                     for variable in reads.variables.iter().filter(|variable| !is_known(variable)) {

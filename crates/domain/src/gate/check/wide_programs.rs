@@ -21,15 +21,15 @@ pub(super) enum Reach {
     AnyArgument,
 }
 
-const fn first(names: &'static [&'static str], why: &'static str) -> WideProgram {
+const fn first_argument(names: &'static [&'static str], why: &'static str) -> WideProgram {
     WideProgram { names, subcommand: "", reach: Reach::FirstArgument, why }
 }
 
-const fn any(names: &'static [&'static str], why: &'static str) -> WideProgram {
+const fn any_argument(names: &'static [&'static str], why: &'static str) -> WideProgram {
     WideProgram { names, subcommand: "", reach: Reach::AnyArgument, why }
 }
 
-const fn below(names: &'static [&'static str], subcommand: &'static str, why: &'static str) -> WideProgram {
+const fn subcommand(names: &'static [&'static str], subcommand: &'static str, why: &'static str) -> WideProgram {
     WideProgram { names, subcommand, reach: Reach::FirstArgument, why }
 }
 
@@ -38,53 +38,71 @@ const BY_NAME: &str = "it runs any program or script by its name";
 const OF_GIT: &str = "this subcommand runs the programs that it is told";
 
 pub(super) const WIDE_PROGRAMS: &[WideProgram] = &[
-    first(&["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "pwsh", "powershell"], "it is a shell"),
-    first(
+    first_argument(
+        &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "pwsh", "powershell"],
+        "it is a shell",
+    ),
+    first_argument(
         &["python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php"],
         "it runs the code that it is given",
     ),
-    first(
+    first_argument(
         &["lua", "luajit", "rscript", "osascript", "tclsh", "expect", "julia", "groovy"],
         "it runs the code that it is given",
     ),
-    first(&["awk", "gawk", "mawk", "nawk"], "its programs call system()"),
-    first(&["sed", "gsed"], "its scripts run commands with e and write files with w"),
-    any(&["find", "gfind", "fd", "fdfind", "watch", "entr"], "-exec, -delete and the like do whatever they are told"),
-    first(&["eval", "exec", "command", "builtin", "source", ".", "trap", "alias"], "the shell runs what follows it"),
-    first(&["xargs", "parallel", "env", "sudo", "doas", "su", "nohup", "setsid", "nice", "ionice"], NAMED_PROGRAM),
-    first(&["timeout", "stdbuf", "time", "chroot", "unshare", "nsenter", "setpriv", "runuser", "flock"], NAMED_PROGRAM),
-    first(&["strace", "ltrace", "busybox", "toybox", "systemd-run", "script", "screen", "tmux"], NAMED_PROGRAM),
-    first(&["at", "batch", "crontab", "npx", "bunx", "uvx"], NAMED_PROGRAM),
-    any(&["ssh", "mosh", "socat", "nc", "ncat"], "it runs commands, here or elsewhere"),
-    any(
+    first_argument(&["awk", "gawk", "mawk", "nawk"], "its programs call system()"),
+    first_argument(&["sed", "gsed"], "its scripts run commands with e and write files with w"),
+    any_argument(
+        &["find", "gfind", "fd", "fdfind", "watch", "entr"],
+        "-exec, -delete and the like do whatever they are told",
+    ),
+    first_argument(
+        &["eval", "exec", "command", "builtin", "source", ".", "trap", "alias"],
+        "the shell runs what follows it",
+    ),
+    first_argument(
+        &["xargs", "parallel", "env", "sudo", "doas", "su", "nohup", "setsid", "nice", "ionice"],
+        NAMED_PROGRAM,
+    ),
+    first_argument(
+        &["timeout", "stdbuf", "time", "chroot", "unshare", "nsenter", "setpriv", "runuser", "flock"],
+        NAMED_PROGRAM,
+    ),
+    first_argument(
+        &["strace", "ltrace", "busybox", "toybox", "systemd-run", "script", "screen", "tmux"],
+        NAMED_PROGRAM,
+    ),
+    first_argument(&["at", "batch", "crontab", "npx", "bunx", "uvx"], NAMED_PROGRAM),
+    any_argument(&["ssh", "mosh", "socat", "nc", "ncat"], "it runs commands, here or elsewhere"),
+    any_argument(
         &[
             "vim", "vi", "nvim", "view", "ex", "ed", "emacs", "nano", "less", "more", "man", "gdb", "lldb", "sqlite3",
             "psql",
         ],
         "it has commands of its own that start a shell",
     ),
-    first(&["git"], "-c alias.x='!…', config, bisect run and others run programs"),
-    below(&["git"], "config", OF_GIT),
-    below(&["git"], "bisect", OF_GIT),
-    below(&["git"], "rebase", OF_GIT),
-    below(&["git"], "submodule", OF_GIT),
-    below(&["git"], "filter-branch", OF_GIT),
-    below(&["git"], "difftool", OF_GIT),
-    below(&["git"], "mergetool", OF_GIT),
-    first(&["cargo"], "--config names programs, run and install start and fetch them"),
-    first(
+    first_argument(&["git"], "-c alias.x='!…', config, bisect run and others run programs"),
+    subcommand(&["git"], "config", OF_GIT),
+    subcommand(&["git"], "bisect", OF_GIT),
+    subcommand(&["git"], "rebase", OF_GIT),
+    subcommand(&["git"], "submodule", OF_GIT),
+    subcommand(&["git"], "filter-branch", OF_GIT),
+    subcommand(&["git"], "difftool", OF_GIT),
+    subcommand(&["git"], "mergetool", OF_GIT),
+    first_argument(&["cargo"], "--config names programs, run and install start and fetch them"),
+    first_argument(
         &["npm", "pnpm", "yarn", "pip", "pip3", "uv", "poetry", "bundle", "gem", "go", "rustup", "pipx", "nix", "brew"],
         "it fetches and runs programs",
     ),
-    below(&["npm", "pnpm", "yarn"], "run", BY_NAME),
-    below(&["npm", "pnpm", "yarn", "bundle"], "exec", BY_NAME),
-    below(&["pnpm", "yarn"], "dlx", BY_NAME),
-    below(&["uv", "poetry", "pipx", "nix", "go"], "run", BY_NAME),
-    first(
+    subcommand(&["npm", "pnpm", "yarn"], "run", BY_NAME),
+    subcommand(&["npm", "pnpm", "yarn", "bundle"], "exec", BY_NAME),
+    subcommand(&["pnpm", "yarn"], "dlx", BY_NAME),
+    subcommand(&["uv", "poetry", "pipx", "nix", "go"], "run", BY_NAME),
+    first_argument(
         &["make", "gmake", "just", "task", "ninja", "gradle", "mvn", "ant", "cmake"],
         "it runs whatever a file or an argument says",
     ),
-    first(&["docker", "podman", "nerdctl", "kubectl"], "run and exec start programs"),
-    below(&["docker", "podman", "nerdctl", "kubectl"], "run", BY_NAME),
-    below(&["docker", "podman", "nerdctl", "kubectl"], "exec", BY_NAME),
+    first_argument(&["docker", "podman", "nerdctl", "kubectl"], "run and exec start programs"),
+    subcommand(&["docker", "podman", "nerdctl", "kubectl"], "run", BY_NAME),
+    subcommand(&["docker", "podman", "nerdctl", "kubectl"], "exec", BY_NAME),
 ];

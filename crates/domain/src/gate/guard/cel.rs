@@ -18,12 +18,12 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::cost::{Known, children, cost, operator};
+use super::cost::{CostInputs, children, estimate_cost, operator_sign};
 use super::evaluate::GuardInputs;
-use super::text::Words;
+use super::messages::GuardMessages;
 use crate::gate::evidence::Artifact;
-use crate::gate::finding::{nearest, short};
-use crate::gate::process::Reads;
+use crate::gate::finding::{nearest_word, shorten};
+use crate::gate::process::ReadVariables;
 use crate::limits;
 
 /// Variables that an expression may use.
@@ -55,23 +55,24 @@ impl CelExpression {
             return Err(format!("an expression has at most {chars_max} characters, this one has {chars}"));
         }
         let parser = PrattParser::new().max_recursion_depth(PARSER_DEPTH_MAX);
-        let program = parser.parse(source).map_err(|errors| explained(&errors))?;
-        let depth = depth(&program);
+        let program = parser.parse(source).map_err(|errors| parse_error_message(&errors))?;
+        let depth = nesting_depth(&program);
         if depth > DEPTH_MAX {
             return Err(format!("an expression is nested at most {DEPTH_MAX} deep, this one is {depth} deep"));
         }
         check_calls(&program)?;
         let mut free = Vec::new();
-        free_names(&program, &mut Vec::new(), &mut free);
+        collect_free_names(&program, &mut Vec::new(), &mut free);
         if let Some(unknown) = free.iter().find(|name| !VARIABLES.contains(&name.as_str())) {
-            let meant = nearest(unknown, VARIABLES).map(|name| format!(", did you mean {name}?")).unwrap_or_default();
-            return Err(format!("{} is not known here, known: {}{meant}", short(unknown), VARIABLES.join(", ")));
+            let meant =
+                nearest_word(unknown, VARIABLES).map(|name| format!(", did you mean {name}?")).unwrap_or_default();
+            return Err(format!("{} is not known here, known: {}{meant}", shorten(unknown), VARIABLES.join(", ")));
         }
         let names: Vec<&'static str> =
             VARIABLES.into_iter().filter(|known| free.iter().any(|name| name == known)).collect();
         let expression = Self { source: source.into(), program: Arc::new(program), names };
         // An expression that costs too much even with empty variables can never be evaluated.
-        expression.affordable(&mut Known::default())?;
+        expression.check_affordable(&mut CostInputs::default())?;
         Ok(expression)
     }
 
@@ -80,23 +81,23 @@ impl CelExpression {
     }
 
     /// Whether it uses a variable.
-    pub(super) fn names(&self, variable: &str) -> bool {
+    pub(super) fn uses_variable(&self, variable: &str) -> bool {
         self.names.contains(&variable)
     }
 
     /// Adds the context variables that it reads.
-    pub(super) fn reads(&self, reads: &mut Reads) {
-        context_reads(&self.program, reads);
+    pub(super) fn collect_reads(&self, reads: &mut ReadVariables) {
+        collect_context_reads(&self.program, reads);
     }
 
     /// Evaluates the expression, or returns why it cannot be evaluated.
-    pub(super) fn holds(&self, scene: &GuardInputs<'_>) -> Result<bool, String> {
-        let mut known = Known::default();
-        known.variables.extend(self.names.iter().map(|name| ((*name).to_owned(), variable(name, scene))));
-        self.affordable(&mut known)?;
+    pub(super) fn evaluate(&self, scene: &GuardInputs<'_>) -> Result<bool, String> {
+        let mut known = CostInputs::default();
+        known.variables.extend(self.names.iter().map(|name| ((*name).to_owned(), variable_value(name, scene))));
+        self.check_affordable(&mut known)?;
         let mut context = Context::with_env(Arc::clone(&ENVIRONMENT));
         for (name, value) in &known.variables {
-            let value = cel::to_value(Plain(value)).map_err(|error| error.to_string())?;
+            let value = cel::to_value(CelJson(value)).map_err(|error| error.to_string())?;
             context.add_variable_from_value(name, value);
         }
         match context.resolve(&self.program) {
@@ -105,14 +106,15 @@ impl CelExpression {
             Err(error) => {
                 let error = error.to_string();
                 // The error of an access to null does not name the variable, so report the missing campaign instead.
-                let is_lost = self.names("campaign") && scene.facts.campaign.is_none() && error.contains("null");
-                Err(if is_lost { Words(scene.process.locale).no_campaign() } else { short(&error) })
+                let is_lost =
+                    self.uses_variable("campaign") && scene.facts.campaign.is_none() && error.contains("null");
+                Err(if is_lost { GuardMessages(scene.process.locale).no_campaign() } else { shorten(&error) })
             }
         }
     }
 
-    fn affordable(&self, known: &mut Known) -> Result<(), String> {
-        check_cost(cost(&self.program, known))
+    fn check_affordable(&self, known: &mut CostInputs) -> Result<(), String> {
+        check_cost(estimate_cost(&self.program, known))
     }
 }
 
@@ -145,7 +147,7 @@ const PATTERN_BYTES_MAX: usize = 1 << 17;
 /// Checks that every function is known, every pattern is small enough, and the result can be true or false.
 fn check_calls(program: &IdedExpr) -> Result<(), String> {
     let is_condition = match &program.expr {
-        Expr::Call(call) => operator(&call.func_name)
+        Expr::Call(call) => operator_sign(&call.func_name)
             .map_or(call.func_name != "size", |sign| !["+", "-", "*", "/", "%"].contains(&sign)),
         Expr::Literal(literal) => matches!(literal, LiteralValue::Boolean(_)),
         Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => false,
@@ -158,9 +160,10 @@ fn check_calls(program: &IdedExpr) -> Result<(), String> {
     while let Some(expression) = waiting.pop() {
         if let Expr::Call(call) = &expression.expr {
             let name = call.func_name.as_str();
-            if operator(name).is_none() && !FUNCTIONS.contains(&name) {
-                let meant = nearest(name, FUNCTIONS).map(|name| format!(", did you mean {name}?")).unwrap_or_default();
-                return Err(format!("{}() is not known here, known: {}{meant}", short(name), FUNCTIONS.join(", ")));
+            if operator_sign(name).is_none() && !FUNCTIONS.contains(&name) {
+                let meant =
+                    nearest_word(name, FUNCTIONS).map(|name| format!(", did you mean {name}?")).unwrap_or_default();
+                return Err(format!("{}() is not known here, known: {}{meant}", shorten(name), FUNCTIONS.join(", ")));
             }
             if name == "matches" {
                 check_pattern(call.args.last())?;
@@ -177,19 +180,19 @@ fn check_pattern(pattern: Option<&IdedExpr>) -> Result<(), String> {
         return Err("the pattern of matches() is a text that is written out".to_owned());
     };
     let built = regex::RegexBuilder::new(pattern.inner()).size_limit(PATTERN_BYTES_MAX).build();
-    built.map(drop).map_err(|error| format!("the pattern of matches() cannot be used: {}", short(&error.to_string())))
+    built.map(drop).map_err(|error| format!("the pattern of matches() cannot be used: {}", shorten(&error.to_string())))
 }
 
-fn explained(errors: &cel::ParseErrors) -> String {
+fn parse_error_message(errors: &cel::ParseErrors) -> String {
     let first = errors.errors.first();
     first.map_or_else(
         || "it cannot be read".to_owned(),
-        |error| format!("{} (column {} of line {})", short(&error.msg), error.pos.1, error.pos.0),
+        |error| format!("{} (column {} of line {})", shorten(&error.msg), error.pos.1, error.pos.0),
     )
 }
 
 /// Nesting depth of an expression, computed without recursion.
-fn depth(expression: &IdedExpr) -> usize {
+fn nesting_depth(expression: &IdedExpr) -> usize {
     let mut level = vec![expression];
     let mut depth = 0;
     while !level.is_empty() {
@@ -200,7 +203,7 @@ fn depth(expression: &IdedExpr) -> usize {
 }
 
 /// Collects the names that are not bound inside the expression.
-fn free_names(expression: &IdedExpr, bound: &mut Vec<String>, free: &mut Vec<String>) {
+fn collect_free_names(expression: &IdedExpr, bound: &mut Vec<String>, free: &mut Vec<String>) {
     match &expression.expr {
         Expr::Ident(name) => {
             if !bound.contains(name) && !free.contains(name) {
@@ -208,38 +211,38 @@ fn free_names(expression: &IdedExpr, bound: &mut Vec<String>, free: &mut Vec<Str
             }
         }
         Expr::Comprehension(comprehension) => {
-            free_names(&comprehension.iter_range, bound, free);
-            free_names(&comprehension.accu_init, bound, free);
+            collect_free_names(&comprehension.iter_range, bound, free);
+            collect_free_names(&comprehension.accu_init, bound, free);
             let depth = bound.len();
             bound.push(comprehension.iter_var.clone());
             bound.extend(comprehension.iter_var2.clone());
             bound.push(comprehension.accu_var.clone());
             for part in [&comprehension.loop_cond, &comprehension.loop_step, &comprehension.result] {
-                free_names(part, bound, free);
+                collect_free_names(part, bound, free);
             }
             bound.truncate(depth);
         }
-        _ => children(expression).into_iter().for_each(|child| free_names(child, bound, free)),
+        _ => children(expression).into_iter().for_each(|child| collect_free_names(child, bound, free)),
     }
 }
 
 /// `context.x` and `has(context.x)` read `x`; `context` in any other place may read all of it.
-fn context_reads(expression: &IdedExpr, reads: &mut Reads) {
+fn collect_context_reads(expression: &IdedExpr, reads: &mut ReadVariables) {
     let is_context = |expression: &IdedExpr| matches!(&expression.expr, Expr::Ident(name) if name == "context");
     match &expression.expr {
         Expr::Select(select) if is_context(&select.operand) => {
             reads.variables.insert(select.field.clone());
         }
         Expr::Ident(name) if name == "context" => reads.is_any = true,
-        _ => children(expression).into_iter().for_each(|child| context_reads(child, reads)),
+        _ => children(expression).into_iter().for_each(|child| collect_context_reads(child, reads)),
     }
 }
 
-fn variable(name: &str, scene: &GuardInputs<'_>) -> Value {
+fn variable_value(name: &str, scene: &GuardInputs<'_>) -> Value {
     match name {
         "context" => scene.context.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         "payload" => Value::Object(scene.payload.clone()),
-        "artifacts" => artifacts(scene),
+        "artifacts" => artifacts_value(scene),
         "run" => json!({
             "id": scene.run_id, "state": scene.state, "attempts": scene.attempts, "visits": scene.visits,
         }),
@@ -248,7 +251,7 @@ fn variable(name: &str, scene: &GuardInputs<'_>) -> Value {
 }
 
 /// The evidence that is not stale: each content once, under its first path, with the types of all copies.
-fn artifacts(scene: &GuardInputs<'_>) -> Value {
+fn artifacts_value(scene: &GuardInputs<'_>) -> Value {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut found: Vec<(&Artifact, BTreeSet<&str>)> = Vec::new();
     for artifact in scene.evidence.iter().filter(|artifact| !scene.facts.stale.contains(&artifact.path)) {
@@ -265,9 +268,9 @@ fn artifacts(scene: &GuardInputs<'_>) -> Value {
 }
 
 /// Serializes JSON so that every whole number that fits becomes a CEL `int`, as in expressions, and not a `uint`.
-struct Plain<'a>(&'a Value);
+struct CelJson<'a>(&'a Value);
 
-impl Serialize for Plain<'_> {
+impl Serialize for CelJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Value::Number(number) => match number.as_i64() {
@@ -277,14 +280,14 @@ impl Serialize for Plain<'_> {
             Value::Array(items) => {
                 let mut list = serializer.serialize_seq(Some(items.len()))?;
                 for item in items {
-                    list.serialize_element(&Plain(item))?;
+                    list.serialize_element(&CelJson(item))?;
                 }
                 list.end()
             }
             Value::Object(entries) => {
                 let mut map = serializer.serialize_map(Some(entries.len()))?;
                 for (key, value) in entries {
-                    map.serialize_entry(key, &Plain(value))?;
+                    map.serialize_entry(key, &CelJson(value))?;
                 }
                 map.end()
             }

@@ -7,18 +7,18 @@
 mod cel;
 mod cost;
 mod evaluate;
+mod messages;
 #[cfg(test)]
 mod tests;
-mod text;
 
 pub use cel::CelExpression;
 pub use evaluate::{GuardInputs, GuardResult};
-pub(super) use text::Words;
+pub(super) use messages::GuardMessages;
 
 use serde_json::{Number, Value};
 
-use super::process::Reads;
-use crate::case_insensitive_enum::ignoring_case;
+use super::process::ReadVariables;
+use crate::case_insensitive_enum::case_insensitive_enum;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {
@@ -84,7 +84,7 @@ pub enum Counter {
     Visits,
 }
 
-ignoring_case!(Counter { Attempts = "attempts", Visits = "visits" });
+case_insensitive_enum!(Counter { Attempts = "attempts", Visits = "visits" });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardComparison {
@@ -94,7 +94,7 @@ pub enum GuardComparison {
     AtLeast,
 }
 
-ignoring_case!(GuardComparison {
+case_insensitive_enum!(GuardComparison {
     LessThan = "less_than",
     AtMost = "at_most",
     GreaterThan = "greater_than",
@@ -112,7 +112,7 @@ impl Guard {
     }
 
     /// JSON pointer from this guard to one of its parts.
-    fn step(&self, index: usize) -> String {
+    fn part_pointer(&self, index: usize) -> String {
         match self.test {
             Test::All(_) => format!("/all/{index}"),
             Test::Any(_) => format!("/any/{index}"),
@@ -121,24 +121,25 @@ impl Guard {
     }
 
     /// This guard and all inline guards in it, each with its path relative to this one.
-    pub(super) fn written(&self) -> Vec<(String, &Guard)> {
+    pub(super) fn inline_guards(&self) -> Vec<(String, &Guard)> {
         let mut written = vec![(String::new(), self)];
         for (index, part) in self.parts().iter().enumerate() {
             if let GuardPart::Inline(guard) = part {
-                let path = self.step(index);
-                written.extend(guard.written().into_iter().map(|(below, guard)| (format!("{path}{below}"), guard)));
+                let path = self.part_pointer(index);
+                written
+                    .extend(guard.inline_guards().into_iter().map(|(below, guard)| (format!("{path}{below}"), guard)));
             }
         }
         written
     }
 
     /// The names of the guards that it refers to, with their paths relative to this one.
-    pub(super) fn named(&self) -> Vec<(String, &str)> {
+    pub(super) fn referenced_names(&self) -> Vec<(String, &str)> {
         let mut named = Vec::new();
-        for (path, guard) in self.written() {
+        for (path, guard) in self.inline_guards() {
             for (index, part) in guard.parts().iter().enumerate() {
                 if let GuardPart::Named(name) = part {
-                    named.push((format!("{path}{}", guard.step(index)), name.as_str()));
+                    named.push((format!("{path}{}", guard.part_pointer(index)), name.as_str()));
                 }
             }
         }
@@ -147,7 +148,7 @@ impl Guard {
 
     /// The artifact types that it asks for, with their paths relative to this one.
     pub(super) fn artifact_types(&self) -> Vec<(String, &str)> {
-        let written = self.written().into_iter();
+        let written = self.inline_guards().into_iter();
         let asked = written.filter_map(|(path, guard)| match &guard.test {
             Test::ArtifactExists { artifact_type } | Test::ArtifactCount { artifact_type, .. } => {
                 Some((format!("{path}/artifact_type"), artifact_type.as_str()))
@@ -159,20 +160,20 @@ impl Guard {
 
     /// Whether an expression in this guard uses a variable such as `campaign`. Guards that it refers to are not
     /// searched.
-    pub(super) fn asks_for(&self, variable: &str) -> bool {
-        self.written()
+    pub(super) fn uses_variable(&self, variable: &str) -> bool {
+        self.inline_guards()
             .iter()
-            .any(|(_, guard)| matches!(&guard.test, Test::Cel(expression) if expression.names(variable)))
+            .any(|(_, guard)| matches!(&guard.test, Test::Cel(expression) if expression.uses_variable(variable)))
     }
 
     /// Adds the context variables that it reads, without those of guards that it refers to.
-    pub(super) fn reads(&self, reads: &mut Reads) {
-        for (_, guard) in self.written() {
+    pub(super) fn collect_reads(&self, reads: &mut ReadVariables) {
+        for (_, guard) in self.inline_guards() {
             match &guard.test {
                 Test::Context { variable, .. } => {
                     reads.variables.insert(variable.clone());
                 }
-                Test::Cel(expression) => expression.reads(reads),
+                Test::Cel(expression) => expression.collect_reads(reads),
                 _ => {}
             }
         }

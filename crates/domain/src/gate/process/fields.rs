@@ -1,11 +1,11 @@
 //! Reads mappings of a process file by key. Unknown, missing or mistyped fields become findings, and reading goes on.
 
-use super::super::effort;
-use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, instead, join, short};
+use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, join_pointer, shorten, suggest_word};
 use super::super::schema::Schema;
+use super::super::schema_cost;
 use super::super::yaml::{Content, Key, Node};
 use crate::limits;
-use crate::plain_text::{code_point, deceptive_in};
+use crate::plain_text::{code_point, first_deceptive};
 
 /// Reads fields and collects findings.
 #[derive(Debug, Default)]
@@ -29,16 +29,16 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// The value of a key; `None` if it is missing or null.
     pub(super) fn get(&self, key: &str) -> Option<&'a Node> {
-        self.any(key).filter(|node| node.content != Content::Null)
+        self.get_nullable(key).filter(|node| node.content != Content::Null)
     }
 
     /// The value of a key, which may be null; `None` if it is missing.
-    pub(super) fn any(&self, key: &str) -> Option<&'a Node> {
+    pub(super) fn get_nullable(&self, key: &str) -> Option<&'a Node> {
         self.entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node)
     }
 
     pub(super) fn path(&self, key: &str) -> String {
-        join(&self.path, key)
+        join_pointer(&self.path, key)
     }
 
     pub(super) fn entries(&self) -> &'a [(Key, Node)] {
@@ -58,8 +58,8 @@ impl Reader {
         self.findings.push(Finding::new(rule, path, place, message, hint));
     }
 
-    fn wrong_kind(&mut self, node: &Node, path: &str, wanted: &str) {
-        let message = format!("{} is {wanted}, this is {}", named(path), node.kind());
+    fn report_wrong_kind(&mut self, node: &Node, path: &str, wanted: &str) {
+        let message = format!("{} is {wanted}, this is {}", display_path(path), node.kind());
         let hint = match (wanted, &node.content) {
             ("a text", Content::Number(_) | Content::Bool(_)) => "put it in quotes",
             (_, Content::Null) => "write it out, or leave the key out",
@@ -74,7 +74,7 @@ impl Reader {
     /// A mapping with any keys.
     pub(super) fn mapping<'a>(&mut self, node: &'a Node, path: &str) -> Option<Fields<'a>> {
         let Content::Map(entries) = &node.content else {
-            self.wrong_kind(node, path, "a mapping");
+            self.report_wrong_kind(node, path, "a mapping");
             return None;
         };
         Some(Fields { path: path.to_owned(), place: node.place, entries })
@@ -83,30 +83,36 @@ impl Reader {
     /// A mapping with these keys and no others.
     pub(super) fn fields<'a>(&mut self, node: &'a Node, path: &str, allowed: &[&str]) -> Option<Fields<'a>> {
         let fields = self.mapping(node, path)?;
-        self.only(&fields, allowed);
+        self.check_keys(&fields, allowed);
         Some(fields)
     }
 
-    pub(super) fn only(&mut self, fields: &Fields<'_>, allowed: &[&str]) {
+    pub(super) fn check_keys(&mut self, fields: &Fields<'_>, allowed: &[&str]) {
         for (key, _) in fields.entries.iter().filter(|(key, _)| !allowed.contains(&key.text.as_str())) {
             if self.findings.len() >= FINDINGS_MAX {
                 break;
             }
             let place = if fields.path.is_empty() { "the file".to_owned() } else { fields.path.clone() };
-            let message = format!("{place} has no key {:?}", short(&key.text));
-            self.report(Rule::UnknownKey, &fields.path(&key.text), key.place, message, instead(&key.text, allowed));
+            let message = format!("{place} has no key {:?}", shorten(&key.text));
+            self.report(
+                Rule::UnknownKey,
+                &fields.path(&key.text),
+                key.place,
+                message,
+                suggest_word(&key.text, allowed),
+            );
         }
     }
 
-    pub(super) fn missing(&mut self, fields: &Fields<'_>, key: &str) {
-        let (path, message) = (fields.path(key), format!("{} is required", named(&fields.path(key))));
+    pub(super) fn report_missing(&mut self, fields: &Fields<'_>, key: &str) {
+        let (path, message) = (fields.path(key), format!("{} is required", display_path(&fields.path(key))));
         self.report(Rule::MissingRequiredField, &path, fields.place, message, format!("write {key}: …"));
     }
 
-    pub(super) fn required<'a>(&mut self, fields: &Fields<'a>, key: &str) -> Option<&'a Node> {
+    pub(super) fn required_field<'a>(&mut self, fields: &Fields<'a>, key: &str) -> Option<&'a Node> {
         let node = fields.get(key);
         if node.is_none() {
-            self.missing(fields, key);
+            self.report_missing(fields, key);
         }
         node
     }
@@ -115,7 +121,7 @@ impl Reader {
         if let Content::Text(text) = &node.content {
             return Some(text.clone());
         }
-        self.wrong_kind(node, path, "a text");
+        self.report_wrong_kind(node, path, "a text");
         None
     }
 
@@ -129,11 +135,15 @@ impl Reader {
         let text = self.text(node, path)?;
         let chars = text.chars().count();
         let message = if text.trim().is_empty() {
-            format!("{} is empty", named(path))
+            format!("{} is empty", display_path(path))
         } else if chars > limits::NAME_CHARS_MAX {
-            format!("{} has at most {} characters, this one has {chars}", named(path), limits::NAME_CHARS_MAX)
-        } else if let Some(character) = deceptive_in(&text) {
-            format!("{} has the character {}, and is one line of plain characters", named(path), code_point(character))
+            format!("{} has at most {} characters, this one has {chars}", display_path(path), limits::NAME_CHARS_MAX)
+        } else if let Some(character) = first_deceptive(&text) {
+            format!(
+                "{} has the character {}, and is one line of plain characters",
+                display_path(path),
+                code_point(character)
+            )
         } else {
             return Some(text);
         };
@@ -142,7 +152,7 @@ impl Reader {
     }
 
     pub(super) fn required_name(&mut self, fields: &Fields<'_>, key: &str) -> String {
-        let node = self.required(fields, key);
+        let node = self.required_field(fields, key);
         node.and_then(|node| self.name(node, &fields.path(key))).unwrap_or_default()
     }
 
@@ -151,7 +161,7 @@ impl Reader {
         if let Content::Bool(value) = node.content {
             return Some(value);
         }
-        self.wrong_kind(node, &fields.path(key), "true or false");
+        self.report_wrong_kind(node, &fields.path(key), "true or false");
         None
     }
 
@@ -159,7 +169,7 @@ impl Reader {
         if let Content::List(items) = &node.content {
             return items;
         }
-        self.wrong_kind(node, path, "a list");
+        self.report_wrong_kind(node, path, "a list");
         &[]
     }
 
@@ -169,7 +179,7 @@ impl Reader {
         let path = fields.path(key);
         let mut names: Vec<String> = Vec::new();
         for (index, item) in self.list(node, &path).iter().enumerate() {
-            let path = join(&path, index);
+            let path = join_pointer(&path, index);
             match self.name(item, &path) {
                 Some(name) if names.contains(&name) => {
                     let message = format!("{name:?} is in the list already");
@@ -182,14 +192,19 @@ impl Reader {
     }
 
     /// A value of an enum, by its word.
-    pub(super) fn word<T: std::str::FromStr>(&mut self, fields: &Fields<'_>, key: &str, words: &[&str]) -> Option<T> {
+    pub(super) fn enum_value<T: std::str::FromStr>(
+        &mut self,
+        fields: &Fields<'_>,
+        key: &str,
+        words: &[&str],
+    ) -> Option<T> {
         let node = fields.get(key)?;
         let path = fields.path(key);
         let text = self.text(node, &path)?;
         let word = text.parse().ok();
         if word.is_none() {
-            let message = format!("{:?} is not allowed, allowed: {}", short(&text), words.join(", "));
-            self.report(Rule::InvalidValue, &path, node.place, message, instead(&text, words));
+            let message = format!("{:?} is not allowed, allowed: {}", shorten(&text), words.join(", "));
+            self.report(Rule::InvalidValue, &path, node.place, message, suggest_word(&text, words));
         }
         word
     }
@@ -199,7 +214,7 @@ impl Reader {
         let path = fields.path(key);
         self.mapping(node, &path)?;
         let json = node.json();
-        let states = effort::states(&json);
+        let states = schema_cost::count_pattern_states(&json);
         self.states = self.states.saturating_add(states);
         if states > 0 && self.states > STATES_MAX {
             let message = "the patterns in the schemas of this file are too large together";
@@ -219,6 +234,6 @@ impl Reader {
 }
 
 /// A JSON pointer for messages; the empty pointer is the whole file.
-fn named(path: &str) -> &str {
+fn display_path(path: &str) -> &str {
     if path.is_empty() { "the file" } else { path }
 }

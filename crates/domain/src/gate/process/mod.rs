@@ -4,9 +4,9 @@
 //! SHA-256 is the version that a run is pinned to.
 
 mod fields;
-mod guards;
-mod parts;
-mod read;
+mod parse_guards;
+mod parse_parts;
+mod parse_process;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +22,7 @@ use super::finding::{FINDINGS_MAX, Finding};
 use super::guard::Guard;
 use super::schema::Schema;
 use super::yaml;
-use crate::case_insensitive_enum::ignoring_case;
+use crate::case_insensitive_enum::case_insensitive_enum;
 
 /// The wildcard for every role.
 pub const EVERYBODY: &str = "*";
@@ -55,7 +55,7 @@ pub struct Process {
     pub artifacts: Vec<ArtifactKind>,
     pub roles: Vec<Role>,
     /// The context variables that guards read.
-    pub(super) reads: Reads,
+    pub(super) reads: ReadVariables,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,7 +65,7 @@ pub enum Locale {
     Ja,
 }
 
-ignoring_case!(Locale { En = "en", Ja = "ja" });
+case_insensitive_enum!(Locale { En = "en", Ja = "ja" });
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
@@ -80,12 +80,12 @@ pub struct State {
 }
 
 /// Start of a placeholder for a context variable in a prompt.
-pub(super) const MARK: &str = "{context.";
+pub(super) const PLACEHOLDER_START: &str = "{context.";
 
 impl State {
     /// The context variables that its prompt shows.
-    pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
-        let marked = self.prompt.as_deref().unwrap_or_default().split(MARK).skip(1);
+    pub(super) fn prompt_variables(&self) -> impl Iterator<Item = &str> {
+        let marked = self.prompt.as_deref().unwrap_or_default().split(PLACEHOLDER_START).skip(1);
         marked.filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
     }
 }
@@ -122,7 +122,7 @@ pub enum OnGuardFail {
     Record,
 }
 
-ignoring_case!(OnGuardFail { Reject = "reject", Record = "record" });
+case_insensitive_enum!(OnGuardFail { Reject = "reject", Record = "record" });
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ArtifactKind {
@@ -152,7 +152,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    pub fn of(event: &str) -> Option<Self> {
+    pub fn from_event(event: &str) -> Option<Self> {
         match event {
             APPROVE => Some(Self::Approve),
             REJECT => Some(Self::Reject),
@@ -171,12 +171,12 @@ impl Decision {
 
 /// The context variables that guards read. `is_any` is true if an expression may read any of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Reads {
+pub(super) struct ReadVariables {
     pub(super) variables: BTreeSet<String>,
     pub(super) is_any: bool,
 }
 
-impl Reads {
+impl ReadVariables {
     pub(super) fn contains(&self, variable: &str) -> bool {
         self.is_any || self.variables.contains(variable)
     }
@@ -184,7 +184,7 @@ impl Reads {
 
 /// Result of loading a process file.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedProcess {
     /// `None` if a finding is an error.
     pub process: Option<Process>,
     /// In the order of the file.
@@ -192,23 +192,23 @@ pub struct Loaded {
 }
 
 /// Reads and checks a process file. Its consistency is checked only if its form has no errors.
-pub fn load(source: &str) -> Loaded {
+pub fn load(source: &str) -> LoadedProcess {
     let node = match yaml::read(source) {
         Ok(node) => node,
-        Err(finding) => return Loaded { process: None, findings: vec![finding] },
+        Err(finding) => return LoadedProcess { process: None, findings: vec![finding] },
     };
-    let (process, mut findings) = read::process(&node, hash(source));
+    let (process, mut findings) = parse_process::parse_process(&node, sha256_hex(source));
     if let Some(process) = &process {
         findings.extend(check::check(process, &node));
     }
     findings.sort_by_key(|finding| (finding.line, finding.column, finding.code));
     let process = process.filter(|_| !findings.iter().any(Finding::is_error));
     findings.truncate(FINDINGS_MAX);
-    Loaded { process, findings }
+    LoadedProcess { process, findings }
 }
 
 /// SHA-256 in hexadecimal digits.
-fn hash(source: &str) -> String {
+fn sha256_hex(source: &str) -> String {
     let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16));
     Sha256::digest(source.as_bytes()).iter().flat_map(digits).flatten().collect()
 }
@@ -251,13 +251,13 @@ impl Process {
     }
 
     /// Whether an expression reads `campaign`.
-    pub fn asks_for_campaign(&self) -> bool {
-        self.guards.values().any(|guard| guard.asks_for("campaign"))
+    pub fn reads_campaign(&self) -> bool {
+        self.guards.values().any(|guard| guard.uses_variable("campaign"))
     }
 
     /// The guards of these names and all guards that they refer to, each visited once: a few guards that refer to each
     /// other repeatedly have exponentially many paths.
-    pub(super) fn guards_behind<'a>(
+    pub(super) fn referenced_guards<'a>(
         &'a self,
         names: impl IntoIterator<Item = &'a str>,
     ) -> BTreeMap<&'a str, &'a Guard> {
@@ -267,7 +267,7 @@ impl Process {
             if let Some(guard) = self.guards.get(name)
                 && found.insert(name, guard).is_none()
             {
-                waiting.extend(guard.named().into_iter().map(|(_, name)| name));
+                waiting.extend(guard.referenced_names().into_iter().map(|(_, name)| name));
             }
         }
         found
@@ -275,18 +275,18 @@ impl Process {
 
     /// The artifact types that matter in a state: those that guards of its transitions ask for, and its
     /// `required_artifacts`. `None` if an expression reads `artifacts`, since it may read any type.
-    pub fn evidence_in<'a>(&'a self, state: &'a str) -> Option<BTreeSet<&'a str>> {
+    pub fn needed_artifact_types<'a>(&'a self, state: &'a str) -> Option<BTreeSet<&'a str>> {
         let named = self.state(state).into_iter().flat_map(|state| &state.required_artifacts);
         let mut types: BTreeSet<&str> = named.map(String::as_str).collect();
         let leaving = self.transitions_from(state).filter_map(|transition| transition.guard.as_deref());
-        let guards = self.guards_behind(leaving);
+        let guards = self.referenced_guards(leaving);
         types.extend(guards.values().flat_map(|guard| guard.artifact_types()).map(|(_, name)| name));
-        let is_any = guards.values().any(|guard| guard.asks_for("artifacts"));
+        let is_any = guards.values().any(|guard| guard.uses_variable("artifacts"));
         (!is_any).then_some(types)
     }
 
     /// Whether a role may take this decision. It needs the flag, even if it may emit the event.
-    pub fn may_decide(&self, role: &str, decision: Decision) -> bool {
+    pub fn can_decide(&self, role: &str, decision: Decision) -> bool {
         let flag = |role: &Role| match decision {
             Decision::Approve => role.can_approve,
             Decision::Reject => role.can_reject,
@@ -295,10 +295,10 @@ impl Process {
     }
 
     /// Whether the payload of an event may set a context variable.
-    pub fn event_sets(&self, event: &EventKind, variable: &str) -> Setting {
+    pub fn event_setting(&self, event: &EventKind, variable: &str) -> Setting {
         let is_named = match (&event.sets, &event.payload_schema) {
             (Some(sets), _) => sets.iter().any(|name| name == variable),
-            (None, Some(schema)) => schema.names(variable) || !self.reads.contains(variable),
+            (None, Some(schema)) => schema.has_property(variable) || !self.reads.contains(variable),
             (None, None) => !self.reads.contains(variable),
         };
         self.setting(is_named, variable)
@@ -306,13 +306,13 @@ impl Process {
 
     /// Whether an event can set a variable that it does not name: it has no `sets`, its schema does not name the
     /// variable, and no guard reads it.
-    pub(super) fn sets_unnamed(&self, event: &EventKind, variable: &str) -> bool {
-        let is_named = event.payload_schema.as_ref().is_some_and(|schema| schema.names(variable));
+    pub(super) fn can_set_unnamed(&self, event: &EventKind, variable: &str) -> bool {
+        let is_named = event.payload_schema.as_ref().is_some_and(|schema| schema.has_property(variable));
         event.sets.is_none() && !is_named && !self.reads.contains(variable)
     }
 
     /// Whether creating a run may set a context variable.
-    pub fn creation_sets(&self, variable: &str) -> Setting {
+    pub fn creation_setting(&self, variable: &str) -> Setting {
         let is_named = match &self.sets {
             Some(sets) => sets.iter().any(|name| name == variable),
             None => !self.reads.contains(variable),
@@ -341,6 +341,6 @@ pub enum Setting {
 }
 
 /// Whether a list of roles contains a role or `*`.
-pub(super) fn admits(allowed: &[String], role: &str) -> bool {
+pub(super) fn is_role_allowed(allowed: &[String], role: &str) -> bool {
     allowed.iter().any(|name| name == EVERYBODY || name == role)
 }

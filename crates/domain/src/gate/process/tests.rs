@@ -4,7 +4,7 @@ use super::super::finding::{Finding, Rule};
 use super::*;
 
 /// A process that has every key.
-const WHOLE: &str = r#"
+const PROCESS_WITH_EVERY_KEY: &str = r#"
 process:
   id: bugfix
   version: "1.2.0"
@@ -51,19 +51,19 @@ fn codes(findings: &[Finding]) -> Vec<Rule> {
 }
 
 /// Loads the process with one text replaced.
-fn changed(from: &str, to: &str) -> Loaded {
-    assert!(WHOLE.contains(from), "{from}");
-    load(&WHOLE.replacen(from, to, 1))
+fn load_changed(from: &str, to: &str) -> LoadedProcess {
+    assert!(PROCESS_WITH_EVERY_KEY.contains(from), "{from}");
+    load(&PROCESS_WITH_EVERY_KEY.replacen(from, to, 1))
 }
 
-fn one(loaded: &Loaded) -> &Finding {
+fn only_finding(loaded: &LoadedProcess) -> &Finding {
     assert_eq!(loaded.findings.len(), 1, "{:?}", loaded.findings);
     &loaded.findings[0]
 }
 
 #[test]
 fn every_key_is_read() {
-    let loaded = load(WHOLE);
+    let loaded = load(PROCESS_WITH_EVERY_KEY);
     assert_eq!(loaded.findings, []);
     let process = loaded.process.unwrap();
     assert_eq!((&*process.id, &*process.version, &*process.name), ("bugfix", "1.2.0", "Bug fix loop"));
@@ -92,17 +92,17 @@ fn every_key_is_read() {
 #[test]
 fn the_hash_is_of_the_file() {
     let hash = |source: &str| load(source).process.unwrap().hash;
-    assert_eq!(hash(WHOLE), hash(WHOLE));
-    assert_ne!(hash(WHOLE), hash(&format!("{WHOLE}# seen\n")));
+    assert_eq!(hash(PROCESS_WITH_EVERY_KEY), hash(PROCESS_WITH_EVERY_KEY));
+    assert_ne!(hash(PROCESS_WITH_EVERY_KEY), hash(&format!("{PROCESS_WITH_EVERY_KEY}# seen\n")));
     // The vector of FIPS 180-2.
-    assert_eq!(super::hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_eq!(super::sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 #[test]
 fn a_misspelt_key_never_leaves_the_door_open() {
-    let loaded = changed("guard: ready,", "guards: ready,");
+    let loaded = load_changed("guard: ready,", "guards: ready,");
     assert!(loaded.process.is_none());
-    let finding = one(&loaded);
+    let finding = only_finding(&loaded);
     assert_eq!((finding.code, &*finding.path), (Rule::UnknownKey, "/transitions/0/guards"));
     assert_eq!((finding.line, finding.column), (28, 50), "{finding}");
     assert_eq!(finding.message, "/transitions/0 has no key \"guards\"");
@@ -125,7 +125,7 @@ fn unknown_keys_are_errors_everywhere() {
         ("can_reject: true", "may_reject: true", "/roles/1/may_reject"),
     ];
     for (from, to, path) in cases {
-        let loaded = changed(from, to);
+        let loaded = load_changed(from, to);
         assert!(loaded.process.is_none(), "{to}");
         assert!(
             loaded.findings.iter().any(|finding| finding.path.starts_with(path) && finding.is_error()),
@@ -158,7 +158,10 @@ fn all_mistakes_of_form_are_told_at_once_and_in_order() {
     let hints: Vec<&str> = [2, 5, 6].map(|index| loaded.findings[index].hint.as_str()).to_vec();
     let as_mapping = "write it as a mapping, with a key: value on each line";
     assert_eq!(hints, ["put it in quotes", "write it as a list: [one, two]", as_mapping]);
-    assert_eq!(one(&changed("is_final: true", "is_final: yes")).hint, "write true or false, without quotes");
+    assert_eq!(
+        only_finding(&load_changed("is_final: true", "is_final: yes")).hint,
+        "write true or false, without quotes"
+    );
     assert!(loaded.process.is_none());
 }
 
@@ -195,7 +198,7 @@ fn values_of_guards_are_checked() {
         ("context.tries > 3", "now() > 3", Rule::InvalidExpression),
     ];
     for (from, to, rule) in cases {
-        let loaded = changed(from, to);
+        let loaded = load_changed(from, to);
         assert!(loaded.process.is_none(), "{to}");
         assert!(codes(&loaded.findings).contains(&rule), "{to}: {:?}", loaded.findings);
     }
@@ -203,15 +206,15 @@ fn values_of_guards_are_checked() {
 
 #[test]
 fn a_value_that_means_nothing_is_told_and_taken() {
-    let loaded = changed("condition: in, value: [low, high]", "condition: exists, value: 1");
-    assert_eq!(one(&loaded).code, Rule::IgnoredKey);
+    let loaded = load_changed("condition: in, value: [low, high]", "condition: exists, value: 1");
+    assert_eq!(only_finding(&loaded).code, Rule::IgnoredKey);
     assert!(loaded.process.is_some());
 }
 
 #[test]
 fn a_fault_in_a_schema_is_told_at_its_place() {
-    let loaded = changed("severity: {enum: [low, high]}}}\n  sets", "severity: {enum: 5}}}\n  sets");
-    let finding = one(&loaded);
+    let loaded = load_changed("severity: {enum: [low, high]}}}\n  sets", "severity: {enum: 5}}}\n  sets");
+    let finding = only_finding(&loaded);
     assert_eq!(
         (finding.code, &*finding.path),
         (Rule::InvalidSchema, "/process/context_schema/properties/severity/enum")
@@ -224,15 +227,15 @@ fn patterns_are_bounded_together() {
     let patterns = |count: usize| {
         let pattern = |number: usize| format!("p{number}: {{pattern: '([a-z]{{1,50}}){{1,20}}{number}'}}");
         let patterns = (0..count).map(pattern).collect::<Vec<_>>().join(", ");
-        changed("schema: {type: object}}", &format!("schema: {{properties: {{{patterns}}}}}}}"))
+        load_changed("schema: {type: object}}", &format!("schema: {{properties: {{{patterns}}}}}}}"))
     };
     assert!(patterns(50).process.is_some());
-    assert_eq!(one(&patterns(250)).code, Rule::TooLarge);
+    assert_eq!(only_finding(&patterns(250)).code, Rule::TooLarge);
 }
 
 #[test]
 fn guarded_transitions_are_tried_first_and_final_states_are_not_left() {
-    let source = WHOLE.replace(
+    let source = PROCESS_WITH_EVERY_KEY.replace(
         "  - {from: triage, event",
         "  - {from: triage, event: submit_repro, to: triage}\n  - {from: triage, event",
     );
@@ -245,30 +248,30 @@ fn guarded_transitions_are_tried_first_and_final_states_are_not_left() {
 
 #[test]
 fn guarded_variables_are_set_only_by_what_names_them() {
-    let process = load(WHOLE).process.unwrap();
+    let process = load(PROCESS_WITH_EVERY_KEY).process.unwrap();
     let (repro, fix) = (process.event("submit_repro").unwrap(), process.event("submit_fix").unwrap());
-    assert_eq!(process.event_sets(repro, "severity"), Setting::Set, "its schema names it");
-    assert_eq!(process.event_sets(repro, "tries"), Setting::Forbidden, "a guard reads it");
-    assert_eq!(process.event_sets(repro, "note"), Setting::Set, "nobody reads it");
-    assert_eq!(process.event_sets(fix, "tries"), Setting::Set, "`sets` names it");
-    assert_eq!(process.event_sets(fix, "note"), Setting::Kept, "`sets` does not name it");
-    assert_eq!(process.creation_sets("reporter"), Setting::Set);
-    assert_eq!(process.creation_sets("note"), Setting::Kept);
-    assert_eq!(process.creation_sets("severity"), Setting::Forbidden);
+    assert_eq!(process.event_setting(repro, "severity"), Setting::Set, "its schema names it");
+    assert_eq!(process.event_setting(repro, "tries"), Setting::Forbidden, "a guard reads it");
+    assert_eq!(process.event_setting(repro, "note"), Setting::Set, "nobody reads it");
+    assert_eq!(process.event_setting(fix, "tries"), Setting::Set, "`sets` names it");
+    assert_eq!(process.event_setting(fix, "note"), Setting::Kept, "`sets` does not name it");
+    assert_eq!(process.creation_setting("reporter"), Setting::Set);
+    assert_eq!(process.creation_setting("note"), Setting::Kept);
+    assert_eq!(process.creation_setting("severity"), Setting::Forbidden);
 }
 
 #[test]
 fn only_a_role_with_the_flag_decides() {
-    let process = load(WHOLE).process.unwrap();
-    assert!(process.may_decide("human", Decision::Approve) && !process.may_decide("agent", Decision::Reject));
-    let plain = WHOLE
+    let process = load(PROCESS_WITH_EVERY_KEY).process.unwrap();
+    assert!(process.can_decide("human", Decision::Approve) && !process.can_decide("agent", Decision::Reject));
+    let plain = PROCESS_WITH_EVERY_KEY
         .replace(", can_approve: false, can_reject: false", "")
         .replace(", can_approve: true, can_reject: true", "");
     let loaded = load(&plain);
-    let found = one(&loaded);
+    let found = only_finding(&loaded);
     assert_eq!((found.code, found.path.as_str()), (Rule::NobodyMayEmit, "/events/2/name"));
     assert_eq!(found.message, "nobody may emit \"approve\"");
     assert_eq!(found.hint, "write can_approve: true on a role that decides: human");
     let process = loaded.process.unwrap();
-    assert!(!process.may_decide("agent", Decision::Approve) && !process.may_decide("human", Decision::Approve));
+    assert!(!process.can_decide("agent", Decision::Approve) && !process.can_decide("human", Decision::Approve));
 }

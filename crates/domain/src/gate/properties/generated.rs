@@ -36,17 +36,17 @@ fn guard() -> impl Strategy<Value = String> {
 }
 
 /// One transition: from, event, to, guard, `on_guard_fail`, role.
-type Way = (usize, usize, usize, Option<usize>, bool, Option<usize>);
+type GeneratedTransition = (usize, usize, usize, Option<usize>, bool, Option<usize>);
 
-fn way() -> impl Strategy<Value = Way> {
+fn transition() -> impl Strategy<Value = GeneratedTransition> {
     let guard = prop_oneof![1 => Just(None), 3 => (0..3_usize).prop_map(Some)];
     (0..STATES - 1, 0..EVENTS, 0..STATES, guard, any::<bool>(), proptest::option::weighted(0.2, 0..ROLES.len()))
 }
 
 /// A valid process: a chain through all states, so that each can be reached, and random transitions.
-pub(super) fn source() -> impl Strategy<Value = String> {
+pub(super) fn process_source() -> impl Strategy<Value = String> {
     let guards = proptest::collection::vec(guard(), 3);
-    (guards, proptest::collection::vec(way(), 1..10)).prop_map(|(guards, ways)| {
+    (guards, proptest::collection::vec(transition(), 1..10)).prop_map(|(guards, ways)| {
         let mut text = "process: {id: p, version: '1', name: P, initial_state: s0}\nstates:\n".to_owned();
         for state in 0..STATES {
             writeln!(text, "  - {{name: s{state}, is_final: {}}}", state == STATES - 1).unwrap();

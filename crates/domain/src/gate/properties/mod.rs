@@ -12,29 +12,29 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use serde_json::{Value, json};
 
-use self::generated::{EVENT_NAMES, GeneratedAttempt, ROLES, attempt, principal, source};
+use self::generated::{EVENT_NAMES, GeneratedAttempt, ROLES, attempt, principal, process_source};
 use self::model::RunModel;
-use super::tests::{Desk, file};
+use super::tests::{RunFixture, submitted_file};
 use super::*;
 use crate::decider::Decider;
 
-fn tries(desk: &mut Desk, attempt: &GeneratedAttempt) -> Result<(), RunRefusal> {
+fn try_attempt(desk: &mut RunFixture, attempt: &GeneratedAttempt) -> Result<(), RunRefusal> {
     match attempt {
         GeneratedAttempt::Emit { who, role, event, payload, files, stale } => {
             desk.facts.stale = stale.iter().cloned().collect();
-            let files = files.iter().map(|(path, content)| file(path, content)).collect();
+            let files = files.iter().map(|(path, content)| submitted_file(path, content)).collect();
             let who = principal(*who);
-            desk.emits((&who, ROLES[*role]), EVENT_NAMES[*event], payload.clone(), files).map(drop)
+            desk.emit((&who, ROLES[*role]), EVENT_NAMES[*event], payload.clone(), files).map(drop)
         }
         GeneratedAttempt::Override { who, role, is_human, event } => {
             desk.facts = Facts::default();
-            let result = desk.overrides(&principal(*who), (ROLES[*role], *is_human), EVENT_NAMES[*event]);
+            let result = desk.override_guard(&principal(*who), (ROLES[*role], *is_human), EVENT_NAMES[*event]);
             assert!(*is_human || result.is_err(), "only people override");
             result.map(drop)
         }
         GeneratedAttempt::Cancel => {
             let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
-            desk.tries("somebody", &cancel).map(drop)
+            desk.execute("somebody", &cancel).map(drop)
         }
     }
 }
@@ -44,21 +44,21 @@ proptest! {
 
     #[test]
     fn no_state_is_entered_but_through_a_guard_that_was_satisfied_or_overridden_and_recorded(
-        source in source(),
+        source in process_source(),
         attempts in proptest::collection::vec(attempt(), 0..40),
     ) {
-        let mut desk = Desk::begun(&source);
+        let mut desk = RunFixture::with_run(&source);
         let process = Arc::clone(&desk.process);
         let mut model = RunModel::default();
         let mut seen = 0;
         for attempt in [None].into_iter().chain(attempts.iter().map(Some)) {
             let before = desk.state.clone();
-            let result = attempt.map_or(Ok(()), |attempt| tries(&mut desk, attempt));
+            let result = attempt.map_or(Ok(()), |attempt| try_attempt(&mut desk, attempt));
             if result.is_err() {
                 assert_eq!(desk.state, before);
             }
             for (given, event) in &desk.journal[seen..] {
-                model.follows(&process, event, given);
+                model.apply(&process, event, given);
             }
             seen = desk.journal.len();
             assert_eq!(desk.state.state(), model.state);
@@ -71,12 +71,12 @@ proptest! {
 
     #[test]
     fn a_journal_and_a_stored_state_give_the_run_again(
-        source in source(),
+        source in process_source(),
         attempts in proptest::collection::vec(attempt(), 0..30),
     ) {
-        let mut desk = Desk::begun(&source);
+        let mut desk = RunFixture::with_run(&source);
         for attempt in &attempts {
-            let _ = tries(&mut desk, attempt);
+            let _ = try_attempt(&mut desk, attempt);
         }
         let replayed = desk.journal.iter().fold(RunState::default(), |state, (given, event)| {
             let stored = serde_json::to_string(event).unwrap();
@@ -89,18 +89,18 @@ proptest! {
 
     #[test]
     fn what_is_listed_as_allowed_is_what_would_be_accepted(
-        source in source(),
+        source in process_source(),
         attempts in proptest::collection::vec(attempt(), 0..15),
     ) {
-        let mut desk = Desk::begun(&source);
+        let mut desk = RunFixture::with_run(&source);
         for attempt in &attempts {
-            let _ = tries(&mut desk, attempt);
+            let _ = try_attempt(&mut desk, attempt);
         }
         for role in ROLES {
-            for view in desk.look_as("principal-0", role).events(true) {
-                let mut copy = Desk::empty(Arc::clone(&desk.process));
+            for view in desk.view_as("principal-0", role).events(true) {
+                let mut copy = RunFixture::empty(Arc::clone(&desk.process));
                 (copy.state, copy.facts) = (desk.state.clone(), desk.facts.clone());
-                let accepted = copy.emits(("principal-0", role), &view.event_name, json!({}), vec![]);
+                let accepted = copy.emit(("principal-0", role), &view.event_name, json!({}), vec![]);
                 assert_eq!(accepted.is_ok(), view.is_allowed, "{view:?} {accepted:?}");
             }
         }
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn a_file_with_a_line_less_is_read_or_explained(source in source(), line in 0..40_usize) {
+    fn a_file_with_a_line_less_is_read_or_explained(source in process_source(), line in 0..40_usize) {
         let cut: Vec<&str> = source.lines().enumerate().filter(|(number, _)| *number != line).map(|(_, line)| line).collect();
         let lines = cut.len();
         let loaded = load(&cut.join("\n"));
@@ -125,8 +125,8 @@ proptest! {
 
     #[test]
     fn any_path_is_plain_and_inside_or_refused(path in "[a./\\\\~:; \n]{0,12}") {
-        if let Ok(plain) = plain_path(&path) {
-            assert_eq!(plain_path(&plain), Ok(plain.clone()), "what is plain stays as it is");
+        if let Ok(plain) = normalize_artifact_path(&path) {
+            assert_eq!(normalize_artifact_path(&plain), Ok(plain.clone()), "what is plain stays as it is");
             assert!(plain.split('/').all(|part| !part.is_empty() && part != "." && part != ".."));
         }
     }
@@ -142,21 +142,24 @@ fn a_path_that_a_dot_hides_is_looked_at_too() {
         ("a\u{202e}b.md", "Invisible or reordering character in artifact path"),
         ("a\u{e0041}b.md", "Invisible or reordering character in artifact path"),
     ] {
-        assert_eq!(plain_path(path), Err(why), "{path}");
+        assert_eq!(normalize_artifact_path(path), Err(why), "{path}");
     }
-    assert_eq!(plain_path("./a//./b.md"), Ok("a/b.md".to_owned()));
-    assert_eq!(plain_path("Bilder/Zoë 日本 👩🏽\u{200d}🚀.md").as_deref(), Ok("Bilder/Zoë 日本 👩🏽\u{200d}🚀.md"));
+    assert_eq!(normalize_artifact_path("./a//./b.md"), Ok("a/b.md".to_owned()));
+    assert_eq!(
+        normalize_artifact_path("Bilder/Zoë 日本 👩🏽\u{200d}🚀.md").as_deref(),
+        Ok("Bilder/Zoë 日本 👩🏽\u{200d}🚀.md")
+    );
 }
 
 #[test]
 fn the_generated_processes_can_be_gone_through() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut moved, mut recorded, mut refused, mut overridden) = (0, 0, 0, 0);
-    let plans = (source(), proptest::collection::vec(attempt(), 30));
+    let plans = (process_source(), proptest::collection::vec(attempt(), 30));
     for _ in 0..60 {
         let (source, attempts) = plans.new_tree(&mut runner).unwrap().current();
-        let mut desk = Desk::begun(&source);
-        refused += attempts.iter().filter(|attempt| tries(&mut desk, attempt).is_err()).count();
+        let mut desk = RunFixture::with_run(&source);
+        refused += attempts.iter().filter(|attempt| try_attempt(&mut desk, attempt).is_err()).count();
         for (_, event) in &desk.journal {
             match event {
                 RunEvent::Emitted(emitted) if emitted.recorded => recorded += 1,

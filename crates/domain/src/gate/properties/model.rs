@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::decider::Given;
+use crate::decider::DecisionContext;
 use crate::gate::*;
 
 /// The run as plain lists.
@@ -19,7 +19,7 @@ pub(super) struct RunModel {
 }
 
 impl RunModel {
-    fn count(&self, kind: &str, stale: &[String]) -> u64 {
+    fn count_artifacts(&self, kind: &str, stale: &[String]) -> u64 {
         let mut last: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
         for (path, content, kind) in &self.files {
             last.insert(path, (content, kind));
@@ -29,17 +29,19 @@ impl RunModel {
     }
 
     /// Whether a guard is satisfied; `None` if that cannot be decided.
-    fn holds(&self, guard: &Guard, stale: &[String]) -> Option<bool> {
+    fn is_satisfied(&self, guard: &Guard, stale: &[String]) -> Option<bool> {
         let parts = |parts: &[GuardPart]| -> Vec<Option<bool>> {
             let inline = parts.iter().map(|part| match part {
-                GuardPart::Inline(guard) => self.holds(guard, stale),
+                GuardPart::Inline(guard) => self.is_satisfied(guard, stale),
                 GuardPart::Named(name) => panic!("{name} is not written out"),
             });
             inline.collect()
         };
         match &guard.test {
-            Test::ArtifactExists { artifact_type } => Some(self.count(artifact_type, stale) > 0),
-            Test::ArtifactCount { artifact_type, min_count } => Some(self.count(artifact_type, stale) >= *min_count),
+            Test::ArtifactExists { artifact_type } => Some(self.count_artifacts(artifact_type, stale) > 0),
+            Test::ArtifactCount { artifact_type, min_count } => {
+                Some(self.count_artifacts(artifact_type, stale) >= *min_count)
+            }
             Test::Context { variable, test } => match (self.context.get(variable), test) {
                 (found, ContextTest::NotExists) => Some(found.is_none()),
                 (None, _) => None,
@@ -79,17 +81,17 @@ impl RunModel {
     }
 
     /// Applies an event, after asserting that the rules allow it.
-    pub(super) fn follows(&mut self, process: &Process, event: &RunEvent, given: &Given) {
+    pub(super) fn apply(&mut self, process: &Process, event: &RunEvent, given: &DecisionContext) {
         match event {
             RunEvent::Created(created) => {
                 self.state = created.state.clone();
                 self.visits.push(created.state.clone());
             }
-            RunEvent::Emitted(emitted) => self.follows_emitted(process, emitted, given),
+            RunEvent::Emitted(emitted) => self.apply_emitted(process, emitted, given),
             RunEvent::Overridden(overridden) => {
                 assert_eq!(overridden.from, self.state);
                 let guard = &process.guards[&overridden.guard];
-                assert_ne!(self.holds(guard, &[]), Some(true), "what is satisfied is not overridden");
+                assert_ne!(self.is_satisfied(guard, &[]), Some(true), "what is satisfied is not overridden");
                 assert!(!overridden.reason.is_empty());
                 assert!(process.transitions.iter().any(|way| {
                     way.from == overridden.from
@@ -103,13 +105,13 @@ impl RunModel {
                 } else {
                     self.submitters.insert(given.by.clone());
                 }
-                self.enter(&overridden.to);
+                self.enter_state(&overridden.to);
             }
             RunEvent::Cancelled(_) => {}
         }
     }
 
-    fn follows_emitted(&mut self, process: &Process, emitted: &Emitted, given: &Given) {
+    fn apply_emitted(&mut self, process: &Process, emitted: &Emitted, given: &DecisionContext) {
         assert_eq!(emitted.from, self.state);
         assert!(!process.is_final(&self.state), "final states are final");
         let decides = ["approve", "reject"].contains(&emitted.event.as_str());
@@ -126,7 +128,7 @@ impl RunModel {
             self.files.push((artifact.path.clone(), artifact.sha256.clone(), kind));
         }
         for result in &emitted.guards {
-            let holds = self.holds(&process.guards[&result.guard], &emitted.stale);
+            let holds = self.is_satisfied(&process.guards[&result.guard], &emitted.stale);
             assert_eq!(result.satisfied, holds == Some(true), "{result:?} in {self:?}");
             assert_eq!(result.satisfied, result.missing.is_empty());
         }
@@ -156,11 +158,11 @@ impl RunModel {
             self.context.insert(name.clone(), emitted.payload[name].clone());
         }
         if !emitted.recorded {
-            self.enter(&emitted.to);
+            self.enter_state(&emitted.to);
         }
     }
 
-    fn enter(&mut self, state: &str) {
+    fn enter_state(&mut self, state: &str) {
         self.state = state.to_owned();
         self.visits.push(state.to_owned());
     }

@@ -35,7 +35,7 @@ pub const AGENT: &str = "agent";
 
 /// The caller's role. It follows from the caller's identity, never from the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct ActingRole {
     pub role: String,
     /// Whether the caller is a person, and not a program that acts for one.
     pub is_human: bool,
@@ -49,7 +49,7 @@ pub struct Emit {
     pub role: String,
     pub event: String,
     pub payload: Map<String, Value>,
-    pub artifacts: Vec<Submitted>,
+    pub artifacts: Vec<SubmittedArtifact>,
     /// Artifacts in the request that cannot be submitted, each with the reason.
     pub unfit: Vec<SchemaMisfit>,
     pub facts: Facts,
@@ -61,7 +61,7 @@ pub struct Emit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Override {
     pub process: Arc<Process>,
-    pub standing: Standing,
+    pub standing: ActingRole,
     /// The event of the transition.
     pub event: String,
     /// The target state, if the event has several guarded transitions.
@@ -75,7 +75,7 @@ pub struct Override {
 /// A file that is submitted as evidence. It was already read: as an ordinary file below the artifact folder, or from
 /// the request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Submitted {
+pub struct SubmittedArtifact {
     /// JSON pointer to it in the request.
     pub pointer: String,
     pub path: String,

@@ -8,20 +8,20 @@
 use serde_json::Map;
 
 use super::super::facts::Facts;
-use super::super::finding::nearest;
+use super::super::finding::nearest_word;
 use super::super::guard::GuardResult;
-use super::super::process::{Decision, OVERRIDE_GUARD, OnGuardFail, Process, Transition, admits};
+use super::super::process::{Decision, OVERRIDE_GUARD, OnGuardFail, Process, Transition, is_role_allowed};
 use super::command::{AGENT, Emit, Override, RunCommand};
 use super::event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
 use super::refusal::RunRefusal;
 use super::state::{RunState, RunStatus};
 use super::submit;
-use crate::decider::Given;
+use crate::decider::DecisionContext;
 use crate::limits;
 
 type Decided = Result<RunEvent, RunRefusal>;
 
-pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> Decided {
+pub(super) fn decide(state: &RunState, command: &RunCommand, given: &DecisionContext) -> Decided {
     match command {
         RunCommand::Create { id, process, role, context, campaign_id, folder } => {
             if let Some(run) = state.run() {
@@ -36,7 +36,7 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> D
                 },
                 role: role.clone(),
                 state: process.initial_state.clone(),
-                context: submit::initial_context(process, context)?,
+                context: submit::build_initial_context(process, context)?,
                 campaign_id: campaign_id.clone(),
                 folder: folder.clone(),
                 is_final: process.is_final(&process.initial_state),
@@ -48,35 +48,35 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> D
             if role == AGENT {
                 return Err(RunRefusal::MayNotCancel { role: role.clone() });
             }
-            going_on(state)?;
+            check_active(state)?;
             if let Some(reason) = reason {
-                bounded("reason", reason)?;
+                check_reason("reason", reason)?;
             }
             Ok(RunEvent::Cancelled(Cancelled { role: role.clone(), reason: reason.clone() }))
         }
     }
 }
 
-fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
+fn decide_emit(state: &RunState, emit: &Emit, given: &DecisionContext) -> Decided {
     let Emit { process, role, event: name, payload, artifacts, unfit, facts, facts_of } = emit;
-    going_on(state)?;
-    up_to_date(state, *facts_of)?;
-    pinned(state, process)?;
-    let event = process.event(name).ok_or_else(|| not_found(process, name))?;
-    if !admits(&event.allowed_roles, role) {
+    check_active(state)?;
+    check_facts_revision(state, *facts_of)?;
+    check_pinned_process(state, process)?;
+    let event = process.event(name).ok_or_else(|| event_not_found(process, name))?;
+    if !is_role_allowed(&event.allowed_roles, role) {
         let allowed = event.allowed_roles.clone();
         return Err(RunRefusal::RoleForbidden { event: name.clone(), role: role.clone(), allowed });
     }
-    let decision = may_decide(state, process, name, role, (&given.by, facts))?;
-    let transitions = transitions(state, process, name)?;
+    let decision = check_decision(state, process, name, role, (&given.by, facts))?;
+    let transitions = event_transitions(state, process, name)?;
     if decision.is_some() {
-        submit::nothing(name, artifacts)?;
+        submit::check_no_artifacts(name, artifacts)?;
     }
-    let (evidence, artifacts) = submit::artifacts(state, process, artifacts, unfit)?;
-    let facts = &facts.without(&artifacts);
-    let set = submit::payload(state, process, event, payload)?;
-    let scene = state.scene(process, &evidence, payload, facts);
-    let Choice { taken, guards } = choose(&transitions, role, |guard| scene.evaluate(guard), name)?;
+    let (evidence, artifacts) = submit::check_artifacts(state, process, artifacts, unfit)?;
+    let facts = &facts.without_resubmitted(&artifacts);
+    let set = submit::check_payload(state, process, event, payload)?;
+    let scene = state.guard_inputs(process, &evidence, payload, facts);
+    let Choice { taken, guards } = choose_transition(&transitions, role, |guard| scene.evaluate(guard), name)?;
     let (to, guard, recorded) = match taken {
         Taken::Moved(transition) => (transition.to.clone(), transition.guard.clone(), false),
         Taken::Recorded => (state.state.clone(), None, true),
@@ -93,8 +93,8 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
         set,
         artifacts,
         guards,
-        stale: facts.stale_of(&evidence),
-        campaign: facts.campaign.clone().filter(|_| process.asks_for_campaign()),
+        stale: facts.stale_paths(&evidence),
+        campaign: facts.campaign.clone().filter(|_| process.reads_campaign()),
         decision: decision.is_some(),
     })))
 }
@@ -109,7 +109,7 @@ struct Choice<'a> {
     guards: Vec<GuardResult>,
 }
 
-fn choose<'a>(
+fn choose_transition<'a>(
     transitions: &[&'a Transition],
     role: &str,
     evaluate: impl Fn(&str) -> GuardResult,
@@ -117,7 +117,7 @@ fn choose<'a>(
 ) -> Result<Choice<'a>, RunRefusal> {
     let mut guards: Vec<GuardResult> = Vec::new();
     let mut is_recorded = false;
-    for transition in transitions.iter().filter(|transition| may_take(transition, role)) {
+    for transition in transitions.iter().filter(|transition| can_take(transition, role)) {
         let Some(guard) = &transition.guard else { return Ok(Choice { taken: Taken::Moved(transition), guards }) };
         // A guard that was evaluated before was not satisfied, or its transition would have been taken.
         if !guards.iter().any(|result| result.guard == *guard) {
@@ -135,37 +135,37 @@ fn choose<'a>(
     }
 }
 
-fn may_take(transition: &Transition, role: &str) -> bool {
-    transition.allowed_roles.as_ref().is_none_or(|roles| admits(roles, role))
+fn can_take(transition: &Transition, role: &str) -> bool {
+    transition.allowed_roles.as_ref().is_none_or(|roles| is_role_allowed(roles, role))
 }
 
-fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decided {
+fn decide_override(state: &RunState, command: &Override, given: &DecisionContext) -> Decided {
     let Override { process, standing, event: name, to, reason, facts, facts_of } = command;
-    going_on(state)?;
-    up_to_date(state, *facts_of)?;
-    pinned(state, process)?;
+    check_active(state)?;
+    check_facts_revision(state, *facts_of)?;
+    check_pinned_process(state, process)?;
     let role = &standing.role;
     if !standing.is_human {
         return Err(RunRefusal::NotHuman { role: role.clone() });
     }
     if let Some(event) = process.event(OVERRIDE_GUARD)
-        && !admits(&event.allowed_roles, role)
+        && !is_role_allowed(&event.allowed_roles, role)
     {
         let allowed = event.allowed_roles.clone();
         return Err(RunRefusal::RoleForbidden { event: OVERRIDE_GUARD.to_owned(), role: role.clone(), allowed });
     }
-    let event = process.event(name).ok_or_else(|| not_found(process, name))?;
-    let decision = may_decide(state, process, name, role, (&given.by, facts))?;
+    let event = process.event(name).ok_or_else(|| event_not_found(process, name))?;
+    let decision = check_decision(state, process, name, role, (&given.by, facts))?;
     // A person may override without the role of the agent that does the work, but a decision needs a role that may emit
     // it.
-    if decision.is_some() && !admits(&event.allowed_roles, role) {
+    if decision.is_some() && !is_role_allowed(&event.allowed_roles, role) {
         let allowed = event.allowed_roles.clone();
         return Err(RunRefusal::RoleForbidden { event: name.clone(), role: role.clone(), allowed });
     }
-    bounded("reason", reason)?;
-    let mut transitions = transitions(state, process, name)?;
+    check_reason("reason", reason)?;
+    let mut transitions = event_transitions(state, process, name)?;
     if decision.is_some() {
-        transitions.retain(|transition| may_take(transition, role));
+        transitions.retain(|transition| can_take(transition, role));
         if transitions.is_empty() {
             return Err(RunRefusal::TransitionsForbidden { event: name.clone(), role: role.clone() });
         }
@@ -174,7 +174,7 @@ fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decid
     let found = transitions.iter().filter(leads).find_map(|transition| Some((*transition, transition.guard.clone()?)));
     let Some((transition, guard)) = found else { return Err(no_transition(state, process, name)) };
     let payload = Map::new();
-    let result = state.scene(process, &state.evidence, &payload, facts).evaluate(&guard);
+    let result = state.guard_inputs(process, &state.evidence, &payload, facts).evaluate(&guard);
     if result.satisfied {
         return Err(RunRefusal::NothingToOverride { guard, event: name.clone() });
     }
@@ -186,14 +186,14 @@ fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decid
         guard,
         reason: reason.trim().to_owned(),
         guards: vec![result],
-        stale: facts.stale_of(&state.evidence),
-        campaign: facts.campaign.clone().filter(|_| process.asks_for_campaign()),
+        stale: facts.stale_paths(&state.evidence),
+        campaign: facts.campaign.clone().filter(|_| process.reads_campaign()),
         decision: decision.is_some(),
         is_final: process.is_final(&transition.to),
     })))
 }
 
-fn going_on(state: &RunState) -> Result<(), RunRefusal> {
+fn check_active(state: &RunState) -> Result<(), RunRefusal> {
     match (state.run(), state.status) {
         (None, _) => Err(RunRefusal::RunNotFound),
         (Some(_), RunStatus::Active) => Ok(()),
@@ -203,14 +203,14 @@ fn going_on(state: &RunState) -> Result<(), RunRefusal> {
 }
 
 /// Refuses facts that were looked up for another revision: they may lack evidence that matters now.
-fn up_to_date(state: &RunState, facts_of: u64) -> Result<(), RunRefusal> {
+fn check_facts_revision(state: &RunState, facts_of: u64) -> Result<(), RunRefusal> {
     if state.revision == facts_of {
         return Ok(());
     }
     Err(RunRefusal::OutOfDate { facts_of, revision: state.revision })
 }
 
-fn pinned(state: &RunState, process: &Process) -> Result<(), RunRefusal> {
+fn check_pinned_process(state: &RunState, process: &Process) -> Result<(), RunRefusal> {
     let expected = state.run().map_or("", |run| run.process.hash.as_str());
     if expected == process.hash {
         return Ok(());
@@ -218,9 +218,9 @@ fn pinned(state: &RunState, process: &Process) -> Result<(), RunRefusal> {
     Err(RunRefusal::OtherProcess { expected: expected.to_owned(), given: process.hash.clone() })
 }
 
-fn not_found(process: &Process, event: &str) -> RunRefusal {
+fn event_not_found(process: &Process, event: &str) -> RunRefusal {
     let known: Vec<String> = process.events.iter().map(|event| event.name.clone()).collect();
-    let nearest = nearest(event, known.iter().map(String::as_str)).map(str::to_owned);
+    let nearest = nearest_word(event, known.iter().map(String::as_str)).map(str::to_owned);
     RunRefusal::EventNotFound { event: event.to_owned(), nearest, known }
 }
 
@@ -230,7 +230,11 @@ fn no_transition(state: &RunState, process: &Process, event: &str) -> RunRefusal
 }
 
 /// The transitions of an event out of the current state, in the order in which they are tried; at least one.
-fn transitions<'a>(state: &'a RunState, process: &'a Process, event: &str) -> Result<Vec<&'a Transition>, RunRefusal> {
+fn event_transitions<'a>(
+    state: &'a RunState,
+    process: &'a Process,
+    event: &str,
+) -> Result<Vec<&'a Transition>, RunRefusal> {
     let found: Vec<&Transition> =
         process.transitions_from(&state.state).filter(|transition| transition.event == event).collect();
     if found.is_empty() { Err(no_transition(state, process, event)) } else { Ok(found) }
@@ -238,15 +242,15 @@ fn transitions<'a>(state: &'a RunState, process: &'a Process, event: &str) -> Re
 
 /// Checks whether this principal may take the decision that an event stands for; `None` for other events. Nobody
 /// decides on their own work, even if they submitted it with another token.
-pub(in crate::gate) fn may_decide(
+pub(in crate::gate) fn check_decision(
     state: &RunState,
     process: &Process,
     event: &str,
     role: &str,
     (principal, facts): (&str, &Facts),
 ) -> Result<Option<Decision>, RunRefusal> {
-    let Some(decision) = Decision::of(event) else { return Ok(None) };
-    if !process.may_decide(role, decision) {
+    let Some(decision) = Decision::from_event(event) else { return Ok(None) };
+    if !process.can_decide(role, decision) {
         return Err(RunRefusal::MayNotDecide { role: role.to_owned(), decision });
     }
     if state.has_submitted(principal) {
@@ -258,9 +262,9 @@ pub(in crate::gate) fn may_decide(
     Ok(Some(decision))
 }
 
-fn bounded(field: &'static str, text: &str) -> Result<(), RunRefusal> {
+fn check_reason(field: &'static str, text: &str) -> Result<(), RunRefusal> {
     if text.trim().is_empty() {
         return Err(RunRefusal::Empty { field });
     }
-    submit::within(field, "a reason", "characters", text.chars().count(), limits::TEXT_CHARS_MAX)
+    submit::check_limit(field, "a reason", "characters", text.chars().count(), limits::TEXT_CHARS_MAX)
 }

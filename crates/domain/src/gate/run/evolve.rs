@@ -5,15 +5,15 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::event::{Created, Emitted, Overridden, RunEvent};
-use super::state::{Run, RunState, RunStatus, weight};
+use super::state::{Run, RunState, RunStatus, variable_bytes};
 use crate::Moment;
-use crate::decider::Given;
+use crate::decider::DecisionContext;
 
-pub(super) fn evolve(mut state: RunState, event: &RunEvent, given: &Given) -> RunState {
+pub(super) fn evolve(mut state: RunState, event: &RunEvent, given: &DecisionContext) -> RunState {
     match event {
-        RunEvent::Created(created) => state.create(created, given),
-        RunEvent::Emitted(emitted) => state.emit(emitted, given),
-        RunEvent::Overridden(overridden) => state.override_guard(overridden, given),
+        RunEvent::Created(created) => state.apply_created(created, given),
+        RunEvent::Emitted(emitted) => state.apply_emitted(emitted, given),
+        RunEvent::Overridden(overridden) => state.apply_overridden(overridden, given),
         RunEvent::Cancelled(_) => state.status = RunStatus::Cancelled,
     }
     state.revision += 1;
@@ -22,7 +22,7 @@ pub(super) fn evolve(mut state: RunState, event: &RunEvent, given: &Given) -> Ru
 }
 
 impl RunState {
-    fn create(&mut self, created: &Created, given: &Given) {
+    fn apply_created(&mut self, created: &Created, given: &DecisionContext) {
         self.run = Some(Arc::new(Run {
             id: created.run_id.clone(),
             process: created.process.clone(),
@@ -32,14 +32,14 @@ impl RunState {
             created_micros: given.at.as_microsecond(),
             created_by: given.by.clone(),
         }));
-        created.context.iter().for_each(|(name, value)| self.set(name, value));
-        self.enter(&created.state, created.is_final);
+        created.context.iter().for_each(|(name, value)| self.set_variable(name, value));
+        self.enter_state(&created.state, created.is_final);
     }
 
-    fn emit(&mut self, emitted: &Emitted, given: &Given) {
+    fn apply_emitted(&mut self, emitted: &Emitted, given: &DecisionContext) {
         for name in &emitted.set {
             if let Some(value) = emitted.payload.get(name) {
-                self.set(name, value);
+                self.set_variable(name, value);
             }
         }
         emitted.artifacts.iter().for_each(|artifact| self.evidence.put(artifact.clone()));
@@ -48,26 +48,26 @@ impl RunState {
             self.submitters.insert(given.by.clone());
         }
         if !emitted.recorded {
-            self.enter(&emitted.to, emitted.is_final);
+            self.enter_state(&emitted.to, emitted.is_final);
         }
     }
 
     /// A principal that overrides a guard for work counts as a submitter, and so may not decide on the run later.
-    fn override_guard(&mut self, overridden: &Overridden, given: &Given) {
+    fn apply_overridden(&mut self, overridden: &Overridden, given: &DecisionContext) {
         if !overridden.decision {
             self.submitters.insert(given.by.clone());
         }
-        self.enter(&overridden.to, overridden.is_final);
+        self.enter_state(&overridden.to, overridden.is_final);
     }
 
-    fn set(&mut self, name: &str, value: &Value) {
-        self.context_bytes += weight(name, value);
+    fn set_variable(&mut self, name: &str, value: &Value) {
+        self.context_bytes += variable_bytes(name, value);
         if let Some(before) = self.context.insert(name.to_owned(), value.clone()) {
-            self.context_bytes = self.context_bytes.saturating_sub(weight(name, &before));
+            self.context_bytes = self.context_bytes.saturating_sub(variable_bytes(name, &before));
         }
     }
 
-    fn enter(&mut self, name: &str, is_final: bool) {
+    fn enter_state(&mut self, name: &str, is_final: bool) {
         name.clone_into(&mut self.state);
         let visits = self.visits.entry(name.to_owned()).or_default();
         if *visits == 0 {

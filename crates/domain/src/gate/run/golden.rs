@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::RunEvent;
 
 /// Golden files by name. A name is the event's type, with a suffix if a type has several files.
-fn files() -> Vec<(String, Value)> {
+fn golden_files() -> Vec<(String, Value)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/gate/run/golden");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let read = |path: PathBuf| {
@@ -21,7 +21,7 @@ fn files() -> Vec<(String, Value)> {
 
 #[test]
 fn every_stored_shape_decodes_and_is_written_as_it_was() {
-    for (name, golden) in files() {
+    for (name, golden) in golden_files() {
         let event: RunEvent = serde_json::from_value(golden.clone()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(name.starts_with(event.kind()), "{name} holds a {}", event.kind());
         assert_eq!(serde_json::to_value(&event).unwrap(), golden, "{name}");
@@ -31,7 +31,7 @@ fn every_stored_shape_decodes_and_is_written_as_it_was() {
 #[test]
 fn every_event_has_a_golden_file() {
     let held: BTreeSet<String> =
-        files().iter().map(|(_, golden)| golden["type"].as_str().unwrap_or_default().to_owned()).collect();
+        golden_files().iter().map(|(_, golden)| golden["type"].as_str().unwrap_or_default().to_owned()).collect();
     for kind in RunEvent::KINDS {
         assert!(held.contains(*kind), "{kind} has no golden file");
     }

@@ -13,13 +13,13 @@ mod refusal;
 mod state;
 mod submit;
 
-pub use command::{AGENT, Emit, Override, RunCommand, Standing, Submitted};
-pub(super) use decide::may_decide;
+pub use command::{AGENT, ActingRole, Emit, Override, RunCommand, SubmittedArtifact};
+pub(super) use decide::check_decision;
 pub use event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
 pub use refusal::{RunRefusal, RunRefusalKind};
 pub use state::{Run, RunState, RunStatus};
 
-use crate::decider::{Decider, Given};
+use crate::decider::{Decider, DecisionContext};
 
 /// The rules of the run.
 #[derive(Debug)]
@@ -31,11 +31,11 @@ impl Decider for RunRules {
     type Refusal = RunRefusal;
     type State = RunState;
 
-    fn decide(state: &RunState, command: &RunCommand, given: &Given) -> Result<Vec<RunEvent>, RunRefusal> {
+    fn decide(state: &RunState, command: &RunCommand, given: &DecisionContext) -> Result<Vec<RunEvent>, RunRefusal> {
         decide::decide(state, command, given).map(|event| vec![event])
     }
 
-    fn evolve(state: RunState, event: &RunEvent, given: &Given) -> RunState {
+    fn evolve(state: RunState, event: &RunEvent, given: &DecisionContext) -> RunState {
         evolve::evolve(state, event, given)
     }
 }

@@ -1,6 +1,6 @@
 //! Refusals of a run's commands: the reason, the input field at fault, and a hint.
 
-use super::super::finding::short;
+use super::super::finding::shorten;
 use super::super::guard::GuardResult;
 use super::super::process::Decision;
 use super::super::schema::SchemaMisfit;
@@ -40,7 +40,7 @@ pub enum RunRefusal {
     Finished { state: String },
     #[error("the run was cancelled")]
     Cancelled,
-    #[error("Event '{}' not found", short(event))]
+    #[error("Event '{}' not found", shorten(event))]
     EventNotFound { event: String, nearest: Option<String>, known: Vec<String> },
     #[error("No transition defined for event '{event}' from state '{state}'")]
     NoTransition { event: String, state: String, states: Vec<String> },
@@ -187,7 +187,7 @@ impl RunRefusal {
             Self::OtherProcess { .. } => "a changed process serves new runs only; create one".to_owned(),
             Self::Finished { .. } | Self::Cancelled => "create another run to start again".to_owned(),
             Self::EventNotFound { nearest: Some(nearest), .. } => format!("did you mean '{nearest}'?"),
-            Self::EventNotFound { known, .. } => format!("the events of this process: {}", listed(known)),
+            Self::EventNotFound { known, .. } => format!("the events of this process: {}", join_names(known)),
             Self::NoTransition { states, .. } if states.is_empty() => "this event has no transition at all".to_owned(),
             Self::NoTransition { states, .. } => {
                 format!("it can be emitted in {}; list the events for what can be emitted now", states.join(", "))
@@ -207,7 +207,7 @@ impl RunRefusal {
                 let settable = match settable.as_deref() {
                     None => "any variable that no guard reads may be set".to_owned(),
                     Some([]) => "creating a run of this process sets none".to_owned(),
-                    Some(names) => format!("variables that may be set: {}", listed(names)),
+                    Some(names) => format!("variables that may be set: {}", join_names(names)),
                 };
                 format!("change or leave out what is listed; {settable}")
             }
@@ -226,7 +226,7 @@ impl RunRefusal {
 /// Names that one hint lists.
 const LISTED_MAX: usize = 50;
 
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     let more = if names.len() > LISTED_MAX { ", …" } else { "" };
     format!("{}{more}", names.iter().take(LISTED_MAX).map(String::as_str).collect::<Vec<_>>().join(", "))
 }

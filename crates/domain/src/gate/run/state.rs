@@ -93,7 +93,7 @@ impl RunState {
     }
 
     /// The states that were entered, in the order of their first visit.
-    pub fn entered(&self) -> &Vector<String> {
+    pub fn entered_states(&self) -> &Vector<String> {
         &self.entered
     }
 
@@ -110,7 +110,7 @@ impl RunState {
     }
 
     /// The inputs of guards: the current run, with this evidence and payload.
-    pub fn scene<'a>(
+    pub fn guard_inputs<'a>(
         &'a self,
         process: &'a Process,
         evidence: &'a Evidence,
@@ -132,6 +132,6 @@ impl RunState {
 }
 
 /// Bytes that a variable takes in the context.
-pub(super) fn weight(name: &str, value: &Value) -> usize {
+pub(super) fn variable_bytes(name: &str, value: &Value) -> usize {
     name.len() + value.to_string().len()
 }

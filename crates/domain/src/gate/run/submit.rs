@@ -4,49 +4,51 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::super::evidence::{Artifact, Evidence, name_matches, plain_path};
-use super::super::finding::{join, short};
+use super::super::evidence::{Artifact, Evidence, name_matches, normalize_artifact_path};
+use super::super::finding::{join_pointer, shorten};
 use super::super::process::{EventKind, Process, Setting};
 use super::super::schema::SchemaMisfit;
-use super::command::Submitted;
+use super::command::SubmittedArtifact;
 use super::refusal::RunRefusal;
-use super::state::{RunState, weight};
+use super::state::{RunState, variable_bytes};
 use crate::limits;
 
 /// Validates a payload, and the context with it. Returns the keys that are written to the context.
-pub(super) fn payload(
+pub(super) fn check_payload(
     state: &RunState,
     process: &Process,
     event: &EventKind,
     payload: &Map<String, Value>,
 ) -> Result<Vec<String>, RunRefusal> {
-    let bytes: usize = payload.iter().map(|(name, value)| weight(name, value)).sum();
-    within("payload", "a payload", "bytes", bytes, limits::PAYLOAD_BYTES_MAX)?;
+    let bytes: usize = payload.iter().map(|(name, value)| variable_bytes(name, value)).sum();
+    check_limit("payload", "a payload", "bytes", bytes, limits::PAYLOAD_BYTES_MAX)?;
     let mut misfits = Vec::new();
     if let Some(schema) = &event.payload_schema {
         misfits.extend(schema.misfits(&Value::Object(payload.clone()), "/payload"));
     }
     let mut set = Vec::new();
     for name in payload.keys() {
-        match process.event_sets(event, name) {
+        match process.event_setting(event, name) {
             Setting::Set => set.push(name.clone()),
             Setting::Kept => {}
-            Setting::Forbidden => misfits.push(guarded("/payload", name, &format!("event '{}'", event.name))),
+            Setting::Forbidden => {
+                misfits.push(guarded_variable_misfit("/payload", name, &format!("event '{}'", event.name)));
+            }
         }
     }
     if !misfits.is_empty() {
         return Err(RunRefusal::PayloadMisfits { misfits });
     }
     let changes: Vec<(&String, &Value)> = payload.iter().filter(|(name, _)| set.contains(name)).collect();
-    let added: usize = changes.iter().map(|(name, value)| weight(name, value)).sum();
-    let replaced = changes.iter().filter_map(|(name, _)| Some(weight(name, state.context.get(*name)?)));
+    let added: usize = changes.iter().map(|(name, value)| variable_bytes(name, value)).sum();
+    let replaced = changes.iter().filter_map(|(name, _)| Some(variable_bytes(name, state.context.get(*name)?)));
     let total = (state.context_bytes + added).saturating_sub(replaced.sum());
-    within("payload", "the context of a run", "bytes", total, limits::CONTEXT_BYTES_MAX)?;
+    check_limit("payload", "the context of a run", "bytes", total, limits::CONTEXT_BYTES_MAX)?;
     if process.context_schema.is_some() && !changes.is_empty() {
         let mut context: Map<String, Value> =
             state.context.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         context.extend(changes.into_iter().map(|(name, value)| (name.clone(), value.clone())));
-        let misfits = misfits_of(process, &context, "/payload");
+        let misfits = context_misfits(process, &context, "/payload");
         if !misfits.is_empty() {
             return Err(RunRefusal::PayloadMisfits { misfits });
         }
@@ -55,14 +57,17 @@ pub(super) fn payload(
 }
 
 /// Validates and builds the initial context of a run.
-pub(super) fn initial_context(process: &Process, given: &Map<String, Value>) -> Result<Map<String, Value>, RunRefusal> {
-    let misfit = |name: &String| match process.creation_sets(name) {
+pub(super) fn build_initial_context(
+    process: &Process,
+    given: &Map<String, Value>,
+) -> Result<Map<String, Value>, RunRefusal> {
+    let misfit = |name: &String| match process.creation_setting(name) {
         Setting::Set => None,
-        Setting::Forbidden => Some(guarded("/context", name, "creating a run")),
+        Setting::Forbidden => Some(guarded_variable_misfit("/context", name, "creating a run")),
         // An event stores such a variable with its payload; here it would be lost.
         Setting::Kept => Some(SchemaMisfit {
-            path: join("/context", short(name)),
-            message: format!("creating a run of this process does not set '{}'", short(name)),
+            path: join_pointer("/context", shorten(name)),
+            message: format!("creating a run of this process does not set '{}'", shorten(name)),
         }),
     };
     let misfits: Vec<SchemaMisfit> = given.keys().filter_map(misfit).collect();
@@ -72,24 +77,24 @@ pub(super) fn initial_context(process: &Process, given: &Map<String, Value>) -> 
     }
     let mut context = process.initial_context.clone();
     context.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
-    let bytes = context.iter().map(|(name, value)| weight(name, value)).sum();
-    within("context", "the context of a run", "bytes", bytes, limits::CONTEXT_BYTES_MAX)?;
-    let misfits = misfits_of(process, &context, "/context");
+    let bytes = context.iter().map(|(name, value)| variable_bytes(name, value)).sum();
+    check_limit("context", "the context of a run", "bytes", bytes, limits::CONTEXT_BYTES_MAX)?;
+    let misfits = context_misfits(process, &context, "/context");
     if misfits.is_empty() { Ok(context) } else { Err(unfit(misfits)) }
 }
 
-fn misfits_of(process: &Process, context: &Map<String, Value>, prefix: &str) -> Vec<SchemaMisfit> {
+fn context_misfits(process: &Process, context: &Map<String, Value>, prefix: &str) -> Vec<SchemaMisfit> {
     let schema = process.context_schema.as_ref();
     schema.map(|schema| schema.misfits(&Value::Object(context.clone()), prefix)).unwrap_or_default()
 }
 
-fn guarded(prefix: &str, name: &str, what: &str) -> SchemaMisfit {
-    let name = short(name);
+fn guarded_variable_misfit(prefix: &str, name: &str, what: &str) -> SchemaMisfit {
+    let name = shorten(name);
     let message = format!("a guard reads the context variable '{name}', and {what} does not set it");
-    SchemaMisfit { path: join(prefix, name), message }
+    SchemaMisfit { path: join_pointer(prefix, name), message }
 }
 
-pub(super) fn within(
+pub(super) fn check_limit(
     field: &'static str,
     what: &'static str,
     unit: &'static str,
@@ -100,28 +105,28 @@ pub(super) fn within(
 }
 
 /// Refuses artifacts that come with a decision: the principal would decide on their own evidence.
-pub(super) fn nothing(event: &str, submitted: &[Submitted]) -> Result<(), RunRefusal> {
+pub(super) fn check_no_artifacts(event: &str, submitted: &[SubmittedArtifact]) -> Result<(), RunRefusal> {
     let message = format!("'{event}' decides on what others submitted, and brings no artifact of its own");
-    let misfit = |one: &Submitted| SchemaMisfit { path: one.pointer.clone(), message: message.clone() };
+    let misfit = |one: &SubmittedArtifact| SchemaMisfit { path: one.pointer.clone(), message: message.clone() };
     let misfits: Vec<SchemaMisfit> = submitted.iter().map(misfit).collect();
     if misfits.is_empty() { Ok(()) } else { Err(RunRefusal::ArtifactMisfits { misfits }) }
 }
 
 /// Validates submitted artifacts. Returns the evidence of the run with them, and the new artifacts.
-pub(super) fn artifacts(
+pub(super) fn check_artifacts(
     state: &RunState,
     process: &Process,
-    submitted: &[Submitted],
+    submitted: &[SubmittedArtifact],
     unfit: &[SchemaMisfit],
 ) -> Result<(Evidence, Vec<Artifact>), RunRefusal> {
-    within("artifact_paths", "an event", "artifacts", submitted.len(), limits::ARTIFACTS_SUBMITTED_MAX)?;
+    check_limit("artifact_paths", "an event", "artifacts", submitted.len(), limits::ARTIFACTS_SUBMITTED_MAX)?;
     let mut misfits = unfit.to_vec();
     let mut taken: BTreeMap<String, Artifact> = BTreeMap::new();
     for one in submitted {
-        let misfit = match artifact(process, one) {
+        let misfit = match check_artifact(process, one) {
             Ok(artifact) => match taken.get_mut(&artifact.path) {
                 Some(other) if other.sha256 != artifact.sha256 => {
-                    Some(format!("'{}' is submitted twice, with different contents", short(&artifact.path)))
+                    Some(format!("'{}' is submitted twice, with different contents", shorten(&artifact.path)))
                 }
                 Some(other) => {
                     other.types.extend(artifact.types);
@@ -146,24 +151,25 @@ pub(super) fn artifacts(
     for artifact in &artifacts {
         evidence.put(artifact.clone());
     }
-    within("artifact_paths", "a run", "artifacts", evidence.len(), limits::ARTIFACTS_MAX)?;
+    check_limit("artifact_paths", "a run", "artifacts", evidence.len(), limits::ARTIFACTS_MAX)?;
     Ok((evidence, artifacts))
 }
 
-fn artifact(process: &Process, submitted: &Submitted) -> Result<Artifact, String> {
-    let path = plain_path(&submitted.path).map_err(|why| format!("{why}: {}", short(&submitted.path)))?;
+fn check_artifact(process: &Process, submitted: &SubmittedArtifact) -> Result<Artifact, String> {
+    let path =
+        normalize_artifact_path(&submitted.path).map_err(|why| format!("{why}: {}", shorten(&submitted.path)))?;
     if submitted.bytes == 0 {
-        return Err(format!("Artifact '{}' is empty", short(&path)));
+        return Err(format!("Artifact '{}' is empty", shorten(&path)));
     }
     let sha256 = submitted.sha256.to_ascii_lowercase();
     if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(format!("'{}' is no SHA-256", short(&submitted.sha256)));
+        return Err(format!("'{}' is no SHA-256", shorten(&submitted.sha256)));
     }
     let types: Vec<String> = match &submitted.artifact_type {
         Some(declared) if process.artifact(declared).is_some() => vec![declared.clone()],
         Some(declared) => {
             let known: Vec<&str> = process.artifacts.iter().map(|kind| kind.name.as_str()).collect();
-            return Err(format!("there is no artifact type '{}', known: {}", short(declared), known.join(", ")));
+            return Err(format!("there is no artifact type '{}', known: {}", shorten(declared), known.join(", ")));
         }
         None => {
             let kinds = process.artifacts.iter().filter(|kind| name_matches(&path, &kind.name));
@@ -173,11 +179,11 @@ fn artifact(process: &Process, submitted: &Submitted) -> Result<Artifact, String
     for name in &types {
         let Some(schema) = process.artifact(name).and_then(|kind| kind.schema.as_ref()) else { continue };
         let Some(json) = &submitted.json else {
-            return Err(format!("an artifact of type '{name}' is JSON, '{}' is not", short(&path)));
+            return Err(format!("an artifact of type '{name}' is JSON, '{}' is not", shorten(&path)));
         };
         if let Some(misfit) = schema.misfits(json, "").first() {
             let place = if misfit.path.is_empty() { String::new() } else { format!("{} ", misfit.path) };
-            return Err(format!("'{}' does not fit the schema of '{name}': {place}{}", short(&path), misfit.message));
+            return Err(format!("'{}' does not fit the schema of '{name}': {place}{}", shorten(&path), misfit.message));
         }
     }
     Ok(Artifact { path, sha256, bytes: submitted.bytes, types, inline: submitted.inline })

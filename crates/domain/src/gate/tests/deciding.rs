@@ -25,70 +25,70 @@ roles:
   - {name: human, allowed_events: [submit, approve, reject], can_approve: true, can_reject: true}
 "#;
 
-fn reviewing() -> Desk {
-    let mut desk = Desk::begun(REVIEW);
-    desk.agent("submit", vec![file("text.md", "t")]).unwrap();
+fn run_in_review() -> RunFixture {
+    let mut desk = RunFixture::with_run(REVIEW);
+    desk.emit_as_agent("submit", vec![submitted_file("text.md", "t")]).unwrap();
     desk
 }
 
 #[test]
 fn approvals_need_the_flag() {
-    let mut desk = reviewing();
-    let refusal = desk.emits(("other", "agent"), "approve", json!({}), vec![]).unwrap_err();
+    let mut desk = run_in_review();
+    let refusal = desk.emit(("other", "agent"), "approve", json!({}), vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.to_string().as_str()),
         (RunRefusalKind::Forbidden, "role 'agent' has no can_approve")
     );
-    let refusal = desk.emits(("rex", "reviewer"), "reject", json!({}), vec![]).unwrap_err();
+    let refusal = desk.emit(("rex", "reviewer"), "reject", json!({}), vec![]).unwrap_err();
     assert_eq!(refusal.to_string(), "role 'reviewer' has no can_reject");
-    let emitted = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let emitted = desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     assert!(emitted.decision);
     assert!(!desk.state.has_submitted("rex"), "to decide is not to submit");
 }
 
 #[test]
 fn who_submitted_decides_nothing_also_later_and_in_another_role() {
-    let mut desk = reviewing();
+    let mut desk = run_in_review();
     let own = RunRefusal::OwnWork { principal: "robot".to_owned() };
-    assert_eq!(desk.emits(("robot", "human"), "approve", json!({}), vec![]), Err(own.clone()));
-    assert_eq!(desk.emits(("robot", "human"), "reject", json!({}), vec![]), Err(own.clone()));
-    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-    assert_eq!(desk.emits(("robot", "human"), "approve", json!({}), vec![]), Err(own));
-    let done = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(desk.emit(("robot", "human"), "approve", json!({}), vec![]), Err(own.clone()));
+    assert_eq!(desk.emit(("robot", "human"), "reject", json!({}), vec![]), Err(own.clone()));
+    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(desk.emit(("robot", "human"), "approve", json!({}), vec![]), Err(own));
+    let done = desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     assert!(done.is_final);
 }
 
 #[test]
 fn a_second_token_of_the_submitter_decides_nothing_either() {
-    let mut desk = reviewing();
+    let mut desk = run_in_review();
     desk.facts.same_person = vec!["robot".to_owned()];
-    let refusal = desk.emits(("robot-2", "human"), "approve", json!({}), vec![]).unwrap_err();
+    let refusal = desk.emit(("robot-2", "human"), "approve", json!({}), vec![]).unwrap_err();
     assert_eq!(refusal.to_string(), "'robot-2 (also robot)' submitted to this run, and may not decide on it");
     assert_eq!(refusal.kind(), RunRefusalKind::Forbidden);
     desk.facts.same_person = vec!["rex".to_owned()];
-    desk.emits(("rex-2", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    desk.emit(("rex-2", "reviewer"), "approve", json!({}), vec![]).unwrap();
 }
 
 #[test]
 fn a_rejection_does_not_make_the_submitter_a_stranger() {
-    let mut desk = reviewing();
-    desk.emits(("hanna", "human"), "reject", json!({}), vec![]).unwrap();
-    desk.emits(("puppet", "agent"), "submit", json!({}), vec![]).unwrap();
+    let mut desk = run_in_review();
+    desk.emit(("hanna", "human"), "reject", json!({}), vec![]).unwrap();
+    desk.emit(("puppet", "agent"), "submit", json!({}), vec![]).unwrap();
     assert_eq!(
-        desk.emits(("robot", "human"), "approve", json!({}), vec![]),
+        desk.emit(("robot", "human"), "approve", json!({}), vec![]),
         Err(RunRefusal::OwnWork { principal: "robot".to_owned() })
     );
 }
 
 #[test]
 fn only_people_override_and_it_is_recorded() {
-    let mut desk = Desk::begun(REVIEW);
+    let mut desk = RunFixture::with_run(REVIEW);
     assert_eq!(
-        desk.overrides("robot", ("agent", false), "submit"),
+        desk.override_guard("robot", ("agent", false), "submit"),
         Err(RunRefusal::NotHuman { role: "agent".to_owned() })
     );
-    assert_eq!(desk.overrides("robot", ("human", false), "submit").unwrap_err().kind(), RunRefusalKind::Forbidden);
-    let events = desk.overrides("hanna", ("human", true), "submit").unwrap();
+    assert_eq!(desk.override_guard("robot", ("human", false), "submit").unwrap_err().kind(), RunRefusalKind::Forbidden);
+    let events = desk.override_guard("hanna", ("human", true), "submit").unwrap();
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
     assert_eq!((overridden.guard.as_str(), overridden.to.as_str()), ("has_text", "review"));
     assert_eq!(overridden.guards[0].missing, ["Artifact 'text' does not exist"]);
@@ -97,49 +97,50 @@ fn only_people_override_and_it_is_recorded() {
 
 #[test]
 fn an_override_is_for_a_guard_that_is_not_satisfied() {
-    let mut desk = reviewing();
-    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-    let refusal = desk.overrides("hanna", ("human", true), "approve").unwrap_err();
+    let mut desk = run_in_review();
+    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let refusal = desk.override_guard("hanna", ("human", true), "approve").unwrap_err();
     assert_eq!((refusal.kind(), refusal.hint()), (RunRefusalKind::Rejected, "emit 'approve' as it is".to_owned()));
-    let refusal = desk.overrides("hanna", ("human", true), "submit").unwrap_err();
+    let refusal = desk.override_guard("hanna", ("human", true), "submit").unwrap_err();
     assert_eq!(refusal.kind(), RunRefusalKind::InvalidEvent);
 }
 
 #[test]
 fn an_override_of_a_decision_is_a_decision() {
-    let mut desk = Desk::begun(REVIEW);
-    desk.overrides("otto", ("human", true), "submit").unwrap();
-    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let mut desk = RunFixture::with_run(REVIEW);
+    desk.override_guard("otto", ("human", true), "submit").unwrap();
+    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     assert_eq!(
-        desk.overrides("adam", ("agent", true), "approve").unwrap_err().to_string(),
+        desk.override_guard("adam", ("agent", true), "approve").unwrap_err().to_string(),
         "role 'agent' has no can_approve"
     );
-    desk.overrides("hanna", ("human", true), "approve").unwrap();
+    desk.override_guard("hanna", ("human", true), "approve").unwrap();
     assert_eq!(desk.state.status(), RunStatus::Finished);
 }
 
 #[test]
 fn who_overrode_a_guard_does_not_decide_on_what_came_of_it() {
-    let mut desk = Desk::begun(REVIEW);
-    desk.overrides("hanna", ("human", true), "submit").unwrap();
+    let mut desk = RunFixture::with_run(REVIEW);
+    desk.override_guard("hanna", ("human", true), "submit").unwrap();
     let own = RunRefusal::OwnWork { principal: "hanna".to_owned() };
-    assert_eq!(desk.emits(("hanna", "human"), "approve", json!({}), vec![]), Err(own.clone()));
-    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-    assert_eq!(desk.overrides("hanna", ("human", true), "approve"), Err(own));
+    assert_eq!(desk.emit(("hanna", "human"), "approve", json!({}), vec![]), Err(own.clone()));
+    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(desk.override_guard("hanna", ("human", true), "approve"), Err(own));
 }
 
 #[test]
 fn a_decision_brings_no_evidence_of_its_own() {
-    let mut desk = Desk::begun(REVIEW);
-    desk.overrides("otto", ("human", true), "submit").unwrap();
-    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-    let refusal = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![file("text.md", "mine")]).unwrap_err();
+    let mut desk = RunFixture::with_run(REVIEW);
+    desk.override_guard("otto", ("human", true), "submit").unwrap();
+    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let refusal =
+        desk.emit(("rex", "reviewer"), "approve", json!({}), vec![submitted_file("text.md", "mine")]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.pointer().as_deref()),
         (RunRefusalKind::InvalidPayload, Some("/artifact_paths/0")),
         "the guard asks for a text, which who approves does not write"
     );
-    let refusal = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap_err();
+    let refusal = desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap_err();
     assert_eq!(refusal.kind(), RunRefusalKind::GuardFailed);
 }
 
@@ -150,12 +151,12 @@ fn an_override_of_a_decision_is_for_the_roles_that_may_take_it() {
     for (source, message) in
         [(event, "role 'human' may not emit 'approve'"), (way, "Permission denied for all available transitions")]
     {
-        let mut desk = Desk::begun(&source);
-        desk.overrides("otto", ("human", true), "submit").unwrap();
-        desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-        let refusal = desk.overrides("hanna", ("human", true), "approve").unwrap_err();
+        let mut desk = RunFixture::with_run(&source);
+        desk.override_guard("otto", ("human", true), "submit").unwrap();
+        desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+        let refusal = desk.override_guard("hanna", ("human", true), "approve").unwrap_err();
         assert_eq!((refusal.kind(), refusal.to_string().as_str()), (RunRefusalKind::Forbidden, message));
-        assert!(desk.overrides("rita", ("reviewer", true), "approve").is_ok());
+        assert!(desk.override_guard("rita", ("reviewer", true), "approve").is_ok());
     }
 }
 
@@ -164,9 +165,9 @@ fn what_was_known_is_kept_with_an_override() {
     let guard = "{all: [{type: artifact, artifact_type: text, condition: exists}, \
                  {type: cel, expression: 'campaign.ready'}]}";
     let source = REVIEW.replace("{type: artifact, artifact_type: text, condition: exists}", guard);
-    let mut desk = Desk::begun(&source);
+    let mut desk = RunFixture::with_run(&source);
     desk.facts.campaign = Some(json!({"ready": false}));
-    let events = desk.overrides("hanna", ("human", true), "submit").unwrap();
+    let events = desk.override_guard("hanna", ("human", true), "submit").unwrap();
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(overridden.campaign, desk.facts.campaign);
 }
@@ -174,10 +175,10 @@ fn what_was_known_is_kept_with_an_override() {
 #[test]
 fn a_process_says_who_may_override() {
     let source = REVIEW.replace("events:\n", "events:\n  - {name: override_guard, allowed_roles: [reviewer]}\n");
-    let mut desk = Desk::begun(&source);
-    let refusal = desk.overrides("hanna", ("human", true), "submit").unwrap_err();
+    let mut desk = RunFixture::with_run(&source);
+    let refusal = desk.override_guard("hanna", ("human", true), "submit").unwrap_err();
     assert_eq!((refusal.kind(), refusal.hint()), (RunRefusalKind::Forbidden, "roles that may: reviewer".to_owned()));
-    assert!(desk.overrides("rex", ("reviewer", true), "submit").is_ok());
+    assert!(desk.override_guard("rex", ("reviewer", true), "submit").is_ok());
 }
 
 #[test]
@@ -185,18 +186,18 @@ fn an_override_names_the_way_where_there_are_several() {
     let second = "  - {from: work, event: submit, to: second, guard: has_more}\n  - {from: review, event: approve";
     let source = REVIEW.replacen("  - {from: review, event: approve", second, 1);
     let more = "guards:\n  has_more: {type: artifact, artifact_type: text, condition: count, min_count: 2}\n";
-    let mut desk = Desk::begun(&source.replace("guards:\n", more));
+    let mut desk = RunFixture::with_run(&source.replace("guards:\n", more));
     let mut overrides = |to: Option<&str>, reason: &str| {
         let command = RunCommand::Override(Box::new(Override {
             process: Arc::clone(&desk.process),
-            standing: Standing { role: "human".to_owned(), is_human: true },
+            standing: ActingRole { role: "human".to_owned(), is_human: true },
             event: "submit".to_owned(),
             to: to.map(str::to_owned),
             reason: reason.to_owned(),
             facts: Facts::default(),
             facts_of: desk.state.revision(),
         }));
-        desk.tries("hanna", &command)
+        desk.execute("hanna", &command)
     };
     assert_eq!(overrides(None, " "), Err(RunRefusal::Empty { field: "reason" }));
     assert_eq!(overrides(Some("done"), "why").unwrap_err().kind(), RunRefusalKind::InvalidEvent);
@@ -208,9 +209,9 @@ fn an_override_names_the_way_where_there_are_several() {
 
 #[test]
 fn facts_of_an_earlier_state_decide_nothing() {
-    let mut desk = Desk::begun(REVIEW);
+    let mut desk = RunFixture::with_run(REVIEW);
     let before = desk.state.revision();
-    desk.agent("submit", vec![file("text.md", "a text")]).unwrap();
+    desk.emit_as_agent("submit", vec![submitted_file("text.md", "a text")]).unwrap();
     let command = RunCommand::Emit(Box::new(Emit {
         process: Arc::clone(&desk.process),
         role: "human".to_owned(),
@@ -221,6 +222,6 @@ fn facts_of_an_earlier_state_decide_nothing() {
         facts: Facts::default(),
         facts_of: before,
     }));
-    let refused = desk.tries("hanna", &command).unwrap_err();
+    let refused = desk.execute("hanna", &command).unwrap_err();
     assert_eq!(refused, RunRefusal::OutOfDate { facts_of: before, revision: before + 1 });
 }

@@ -6,23 +6,23 @@ use super::*;
 use crate::limits;
 
 /// A run in the state `observe` with two observations.
-fn observing() -> Desk {
-    let mut desk = Desk::begun(EXPLORATION);
-    desk.emits(
+fn run_with_two_observations() -> RunFixture {
+    let mut desk = RunFixture::with_run(EXPLORATION);
+    desk.emit(
         ("robot", "agent"),
         "submit_experiment_plan",
         json!({"plan": "look"}),
-        vec![file("experiment_plan.md", "p")],
+        vec![submitted_file("experiment_plan.md", "p")],
     )
     .unwrap();
-    desk.agent("submit_observation", vec![file("observation-001.md", "one")]).unwrap();
-    desk.agent("submit_observation", vec![file("observation-002.md", "two")]).unwrap();
+    desk.emit_as_agent("submit_observation", vec![submitted_file("observation-001.md", "one")]).unwrap();
+    desk.emit_as_agent("submit_observation", vec![submitted_file("observation-002.md", "two")]).unwrap();
     desk
 }
 
 #[test]
 fn a_run_begins_in_the_first_state_with_its_context() {
-    let desk = Desk::begun(EXPLORATION);
+    let desk = RunFixture::with_run(EXPLORATION);
     let run = desk.state.run().unwrap();
     assert_eq!((run.id.as_str(), run.created_by.as_str()), ("run-1", "alice"));
     assert_eq!(run.process.hash, desk.process.hash);
@@ -33,32 +33,35 @@ fn a_run_begins_in_the_first_state_with_its_context() {
 
 #[test]
 fn what_is_created_is_created_once() {
-    let mut desk = Desk::begun(EXPLORATION);
-    let again = desk.create(Map::new());
-    assert_eq!(desk.tries("bob", &again), Err(RunRefusal::RunExists { run_id: "run-1".to_owned() }));
-    let mut nothing = Desk::empty(process(EXPLORATION));
-    assert_eq!(nothing.agent("submit_observation", vec![]), Err(RunRefusal::RunNotFound));
+    let mut desk = RunFixture::with_run(EXPLORATION);
+    let again = desk.create_command(Map::new());
+    assert_eq!(desk.execute("bob", &again), Err(RunRefusal::RunExists { run_id: "run-1".to_owned() }));
+    let mut nothing = RunFixture::empty(load_process(EXPLORATION));
+    assert_eq!(nothing.emit_as_agent("submit_observation", vec![]), Err(RunRefusal::RunNotFound));
 }
 
 #[test]
 fn an_unmet_guard_that_records_keeps_what_was_submitted() {
-    let mut desk = Desk::begun(EXPLORATION);
-    desk.emits(
+    let mut desk = RunFixture::with_run(EXPLORATION);
+    desk.emit(
         ("robot", "agent"),
         "submit_experiment_plan",
         json!({"plan": "look"}),
-        vec![file("experiment_plan.md", "p")],
+        vec![submitted_file("experiment_plan.md", "p")],
     )
     .unwrap();
     let payload = json!({"findings": "five seconds", "confidence_level": "high", "compared_with": ["a", "b"]});
     let files = vec![
-        Submitted { pointer: "/artifact_paths/0".to_owned(), ..file("./evidence/observation-001.md", "seen") },
-        Submitted {
+        SubmittedArtifact {
+            pointer: "/artifact_paths/0".to_owned(),
+            ..submitted_file("./evidence/observation-001.md", "seen")
+        },
+        SubmittedArtifact {
             pointer: "/artifact_paths/1".to_owned(),
-            ..file("./evidence/screenshots/search-test-001.png", "png")
+            ..submitted_file("./evidence/screenshots/search-test-001.png", "png")
         },
     ];
-    let emitted = desk.emits(("robot", "agent"), "submit_observation", payload, files).unwrap();
+    let emitted = desk.emit(("robot", "agent"), "submit_observation", payload, files).unwrap();
     assert!(emitted.recorded);
     assert_eq!((emitted.from.as_str(), emitted.to.as_str(), emitted.guard), ("observe", "observe", None));
     assert_eq!(emitted.guards[0].missing, ["観察件数が不足 (現在: 1, 必要: 3)"]);
@@ -71,8 +74,8 @@ fn an_unmet_guard_that_records_keeps_what_was_submitted() {
 
 #[test]
 fn an_unmet_guard_that_rejects_keeps_nothing() {
-    let mut desk = observing();
-    let refusal = desk.agent("finish_observation", vec![file("notes.md", "n")]).unwrap_err();
+    let mut desk = run_with_two_observations();
+    let refusal = desk.emit_as_agent("finish_observation", vec![submitted_file("notes.md", "n")]).unwrap_err();
     assert_eq!(refusal.kind(), RunRefusalKind::GuardFailed);
     assert_eq!(refusal.to_string(), "Guard conditions not satisfied");
     let lines: Vec<String> = refusal.guards().iter().map(GuardResult::line).collect();
@@ -81,17 +84,18 @@ fn an_unmet_guard_that_rejects_keeps_nothing() {
 
 #[test]
 fn a_satisfied_guard_lets_through_and_is_recorded() {
-    let mut desk = observing();
-    let emitted = desk.agent("submit_observation", vec![file("observation-003.md", "three")]).unwrap();
+    let mut desk = run_with_two_observations();
+    let emitted =
+        desk.emit_as_agent("submit_observation", vec![submitted_file("observation-003.md", "three")]).unwrap();
     assert_eq!((emitted.to.as_str(), emitted.guard.as_deref()), ("synthesize", Some("has_sufficient_observations")));
     assert_eq!(
         emitted.guards,
         [GuardResult { guard: "has_sufficient_observations".to_owned(), satisfied: true, missing: vec![] }]
     );
-    let last = desk.agent("submit_synthesis", vec![file("final_synthesis.md", "s")]).unwrap();
+    let last = desk.emit_as_agent("submit_synthesis", vec![submitted_file("final_synthesis.md", "s")]).unwrap();
     assert!(last.is_final);
     assert_eq!(desk.state.status(), RunStatus::Finished);
-    let refusal = desk.agent("submit_synthesis", vec![]).unwrap_err();
+    let refusal = desk.emit_as_agent("submit_synthesis", vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal),
         (RunRefusalKind::InvalidEvent, RunRefusal::Finished { state: "decide".to_owned() })
@@ -100,26 +104,26 @@ fn a_satisfied_guard_lets_through_and_is_recorded() {
 
 #[test]
 fn events_that_cannot_happen_say_where_they_can() {
-    let mut desk = Desk::begun(EXPLORATION);
-    let refusal = desk.agent("submit_synthesis", vec![]).unwrap_err();
+    let mut desk = RunFixture::with_run(EXPLORATION);
+    let refusal = desk.emit_as_agent("submit_synthesis", vec![]).unwrap_err();
     assert_eq!(refusal.kind(), RunRefusalKind::InvalidEvent);
     assert_eq!(refusal.to_string(), "No transition defined for event 'submit_synthesis' from state 'experiment'");
     assert!(refusal.hint().contains("synthesize"));
-    let refusal = desk.agent("submit_synthesys", vec![]).unwrap_err();
+    let refusal = desk.emit_as_agent("submit_synthesys", vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.hint()),
         (RunRefusalKind::InvalidEvent, "did you mean 'submit_synthesis'?".to_owned())
     );
     assert_eq!(refusal.pointer().as_deref(), Some("/event_name"));
-    let refusal = desk.emits(("eve", "guest"), "submit_synthesis", json!({}), vec![]).unwrap_err();
+    let refusal = desk.emit(("eve", "guest"), "submit_synthesis", json!({}), vec![]).unwrap_err();
     assert_eq!((refusal.kind(), refusal.value()), (RunRefusalKind::Forbidden, Some("guest")));
 }
 
 #[test]
 fn a_payload_must_fit_its_schema() {
-    let mut desk = Desk::begun(EXPLORATION);
+    let mut desk = RunFixture::with_run(EXPLORATION);
     for payload in [json!({}), json!({"plan": 5})] {
-        let refusal = desk.emits(("robot", "agent"), "submit_experiment_plan", payload, vec![]).unwrap_err();
+        let refusal = desk.emit(("robot", "agent"), "submit_experiment_plan", payload, vec![]).unwrap_err();
         assert_eq!(refusal.kind(), RunRefusalKind::InvalidPayload);
         assert!(refusal.misfits()[0].path.starts_with("/payload"), "{:?}", refusal.misfits());
     }
@@ -143,8 +147,8 @@ roles: [{name: robot, allowed_events: []}, {name: human, allowed_events: []}]
 
 #[test]
 fn guarded_transitions_win_in_the_order_of_the_file_and_see_the_context_before() {
-    let mut desk = Desk::begun(LOOP);
-    let emitted = desk.emits(("x", "robot"), "go", json!({"n": 1, "note": "kept"}), vec![]).unwrap();
+    let mut desk = RunFixture::with_run(LOOP);
+    let emitted = desk.emit(("x", "robot"), "go", json!({"n": 1, "note": "kept"}), vec![]).unwrap();
     assert_eq!(emitted.to, "c");
     assert_eq!(
         (emitted.set, emitted.payload.len()),
@@ -153,8 +157,8 @@ fn guarded_transitions_win_in_the_order_of_the_file_and_see_the_context_before()
     );
     assert!(!desk.state.context().contains_key("note"));
 
-    let mut desk = Desk::begun(LOOP);
-    let emitted = desk.emits(("x", "human"), "go", json!({"n": 1}), vec![]).unwrap();
+    let mut desk = RunFixture::with_run(LOOP);
+    let emitted = desk.emit(("x", "human"), "go", json!({"n": 1}), vec![]).unwrap();
     assert_eq!(
         emitted.to, "end",
         "the payload is not in the context yet, so `small` fails and the way without a guard is taken"
@@ -165,9 +169,9 @@ fn guarded_transitions_win_in_the_order_of_the_file_and_see_the_context_before()
 
 #[test]
 fn transitions_for_other_roles_are_forbidden() {
-    let mut desk = Desk::begun(LOOP);
-    desk.emits(("x", "robot"), "go", json!({}), vec![]).unwrap();
-    let refusal = desk.emits(("x", "robot"), "stop", json!({}), vec![]).unwrap_err();
+    let mut desk = RunFixture::with_run(LOOP);
+    desk.emit(("x", "robot"), "go", json!({}), vec![]).unwrap();
+    let refusal = desk.emit(("x", "robot"), "stop", json!({}), vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.to_string().as_str()),
         (RunRefusalKind::Forbidden, "Permission denied for all available transitions")
@@ -176,32 +180,31 @@ fn transitions_for_other_roles_are_forbidden() {
 
 #[test]
 fn the_context_keeps_to_its_schema() {
-    let mut desk = Desk::begun(LOOP);
-    let refusal = desk.emits(("x", "robot"), "go", json!({"n": "one"}), vec![]).unwrap_err();
+    let mut desk = RunFixture::with_run(LOOP);
+    let refusal = desk.emit(("x", "robot"), "go", json!({"n": "one"}), vec![]).unwrap_err();
     assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RunRefusalKind::InvalidPayload, Some("/payload/n")));
-    let mut desk = Desk::empty(process(LOOP));
-    let create = desk.create(object(json!({"m": 1})));
-    desk.tries("x", &create).unwrap();
-    let mut desk = Desk::empty(process(&LOOP.replace("initial_state: a,", "initial_state: a, sets: [n],")));
-    let create = desk.create(object(json!({"n": "one"})));
-    assert_eq!(desk.tries("x", &create).unwrap_err().pointer().as_deref(), Some("/context/n"));
+    let mut desk = RunFixture::empty(load_process(LOOP));
+    let create = desk.create_command(object(json!({"m": 1})));
+    desk.execute("x", &create).unwrap();
+    let mut desk = RunFixture::empty(load_process(&LOOP.replace("initial_state: a,", "initial_state: a, sets: [n],")));
+    let create = desk.create_command(object(json!({"n": "one"})));
+    assert_eq!(desk.execute("x", &create).unwrap_err().pointer().as_deref(), Some("/context/n"));
 }
 
 #[test]
 fn payloads_and_contexts_are_bounded() {
-    let mut desk = Desk::begun(EXPLORATION);
+    let mut desk = RunFixture::with_run(EXPLORATION);
     let plan = "x".repeat(crate::limits::PAYLOAD_BYTES_MAX);
-    let refusal =
-        desk.emits(("robot", "agent"), "submit_experiment_plan", json!({ "plan": plan }), vec![]).unwrap_err();
+    let refusal = desk.emit(("robot", "agent"), "submit_experiment_plan", json!({ "plan": plan }), vec![]).unwrap_err();
     assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RunRefusalKind::TooLarge, Some("/payload")));
-    let many: Vec<Submitted> = (0..101).map(|number| file(&format!("{number}.md"), "x")).collect();
-    let refusal = desk.emits(("robot", "agent"), "submit_experiment_plan", json!({"plan": "p"}), many).unwrap_err();
+    let many: Vec<SubmittedArtifact> = (0..101).map(|number| submitted_file(&format!("{number}.md"), "x")).collect();
+    let refusal = desk.emit(("robot", "agent"), "submit_experiment_plan", json!({"plan": "p"}), many).unwrap_err();
     assert_eq!(refusal.kind(), RunRefusalKind::TooLarge);
     let part = "x".repeat(crate::limits::PAYLOAD_BYTES_MAX - 100);
-    let grow = |desk: &mut Desk, name: String| {
+    let grow = |desk: &mut RunFixture, name: String| {
         let mut payload = object(json!({"plan": "p"}));
         payload.insert(name, json!(part));
-        desk.emits(("robot", "agent"), "submit_experiment_plan", Value::Object(payload), vec![])
+        desk.emit(("robot", "agent"), "submit_experiment_plan", Value::Object(payload), vec![])
     };
     let kept = (0..20).take_while(|number| grow(&mut desk, format!("v{number}")).is_ok()).count();
     assert_eq!(kept, 10, "1,000,000 bytes in parts of about 99,900");
@@ -211,12 +214,12 @@ fn payloads_and_contexts_are_bounded() {
 /// Tests a payload at the limit of bytes, and one byte more.
 #[test]
 fn a_payload_and_its_artifacts_fit_exactly() {
-    let mut desk = Desk::begun(EXPLORATION);
+    let mut desk = RunFixture::with_run(EXPLORATION);
     // The name of the variable and two quotes count too.
     let plan = |bytes: usize| json!({"plan": "x".repeat(bytes - 6)});
-    let emits = |desk: &mut Desk, payload: Value, files: usize| {
-        let files = (0..files).map(|number| file(&format!("{number}.md"), "x")).collect();
-        desk.emits(("robot", "agent"), "submit_experiment_plan", payload, files).map(drop)
+    let emits = |desk: &mut RunFixture, payload: Value, files: usize| {
+        let files = (0..files).map(|number| submitted_file(&format!("{number}.md"), "x")).collect();
+        desk.emit(("robot", "agent"), "submit_experiment_plan", payload, files).map(drop)
     };
     let kind = |refused: Result<(), RunRefusal>| refused.unwrap_err().kind();
     assert_eq!(kind(emits(&mut desk, plan(limits::PAYLOAD_BYTES_MAX + 1), 0)), RunRefusalKind::TooLarge);
@@ -229,25 +232,25 @@ fn a_payload_and_its_artifacts_fit_exactly() {
 fn a_context_fits_exactly() {
     // The name of the variable and two quotes count too.
     let context = |bytes: usize| object(json!({"m": "x".repeat(bytes - 3)}));
-    let mut desk = Desk::empty(process(LOOP));
-    let create = desk.create(context(limits::CONTEXT_BYTES_MAX + 1));
-    assert_eq!(desk.tries("x", &create).unwrap_err().kind(), RunRefusalKind::TooLarge);
-    let create = desk.create(context(limits::CONTEXT_BYTES_MAX));
-    desk.tries("x", &create).unwrap();
-    let refusal = desk.emits(("x", "robot"), "go", json!({"n": 1}), vec![]).unwrap_err();
+    let mut desk = RunFixture::empty(load_process(LOOP));
+    let create = desk.create_command(context(limits::CONTEXT_BYTES_MAX + 1));
+    assert_eq!(desk.execute("x", &create).unwrap_err().kind(), RunRefusalKind::TooLarge);
+    let create = desk.create_command(context(limits::CONTEXT_BYTES_MAX));
+    desk.execute("x", &create).unwrap();
+    let refusal = desk.emit(("x", "robot"), "go", json!({"n": 1}), vec![]).unwrap_err();
     assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RunRefusalKind::TooLarge, Some("/payload")));
 }
 
 /// One event fills the run with artifacts to just below the limit.
 #[test]
 fn a_run_has_only_so_many_artifacts() {
-    let mut desk = Desk::begun(EXPLORATION);
+    let mut desk = RunFixture::with_run(EXPLORATION);
     let first = desk
-        .emits(
+        .emit(
             ("robot", "agent"),
             "submit_experiment_plan",
             json!({"plan": "p"}),
-            vec![file("experiment_plan.md", "p")],
+            vec![submitted_file("experiment_plan.md", "p")],
         )
         .unwrap();
     let artifact = first.artifacts[0].clone();
@@ -258,7 +261,7 @@ fn a_run_has_only_so_many_artifacts() {
     let revision = desk.state.revision();
     let mut submit = |name: &str| {
         let payload = json!({"findings": "f"});
-        desk.emits(("robot", "agent"), "submit_observation", payload, vec![file(name, "x")]).map(drop)
+        desk.emit(("robot", "agent"), "submit_observation", payload, vec![submitted_file(name, "x")]).map(drop)
     };
     submit("last.md").unwrap();
     assert_eq!(submit("more.md").unwrap_err().kind(), RunRefusalKind::TooLarge);
@@ -269,23 +272,23 @@ fn a_run_has_only_so_many_artifacts() {
 #[test]
 fn a_reason_has_an_end() {
     let cancel = |chars: usize| RunCommand::Cancel { role: "human".to_owned(), reason: Some("x".repeat(chars)) };
-    let mut desk = Desk::begun(EXPLORATION);
-    let refusal = desk.tries("alice", &cancel(limits::TEXT_CHARS_MAX + 1)).unwrap_err();
+    let mut desk = RunFixture::with_run(EXPLORATION);
+    let refusal = desk.execute("alice", &cancel(limits::TEXT_CHARS_MAX + 1)).unwrap_err();
     assert_eq!(refusal.kind(), RunRefusalKind::TooLarge);
-    desk.tries("alice", &cancel(limits::TEXT_CHARS_MAX)).unwrap();
+    desk.execute("alice", &cancel(limits::TEXT_CHARS_MAX)).unwrap();
 }
 
 #[test]
 fn an_artifact_that_has_a_schema_is_json_that_fits() {
     let source = EXPLORATION
         .replace("description: 統合結果}", "description: 統合結果, schema: {type: object, required: [summary]}}");
-    let mut desk = Desk::begun(&source);
-    let submit = |desk: &mut Desk, content: &str| {
-        desk.emits(
+    let mut desk = RunFixture::with_run(&source);
+    let submit = |desk: &mut RunFixture, content: &str| {
+        desk.emit(
             ("robot", "agent"),
             "submit_experiment_plan",
             json!({"plan": "p"}),
-            vec![file("synthesis.json", content)],
+            vec![submitted_file("synthesis.json", content)],
         )
     };
     for content in ["no json", "{}", "[]"] {
@@ -300,25 +303,25 @@ fn an_artifact_that_has_a_schema_is_json_that_fits() {
 
 #[test]
 fn an_agent_does_not_cancel() {
-    let mut desk = Desk::begun(EXPLORATION);
+    let mut desk = RunFixture::with_run(EXPLORATION);
     let cancel = |role: &str| RunCommand::Cancel { role: role.to_owned(), reason: None };
-    let refused = desk.tries("alice", &cancel(AGENT)).unwrap_err();
+    let refused = desk.execute("alice", &cancel(AGENT)).unwrap_err();
     assert_eq!(refused, RunRefusal::MayNotCancel { role: AGENT.to_owned() });
     assert_eq!((refused.kind(), refused.value()), (RunRefusalKind::Forbidden, Some(AGENT)));
     assert_eq!(desk.state.status(), RunStatus::Active, "and the run goes on");
-    desk.tries("alice", &cancel("reviewer")).unwrap();
-    assert_eq!(desk.tries("alice", &cancel(AGENT)), Err(refused), "also where there is nothing to cancel");
+    desk.execute("alice", &cancel("reviewer")).unwrap();
+    assert_eq!(desk.execute("alice", &cancel(AGENT)), Err(refused), "also where there is nothing to cancel");
 }
 
 #[test]
 fn a_cancelled_run_is_over() {
-    let mut desk = Desk::begun(EXPLORATION);
+    let mut desk = RunFixture::with_run(EXPLORATION);
     let cancel =
         |reason: Option<&str>| RunCommand::Cancel { role: "human".to_owned(), reason: reason.map(str::to_owned) };
-    assert_eq!(desk.tries("alice", &cancel(Some(" "))), Err(RunRefusal::Empty { field: "reason" }));
-    desk.tries("alice", &cancel(None)).unwrap();
+    assert_eq!(desk.execute("alice", &cancel(Some(" "))), Err(RunRefusal::Empty { field: "reason" }));
+    desk.execute("alice", &cancel(None)).unwrap();
     assert_eq!(desk.state.status(), RunStatus::Cancelled);
-    assert_eq!(desk.tries("alice", &cancel(None)), Err(RunRefusal::Cancelled));
-    assert_eq!(desk.agent("submit_observation", vec![]), Err(RunRefusal::Cancelled));
-    assert!(desk.look().allowed_events().is_empty());
+    assert_eq!(desk.execute("alice", &cancel(None)), Err(RunRefusal::Cancelled));
+    assert_eq!(desk.emit_as_agent("submit_observation", vec![]), Err(RunRefusal::Cancelled));
+    assert!(desk.view().allowed_events().is_empty());
 }

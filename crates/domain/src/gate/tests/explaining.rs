@@ -5,15 +5,16 @@ use serde_json::json;
 use super::*;
 
 /// The refusal of a run with this context, where `head` is added to the exploration process.
-fn creating(head: &str, context: Value) -> RunRefusal {
-    let mut desk = Desk::empty(process(&EXPLORATION.replace("initial_context:", &format!("{head}initial_context:"))));
-    let create = desk.create(object(context));
-    desk.tries("robot", &create).unwrap_err()
+fn creation_refusal(head: &str, context: Value) -> RunRefusal {
+    let mut desk =
+        RunFixture::empty(load_process(&EXPLORATION.replace("initial_context:", &format!("{head}initial_context:"))));
+    let create = desk.create_command(object(context));
+    desk.execute("robot", &create).unwrap_err()
 }
 
 #[test]
 fn a_context_that_does_not_fit_says_what_may_be_set() {
-    let refusal = creating("sets: [team_mode]\n  ", json!({"team_mode": "duo", "approved": true}));
+    let refusal = creation_refusal("sets: [team_mode]\n  ", json!({"team_mode": "duo", "approved": true}));
     assert_eq!(refusal.to_string(), "the context does not fit this process");
     assert_eq!(
         (refusal.kind(), refusal.pointer().as_deref()),
@@ -21,20 +22,20 @@ fn a_context_that_does_not_fit_says_what_may_be_set() {
     );
     assert_eq!(refusal.misfits()[0].message, "creating a run of this process does not set 'approved'");
     assert_eq!(refusal.hint(), "change or leave out what is listed; variables that may be set: team_mode");
-    let none = creating("sets: []\n  ", json!({"team_mode": "duo"}));
+    let none = creation_refusal("sets: []\n  ", json!({"team_mode": "duo"}));
     assert_eq!(none.hint(), "change or leave out what is listed; creating a run of this process sets none");
     let schema = "context_schema: {properties: {team_mode: {enum: [solo, duo]}}}\n  ";
-    let any = creating(schema, json!({"team_mode": "crowd"}));
+    let any = creation_refusal(schema, json!({"team_mode": "crowd"}));
     assert_eq!(any.pointer().as_deref(), Some("/context/team_mode"));
     assert_eq!(any.hint(), "change or leave out what is listed; any variable that no guard reads may be set");
 }
 
 #[test]
 fn an_unknown_event_is_not_repeated_at_any_length() {
-    let mut desk = Desk::begun(EXPLORATION);
-    let refusal = desk.agent(&"x".repeat(100_000), vec![]).unwrap_err();
+    let mut desk = RunFixture::with_run(EXPLORATION);
+    let refusal = desk.emit_as_agent(&"x".repeat(100_000), vec![]).unwrap_err();
     assert_eq!(refusal.to_string(), format!("Event '{}…' not found", "x".repeat(79)));
-    assert_eq!(desk.agent("finish", vec![]).unwrap_err().to_string(), "Event 'finish' not found");
+    assert_eq!(desk.emit_as_agent("finish", vec![]).unwrap_err().to_string(), "Event 'finish' not found");
 }
 
 #[test]
@@ -43,9 +44,10 @@ fn an_artifact_that_does_not_fit_says_why_and_what_fits() {
         "description: 統合結果}",
         "description: 統合結果, schema: {properties: {summary: {type: string}}, required: [summary]}}",
     );
-    let mut desk = Desk::begun(&source);
+    let mut desk = RunFixture::with_run(&source);
     let mut misfit = |content: &str| {
-        let refusal = desk.agent("submit_experiment_plan", vec![file("synthesis.json", content)]).unwrap_err();
+        let refusal =
+            desk.emit_as_agent("submit_experiment_plan", vec![submitted_file("synthesis.json", content)]).unwrap_err();
         assert!(refusal.hint().contains("its schema"), "{}", refusal.hint());
         refusal.misfits()[0].message.clone()
     };

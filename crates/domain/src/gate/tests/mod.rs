@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::*;
-use crate::decider::{Decider, Given};
+use crate::decider::{Decider, DecisionContext};
 
 pub(super) const EXPLORATION: &str = include_str!("exploration.yaml");
 
-pub(super) fn process(source: &str) -> Arc<Process> {
+pub(super) fn load_process(source: &str) -> Arc<Process> {
     let loaded = load(source);
     Arc::new(loaded.process.unwrap_or_else(|| panic!("{:#?}", loaded.findings)))
 }
@@ -29,10 +29,10 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
 }
 
 /// A submitted file.
-pub(super) fn file(path: &str, content: &str) -> Submitted {
+pub(super) fn submitted_file(path: &str, content: &str) -> SubmittedArtifact {
     let sha256 =
         Sha256::digest(content.as_bytes()).iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
-    Submitted {
+    SubmittedArtifact {
         pointer: "/artifact_paths/0".to_owned(),
         path: path.to_owned(),
         sha256,
@@ -44,36 +44,36 @@ pub(super) fn file(path: &str, content: &str) -> Submitted {
 }
 
 /// A run under test. Commands go through the rules, and each advances the clock by a minute.
-pub(super) struct Desk {
+pub(super) struct RunFixture {
     pub(super) process: Arc<Process>,
     pub(super) state: RunState,
-    pub(super) journal: Vec<(Given, RunEvent)>,
+    pub(super) journal: Vec<(DecisionContext, RunEvent)>,
     pub(super) facts: Facts,
     clock: Timestamp,
 }
 
-impl Desk {
+impl RunFixture {
     pub(super) fn empty(process: Arc<Process>) -> Self {
         let clock = "2024-01-15T10:00:00Z".parse().unwrap();
         Self { process, state: RunState::default(), journal: Vec::new(), facts: Facts::default(), clock }
     }
 
     /// A run of this process, just created.
-    pub(super) fn begun(source: &str) -> Self {
-        let mut desk = Self::empty(process(source));
-        let create = desk.create(Map::new());
-        desk.tries("alice", &create).unwrap();
+    pub(super) fn with_run(source: &str) -> Self {
+        let mut desk = Self::empty(load_process(source));
+        let create = desk.create_command(Map::new());
+        desk.execute("alice", &create).unwrap();
         desk
     }
 
-    pub(super) fn create(&self, context: Map<String, Value>) -> RunCommand {
+    pub(super) fn create_command(&self, context: Map<String, Value>) -> RunCommand {
         let (id, process) = ("run-1".to_owned(), Arc::clone(&self.process));
         RunCommand::Create { id, process, role: "agent".to_owned(), context, campaign_id: None, folder: None }
     }
 
-    pub(super) fn tries(&mut self, by: &str, command: &RunCommand) -> Result<Vec<RunEvent>, RunRefusal> {
+    pub(super) fn execute(&mut self, by: &str, command: &RunCommand) -> Result<Vec<RunEvent>, RunRefusal> {
         self.clock += jiff::SignedDuration::from_mins(1);
-        let given = Given { at: self.clock, by: by.to_owned() };
+        let given = DecisionContext { at: self.clock, by: by.to_owned() };
         let events = RunRules::decide(&self.state, command, &given)?;
         for event in &events {
             self.state = RunRules::evolve(std::mem::take(&mut self.state), event, &given);
@@ -82,12 +82,12 @@ impl Desk {
         Ok(events)
     }
 
-    pub(super) fn emits(
+    pub(super) fn emit(
         &mut self,
         (by, role): (&str, &str),
         event: &str,
         payload: Value,
-        artifacts: Vec<Submitted>,
+        artifacts: Vec<SubmittedArtifact>,
     ) -> Result<Emitted, RunRefusal> {
         let command = RunCommand::Emit(Box::new(Emit {
             process: Arc::clone(&self.process),
@@ -100,7 +100,7 @@ impl Desk {
             facts_of: self.state.revision(),
         }));
         let before = self.state.clone();
-        match self.tries(by, &command) {
+        match self.execute(by, &command) {
             Ok(events) => match &events[..] {
                 [RunEvent::Emitted(emitted)] => Ok((**emitted).clone()),
                 other => panic!("{other:?}"),
@@ -114,11 +114,15 @@ impl Desk {
     }
 
     /// The agent emits an event with files and without a payload.
-    pub(super) fn agent(&mut self, event: &str, artifacts: Vec<Submitted>) -> Result<Emitted, RunRefusal> {
-        self.emits(("robot", "agent"), event, Value::Object(Map::new()), artifacts)
+    pub(super) fn emit_as_agent(
+        &mut self,
+        event: &str,
+        artifacts: Vec<SubmittedArtifact>,
+    ) -> Result<Emitted, RunRefusal> {
+        self.emit(("robot", "agent"), event, Value::Object(Map::new()), artifacts)
     }
 
-    pub(super) fn overrides(
+    pub(super) fn override_guard(
         &mut self,
         by: &str,
         standing: (&str, bool),
@@ -127,21 +131,21 @@ impl Desk {
         let (role, is_human) = standing;
         let command = RunCommand::Override(Box::new(Override {
             process: Arc::clone(&self.process),
-            standing: Standing { role: role.to_owned(), is_human },
+            standing: ActingRole { role: role.to_owned(), is_human },
             event: event.to_owned(),
             to: None,
             reason: "it is late".to_owned(),
             facts: self.facts.clone(),
             facts_of: self.state.revision(),
         }));
-        self.tries(by, &command)
+        self.execute(by, &command)
     }
 
-    pub(super) fn look(&self) -> Look<'_> {
-        self.look_as("robot", "agent")
+    pub(super) fn view(&self) -> RunView<'_> {
+        self.view_as("robot", "agent")
     }
 
-    pub(super) fn look_as<'a>(&'a self, principal: &'a str, role: &'a str) -> Look<'a> {
-        Look { process: &self.process, run: &self.state, facts: &self.facts, principal, role }
+    pub(super) fn view_as<'a>(&'a self, principal: &'a str, role: &'a str) -> RunView<'a> {
+        RunView { process: &self.process, run: &self.state, facts: &self.facts, principal, role }
     }
 }

@@ -6,13 +6,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Look;
+use super::RunView;
 use crate::gate::guard::GuardResult;
-use crate::gate::process::{EventKind, OnGuardFail, Transition, admits};
-use crate::gate::run::{RunRefusal, RunStatus, may_decide};
+use crate::gate::process::{EventKind, OnGuardFail, Transition, is_role_allowed};
+use crate::gate::run::{RunRefusal, RunStatus, check_decision};
 
 /// Results of evaluated guards, by name.
-pub(super) type Asked<'a> = BTreeMap<&'a str, GuardResult>;
+pub(super) type GuardResults<'a> = BTreeMap<&'a str, GuardResult>;
 
 /// A guard that keeps a transition from being taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -87,7 +87,7 @@ pub enum GuardStatus {
     NoGuard,
 }
 
-impl Look<'_> {
+impl RunView<'_> {
     fn is_over(&self) -> bool {
         self.run.status() != RunStatus::Active
     }
@@ -108,7 +108,7 @@ impl Look<'_> {
                 let own = self.process.guards.get(name).and_then(|guard| guard.description.clone());
                 missing.push(MissingGuard {
                     guard_name: name.clone(),
-                    description: own.unwrap_or_else(|| self.words().described(&transition.to)),
+                    description: own.unwrap_or_else(|| self.messages().default_description(&transition.to)),
                     current_status: result.missing.join(", "),
                 });
             }
@@ -123,7 +123,7 @@ impl Look<'_> {
         let view = |name: &String| RequiredArtifact {
             r#type: name.clone(),
             description: self.process.artifact(name).and_then(|kind| kind.description.clone()).unwrap_or_default(),
-            status: match self.run.evidence().distinct(name, &self.facts.stale) {
+            status: match self.run.evidence().count_distinct(name, &self.facts.stale) {
                 0 => Presence::Missing,
                 _ => Presence::Present,
             },
@@ -145,7 +145,7 @@ impl Look<'_> {
         for transition in leaving {
             let Some(event) = self.process.event(&transition.event) else { continue };
             let is_new = !allowed.iter().any(|known| known.event_name == event.name);
-            if is_new && self.forbidden(event).is_none() && self.takes(transition) {
+            if is_new && self.forbidden_reason(event).is_none() && self.can_take(transition) {
                 allowed.push(AllowedEvent {
                     event_name: event.name.clone(),
                     description: event.description.clone().unwrap_or_default(),
@@ -161,11 +161,11 @@ impl Look<'_> {
     pub fn events(&self, include_blocked: bool) -> Vec<EventView> {
         // Many transitions may have the same guard, which is evaluated once.
         let mut asked = BTreeMap::new();
-        let views = self.process.events.iter().map(|event| self.event(event, &mut asked));
+        let views = self.process.events.iter().map(|event| self.event_view(event, &mut asked));
         views.filter(|view| include_blocked || view.is_allowed).collect()
     }
 
-    fn event<'a>(&'a self, event: &EventKind, asked: &mut Asked<'a>) -> EventView {
+    fn event_view<'a>(&'a self, event: &EventKind, asked: &mut GuardResults<'a>) -> EventView {
         let here: Vec<&Transition> =
             self.process.transitions_from(self.run.state()).filter(|found| found.event == event.name).collect();
         let shown: Vec<&Transition> = if here.is_empty() {
@@ -174,23 +174,23 @@ impl Look<'_> {
             here.clone()
         };
         let transitions: Vec<TransitionView> =
-            shown.into_iter().map(|transition| self.transition(transition, asked)).collect();
+            shown.into_iter().map(|transition| self.transition_view(transition, asked)).collect();
         let would_be_accepted = here.iter().zip(&transitions).any(|(transition, view)| {
             let is_open = view.guard_status != GuardStatus::Unsatisfied;
-            self.takes(transition) && (is_open || transition.on_guard_fail == OnGuardFail::Record)
+            self.can_take(transition) && (is_open || transition.on_guard_fail == OnGuardFail::Record)
         });
         let blocked_reason = if self.is_over() {
-            Some(self.words().run_over())
+            Some(self.messages().run_over())
         } else if here.is_empty() {
-            Some(self.words().elsewhere(&self.process.states_of_event(&event.name)))
-        } else if let Some(reason) = self.forbidden(event) {
+            Some(self.messages().only_in_states(&self.process.states_of_event(&event.name)))
+        } else if let Some(reason) = self.forbidden_reason(event) {
             Some(reason)
         } else if would_be_accepted {
             None
-        } else if here.iter().any(|transition| self.takes(transition)) {
-            Some(self.words().unsatisfied())
+        } else if here.iter().any(|transition| self.can_take(transition)) {
+            Some(self.messages().guards_unsatisfied())
         } else {
-            Some(self.words().role_forbidden(self.role))
+            Some(self.messages().role_forbidden(self.role))
         };
         EventView {
             event_name: event.name.clone(),
@@ -202,7 +202,11 @@ impl Look<'_> {
         }
     }
 
-    pub(super) fn transition<'a>(&'a self, transition: &'a Transition, asked: &mut Asked<'a>) -> TransitionView {
+    pub(super) fn transition_view<'a>(
+        &'a self,
+        transition: &'a Transition,
+        asked: &mut GuardResults<'a>,
+    ) -> TransitionView {
         let guard = transition.guard.as_deref();
         let result = guard.map(|guard| asked.entry(guard).or_insert_with(|| self.evaluate(guard)).clone());
         let guard_status = match &result {
@@ -219,19 +223,20 @@ impl Look<'_> {
     }
 
     /// Whether this role may take the transition.
-    fn takes(&self, transition: &Transition) -> bool {
-        transition.allowed_roles.as_ref().is_none_or(|roles| admits(roles, self.role))
+    fn can_take(&self, transition: &Transition) -> bool {
+        transition.allowed_roles.as_ref().is_none_or(|roles| is_role_allowed(roles, self.role))
     }
 
     /// Why this role or this principal may not emit an event at all.
-    fn forbidden(&self, event: &EventKind) -> Option<String> {
-        if !admits(&event.allowed_roles, self.role) {
-            return Some(self.words().role_forbidden(self.role));
+    fn forbidden_reason(&self, event: &EventKind) -> Option<String> {
+        if !is_role_allowed(&event.allowed_roles, self.role) {
+            return Some(self.messages().role_forbidden(self.role));
         }
-        let refusal = may_decide(self.run, self.process, &event.name, self.role, (self.principal, self.facts)).err()?;
+        let refusal =
+            check_decision(self.run, self.process, &event.name, self.role, (self.principal, self.facts)).err()?;
         Some(match &refusal {
-            RunRefusal::OwnWork { principal } => self.words().own_work(principal),
-            RunRefusal::MayNotDecide { role, .. } => self.words().role_forbidden(role),
+            RunRefusal::OwnWork { principal } => self.messages().own_work(principal),
+            RunRefusal::MayNotDecide { role, .. } => self.messages().role_forbidden(role),
             other => other.to_string(),
         })
     }

@@ -15,15 +15,16 @@ impl Process {
             let _ = writeln!(text, "    {content}");
         };
         for (index, state) in self.states.iter().enumerate() {
-            line(format!("state \"{}\" as s{index}", escaped(&state.name)));
+            line(format!("state \"{}\" as s{index}", escape_label(&state.name)));
         }
         if let Some(initial) = id(&self.initial_state) {
             line(format!("[*] --> {initial}"));
         }
         for transition in &self.transitions {
             if let (Some(from), Some(to)) = (id(&transition.from), id(&transition.to)) {
-                let guard = transition.guard.as_ref().map(|guard| format!(" [{}]", escaped(guard))).unwrap_or_default();
-                line(format!("{from} --> {to} : {}{guard}", escaped(&transition.event)));
+                let guard =
+                    transition.guard.as_ref().map(|guard| format!(" [{}]", escape_label(guard))).unwrap_or_default();
+                line(format!("{from} --> {to} : {}{guard}", escape_label(&transition.event)));
             }
         }
         for (index, _) in self.states.iter().enumerate().filter(|(_, state)| state.is_final) {
@@ -38,7 +39,7 @@ impl Process {
 }
 
 /// Escapes the characters that have a meaning in Mermaid labels as character references.
-fn escaped(text: &str) -> String {
+fn escape_label(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -16,9 +16,9 @@ pub use progress::Progress;
 use serde_json::{Map, Value};
 
 use super::facts::Facts;
-use super::finding::clipped;
-use super::guard::{GuardResult, Words};
-use super::process::{MARK, Process};
+use super::finding::clip;
+use super::guard::{GuardMessages, GuardResult};
+use super::process::{PLACEHOLDER_START, Process};
 use super::run::{RunState, RunStatus};
 use crate::limits;
 
@@ -27,7 +27,7 @@ const PROMPT_BYTES_MAX: usize = 200_000;
 
 /// A run, as a principal sees it in a role.
 #[derive(Debug, Clone, Copy)]
-pub struct Look<'a> {
+pub struct RunView<'a> {
     pub process: &'a Process,
     pub run: &'a RunState,
     pub facts: &'a Facts,
@@ -36,9 +36,9 @@ pub struct Look<'a> {
     pub role: &'a str,
 }
 
-impl Look<'_> {
-    fn words(&self) -> Words {
-        Words(self.process.locale)
+impl RunView<'_> {
+    fn messages(&self) -> GuardMessages {
+        GuardMessages(self.process.locale)
     }
 
     /// Whether the run was cancelled, so that nothing is required and no state remains.
@@ -48,7 +48,7 @@ impl Look<'_> {
 
     fn evaluate(&self, guard: &str) -> GuardResult {
         let payload = Map::new();
-        self.run.scene(self.process, self.run.evidence(), &payload, self.facts).evaluate(guard)
+        self.run.guard_inputs(self.process, self.run.evidence(), &payload, self.facts).evaluate(guard)
     }
 
     /// The prompt of a state, with `{context.x}` filled in. A placeholder stays if the context lacks the variable, or
@@ -60,15 +60,15 @@ impl Look<'_> {
         let prompt = self.process.state(state)?.prompt.as_deref()?;
         let mut filled = String::with_capacity(prompt.len());
         let mut rest = prompt;
-        while let Some(start) = rest.find(MARK) {
+        while let Some(start) = rest.find(PLACEHOLDER_START) {
             let (before, marked) = rest.split_at(start);
             filled.push_str(before);
             let end = marked.find('}').map_or(marked.len(), |end| end + 1);
             let (mark, after) = marked.split_at(end);
-            let name = mark.trim_start_matches(MARK).trim_end_matches('}');
+            let name = mark.trim_start_matches(PLACEHOLDER_START).trim_end_matches('}');
             match self.run.context().get(name).filter(|_| filled.len() < PROMPT_BYTES_MAX) {
-                Some(Value::String(text)) => filled.push_str(&clipped(text, limits::TEXT_CHARS_MAX)),
-                Some(other) => filled.push_str(&clipped(&other.to_string(), limits::TEXT_CHARS_MAX)),
+                Some(Value::String(text)) => filled.push_str(&clip(text, limits::TEXT_CHARS_MAX)),
+                Some(other) => filled.push_str(&clip(&other.to_string(), limits::TEXT_CHARS_MAX)),
                 None => filled.push_str(mark),
             }
             rest = after;

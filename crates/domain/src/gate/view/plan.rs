@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Look;
-use super::events::{Asked, GuardStatus};
-use crate::gate::process::{Decision, Transition, admits};
+use super::RunView;
+use super::events::{GuardResults, GuardStatus};
+use crate::gate::process::{Decision, Transition, is_role_allowed};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Plan {
@@ -32,13 +32,13 @@ pub struct Step {
     pub missing_requirements: Vec<String>,
 }
 
-impl Look<'_> {
+impl RunView<'_> {
     /// The path to a state with the fewest events, regardless of roles; `None` if there is none, as in a cancelled run.
     pub fn plan(&self, target: &str) -> Option<Plan> {
         let start = self.run.state();
-        let steps = self.shortest(start, target)?;
-        let mut asked = Asked::new();
-        let steps = steps.into_iter().map(|transition| self.step(transition, &mut asked)).collect();
+        let steps = self.shortest_path(start, target)?;
+        let mut asked = GuardResults::new();
+        let steps = steps.into_iter().map(|transition| self.plan_step(transition, &mut asked)).collect();
         Some(Plan { from_state: start.to_owned(), to_state: target.to_owned(), steps })
     }
 
@@ -50,7 +50,7 @@ impl Look<'_> {
         plans
     }
 
-    fn shortest(&self, start: &str, target: &str) -> Option<Vec<&Transition>> {
+    fn shortest_path(&self, start: &str, target: &str) -> Option<Vec<&Transition>> {
         if start == target {
             return Some(Vec::new());
         }
@@ -67,7 +67,7 @@ impl Look<'_> {
                 }
                 came_by.insert(to, transition);
                 if to == target {
-                    return Some(way_back(&came_by, start, target));
+                    return Some(trace_path(&came_by, start, target));
                 }
                 waiting.push_back(to);
             }
@@ -75,8 +75,8 @@ impl Look<'_> {
         None
     }
 
-    fn step<'a>(&'a self, transition: &'a Transition, asked: &mut Asked<'a>) -> Step {
-        let view = self.transition(transition, asked);
+    fn plan_step<'a>(&'a self, transition: &'a Transition, asked: &mut GuardResults<'a>) -> Step {
+        let view = self.transition_view(transition, asked);
         let of_event =
             self.process.event(&transition.event).map(|event| event.allowed_roles.clone()).unwrap_or_default();
         let allowed_roles = match &transition.allowed_roles {
@@ -86,11 +86,12 @@ impl Look<'_> {
             Some(roles) => of_event.into_iter().filter(|role| roles.contains(role)).collect(),
         };
         // A decision also needs the role's flag, which "*" does not grant.
-        let allowed_roles = match Decision::of(&transition.event) {
+        let allowed_roles = match Decision::from_event(&transition.event) {
             None => allowed_roles,
             Some(decision) => {
                 let roles = self.process.roles.iter().map(|role| &role.name);
-                let may = |name: &&String| admits(&allowed_roles, name) && self.process.may_decide(name, decision);
+                let may =
+                    |name: &&String| is_role_allowed(&allowed_roles, name) && self.process.can_decide(name, decision);
                 roles.filter(may).cloned().collect()
             }
         };
@@ -106,7 +107,7 @@ impl Look<'_> {
     }
 }
 
-fn way_back<'a>(came_by: &BTreeMap<&str, &'a Transition>, start: &str, target: &str) -> Vec<&'a Transition> {
+fn trace_path<'a>(came_by: &BTreeMap<&str, &'a Transition>, start: &str, target: &str) -> Vec<&'a Transition> {
     let mut way = Vec::new();
     let mut state = target;
     while let Some(transition) = came_by.get(state).filter(|_| state != start) {

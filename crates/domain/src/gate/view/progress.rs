@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Look;
+use super::RunView;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Progress {
@@ -16,11 +16,11 @@ pub struct Progress {
     pub remaining_states: Vec<String>,
 }
 
-impl Look<'_> {
+impl RunView<'_> {
     pub fn progress(&self) -> Progress {
         let current = self.run.state();
-        let reached = if self.is_cancelled() { BTreeSet::new() } else { self.reachable() };
-        let entered = self.run.entered();
+        let reached = if self.is_cancelled() { BTreeSet::new() } else { self.reachable_states() };
+        let entered = self.run.entered_states();
         let remaining = self.process.states.iter().map(|state| &state.name);
         Progress {
             completed_states: entered.iter().filter(|name| name.as_str() != current).cloned().collect(),
@@ -33,7 +33,7 @@ impl Look<'_> {
     }
 
     /// The states that can be reached from the current one, regardless of guards and roles.
-    fn reachable(&self) -> BTreeSet<&str> {
+    fn reachable_states(&self) -> BTreeSet<&str> {
         let mut reached = BTreeSet::from([self.run.state()]);
         let mut waiting = vec![self.run.state()];
         while let Some(state) = waiting.pop() {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
-use super::scalar::plain;
+use super::scalar::parse_plain_scalar;
 use super::{Content, Key, Node};
-use crate::gate::finding::{Finding, Place, Rule, short};
+use crate::gate::finding::{Finding, Place, Rule, shorten};
 use crate::limits;
 
 /// Parses the only document of a file.
@@ -26,24 +26,24 @@ pub(in crate::gate) fn read(source: &str) -> Result<Node, Finding> {
 }
 
 /// A list or a mapping that has not ended yet.
-struct Open {
+struct OpenCollection {
     place: Place,
     anchor: usize,
-    inside: Inside,
+    inside: OpenContent,
     /// Nesting depth of its content.
     height: usize,
     /// How many nodes there were before it.
     nodes_before: usize,
 }
 
-enum Inside {
+enum OpenContent {
     List(Vec<Node>),
     Map { entries: Vec<(Key, Node)>, keys: BTreeSet<String>, key: Option<Key> },
 }
 
 /// A node with an anchor. Each alias adds its count of nodes and its depth again.
 #[derive(Clone)]
-struct Anchored {
+struct AnchoredNode {
     node: Node,
     nodes: usize,
     height: usize,
@@ -51,8 +51,8 @@ struct Anchored {
 
 struct Builder {
     nodes: usize,
-    open: Vec<Open>,
-    anchors: BTreeMap<usize, Anchored>,
+    open: Vec<OpenCollection>,
+    anchors: BTreeMap<usize, AnchoredNode>,
     root: Option<Node>,
 }
 
@@ -60,42 +60,43 @@ impl Builder {
     fn build(mut self, source: &str) -> Result<Node, Finding> {
         let mut documents = 0;
         for event in Parser::new_from_str(source) {
-            let (event, span) = event.map_err(|error| malformed(&error))?;
-            let place = place(&span);
+            let (event, span) = event.map_err(|error| syntax_error(&error))?;
+            let place = span_start(&span);
             match event {
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        return Err(invalid(
+                        return Err(invalid_yaml(
                             place,
                             "a file holds one document, this is another",
                             "use one file for each",
                         ));
                     }
                 }
-                Event::Alias(id) => self.alias(id, place)?,
+                Event::Alias(id) => self.add_alias(id, place)?,
                 Event::Scalar(text, style, anchor, tag) => {
-                    let content = scalar(&text, style, tag.as_deref(), place)?;
-                    self.scalar(Node { place, content }, anchor, &text)?;
+                    let content = parse_scalar(&text, style, tag.as_deref(), place)?;
+                    self.add_scalar(Node { place, content }, anchor, &text)?;
                 }
                 Event::SequenceStart(anchor, tag) => {
-                    untagged(tag.as_deref(), "seq", place)?;
-                    self.begin(place, anchor, Inside::List(Vec::new()))?;
+                    check_tag(tag.as_deref(), "seq", place)?;
+                    self.begin_collection(place, anchor, OpenContent::List(Vec::new()))?;
                 }
                 Event::MappingStart(anchor, tag) => {
-                    untagged(tag.as_deref(), "map", place)?;
-                    let inside = Inside::Map { entries: Vec::new(), keys: BTreeSet::new(), key: None };
-                    self.begin(place, anchor, inside)?;
+                    check_tag(tag.as_deref(), "map", place)?;
+                    let inside = OpenContent::Map { entries: Vec::new(), keys: BTreeSet::new(), key: None };
+                    self.begin_collection(place, anchor, inside)?;
                 }
-                Event::SequenceEnd | Event::MappingEnd => self.end(),
+                Event::SequenceEnd | Event::MappingEnd => self.end_collection(),
                 Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             }
         }
-        self.root
-            .ok_or_else(|| invalid(Place::START, "the file is empty", "write a process: process, states, events, …"))
+        self.root.ok_or_else(|| {
+            invalid_yaml(Place::START, "the file is empty", "write a process: process, states, events, …")
+        })
     }
 
-    fn count(&mut self, nodes: usize, place: Place) -> Result<(), Finding> {
+    fn count_nodes(&mut self, nodes: usize, place: Place) -> Result<(), Finding> {
         self.nodes = self.nodes.saturating_add(nodes);
         if self.nodes <= limits::PROCESS_NODES_MAX {
             return Ok(());
@@ -107,7 +108,7 @@ impl Builder {
         Err(Finding::new(Rule::TooLarge, "", place, message, "split the process, or use fewer aliases"))
     }
 
-    fn depth(&self, height: usize, place: Place) -> Result<(), Finding> {
+    fn check_depth(&self, height: usize, place: Place) -> Result<(), Finding> {
         if self.open.len() + height <= limits::PROCESS_DEPTH_MAX {
             return Ok(());
         }
@@ -115,76 +116,78 @@ impl Builder {
         Err(Finding::new(Rule::TooDeep, "", place, message, "write it flatter"))
     }
 
-    fn begin(&mut self, place: Place, anchor: usize, inside: Inside) -> Result<(), Finding> {
-        if let Some(Open { inside: Inside::Map { key: None, .. }, .. }) = self.open.last() {
-            return Err(invalid(
+    fn begin_collection(&mut self, place: Place, anchor: usize, inside: OpenContent) -> Result<(), Finding> {
+        if let Some(OpenCollection { inside: OpenContent::Map { key: None, .. }, .. }) = self.open.last() {
+            return Err(invalid_yaml(
                 place,
                 "a key is a text, this is a list or a mapping",
                 "write a name before the colon",
             ));
         }
         let nodes_before = self.nodes;
-        self.count(1, place)?;
-        self.depth(1, place)?;
-        self.open.push(Open { place, anchor, inside, height: 0, nodes_before });
+        self.count_nodes(1, place)?;
+        self.check_depth(1, place)?;
+        self.open.push(OpenCollection { place, anchor, inside, height: 0, nodes_before });
         Ok(())
     }
 
-    fn end(&mut self) {
+    fn end_collection(&mut self) {
         let Some(open) = self.open.pop() else { return };
         let (place, height) = (open.place, open.height + 1);
         let content = match open.inside {
-            Inside::List(items) => Content::List(items),
-            Inside::Map { entries, .. } => Content::Map(entries),
+            OpenContent::List(items) => Content::List(items),
+            OpenContent::Map { entries, .. } => Content::Map(entries),
         };
         let node = Node { place, content };
         if open.anchor > 0 {
             let nodes = self.nodes - open.nodes_before;
-            self.anchors.insert(open.anchor, Anchored { node: node.clone(), nodes, height });
+            self.anchors.insert(open.anchor, AnchoredNode { node: node.clone(), nodes, height });
         }
-        self.put(node, height);
+        self.add_node(node, height);
     }
 
-    fn alias(&mut self, id: usize, place: Place) -> Result<(), Finding> {
-        let Some(Anchored { node, nodes, height }) = self.anchors.get(&id).cloned() else {
-            return Err(invalid(place, "an alias stands inside what it names", "write out what is meant"));
+    fn add_alias(&mut self, id: usize, place: Place) -> Result<(), Finding> {
+        let Some(AnchoredNode { node, nodes, height }) = self.anchors.get(&id).cloned() else {
+            return Err(invalid_yaml(place, "an alias stands inside what it names", "write out what is meant"));
         };
-        self.count(nodes, place)?;
-        self.depth(height, place)?;
-        if let Some(Inside::Map { key: key @ None, keys, .. }) = self.open.last_mut().map(|open| &mut open.inside) {
+        self.count_nodes(nodes, place)?;
+        self.check_depth(height, place)?;
+        if let Some(OpenContent::Map { key: key @ None, keys, .. }) = self.open.last_mut().map(|open| &mut open.inside)
+        {
             let Content::Text(text) = node.content else {
-                return Err(invalid(place, "a key is a text", "write a name before the colon"));
+                return Err(invalid_yaml(place, "a key is a text", "write a name before the colon"));
             };
             *key = Some(new_key(keys, text, place)?);
             return Ok(());
         }
-        self.put(node, height);
+        self.add_node(node, height);
         Ok(())
     }
 
-    fn scalar(&mut self, node: Node, anchor: usize, text: &str) -> Result<(), Finding> {
-        self.count(1, node.place)?;
+    fn add_scalar(&mut self, node: Node, anchor: usize, text: &str) -> Result<(), Finding> {
+        self.count_nodes(1, node.place)?;
         if anchor > 0 {
-            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes: 1, height: 0 });
+            self.anchors.insert(anchor, AnchoredNode { node: node.clone(), nodes: 1, height: 0 });
         }
-        if let Some(Inside::Map { key: key @ None, keys, .. }) = self.open.last_mut().map(|open| &mut open.inside) {
+        if let Some(OpenContent::Map { key: key @ None, keys, .. }) = self.open.last_mut().map(|open| &mut open.inside)
+        {
             *key = Some(new_key(keys, text.to_owned(), node.place)?);
             return Ok(());
         }
-        self.put(node, 0);
+        self.add_node(node, 0);
         Ok(())
     }
 
     /// Adds a node to the innermost open list or mapping, or makes it the root.
-    fn put(&mut self, node: Node, height: usize) {
+    fn add_node(&mut self, node: Node, height: usize) {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return;
         };
         open.height = open.height.max(height);
         match &mut open.inside {
-            Inside::List(items) => items.push(node),
-            Inside::Map { entries, key, .. } => entries.extend(key.take().map(|key| (key, node))),
+            OpenContent::List(items) => items.push(node),
+            OpenContent::Map { entries, key, .. } => entries.extend(key.take().map(|key| (key, node))),
         }
     }
 }
@@ -193,50 +196,54 @@ fn new_key(keys: &mut BTreeSet<String>, text: String, place: Place) -> Result<Ke
     // `<<` is the merge key of YAML 1.1. YAML 1.2 does not have it, and as a plain key it would not do what the author
     // means.
     if text == "<<" {
-        return Err(invalid(place, "mappings are not merged here", "write out the entries that are meant"));
+        return Err(invalid_yaml(place, "mappings are not merged here", "write out the entries that are meant"));
     }
     if keys.insert(text.clone()) {
         return Ok(Key { place, text });
     }
-    let message = format!("{:?} is there already", short(&text));
+    let message = format!("{:?} is there already", shorten(&text));
     Err(Finding::new(Rule::DuplicateKey, "", place, message, "keep one of the two"))
 }
 
-fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, place: Place) -> Result<Content, Finding> {
+fn parse_scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, place: Place) -> Result<Content, Finding> {
     let is_text = match tag {
         Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => true,
-        Some(tag) => return Err(foreign(tag, place)),
+        Some(tag) => return Err(foreign_tag(tag, place)),
         None => style != ScalarStyle::Plain,
     };
     if is_text {
         return Ok(Content::Text(text.to_owned()));
     }
-    plain(text).ok_or_else(|| {
-        invalid(place, format!("{} is no number that can be kept", short(text)), "use a finite number, or quote it")
+    parse_plain_scalar(text).ok_or_else(|| {
+        invalid_yaml(
+            place,
+            format!("{} is no number that can be kept", shorten(text)),
+            "use a finite number, or quote it",
+        )
     })
 }
 
-fn untagged(tag: Option<&Tag>, own: &str, place: Place) -> Result<(), Finding> {
+fn check_tag(tag: Option<&Tag>, own: &str, place: Place) -> Result<(), Finding> {
     match tag {
-        Some(tag) if !(tag.is_yaml_core_schema() && tag.suffix == own) => Err(foreign(tag, place)),
+        Some(tag) if !(tag.is_yaml_core_schema() && tag.suffix == own) => Err(foreign_tag(tag, place)),
         _ => Ok(()),
     }
 }
 
-fn foreign(tag: &Tag, place: Place) -> Finding {
-    let message = format!("the tag {} means nothing here", short(&format!("{}{}", tag.handle, tag.suffix)));
-    invalid(place, message, "leave it out; !!str makes a text of a scalar, as quotes do")
+fn foreign_tag(tag: &Tag, place: Place) -> Finding {
+    let message = format!("the tag {} means nothing here", shorten(&format!("{}{}", tag.handle, tag.suffix)));
+    invalid_yaml(place, message, "leave it out; !!str makes a text of a scalar, as quotes do")
 }
 
-fn malformed(error: &ScanError) -> Finding {
+fn syntax_error(error: &ScanError) -> Finding {
     let place = Place { line: error.marker().line(), column: error.marker().col() + 1 };
-    invalid(place, short(error.info()), "check the indentation, colons and quotes around this place")
+    invalid_yaml(place, shorten(error.info()), "check the indentation, colons and quotes around this place")
 }
 
-fn invalid(place: Place, message: impl Into<String>, hint: &str) -> Finding {
+fn invalid_yaml(place: Place, message: impl Into<String>, hint: &str) -> Finding {
     Finding::new(Rule::InvalidYaml, "", place, message, hint)
 }
 
-fn place(span: &Span) -> Place {
+fn span_start(span: &Span) -> Place {
     Place { line: span.start.line(), column: span.start.col() + 1 }
 }

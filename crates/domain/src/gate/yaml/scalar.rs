@@ -5,22 +5,22 @@ use serde_json::Number;
 use super::Content;
 
 /// `None` for a number that JSON does not have: infinite, not a number, or too large for an integer.
-pub(super) fn plain(text: &str) -> Option<Content> {
+pub(super) fn parse_plain_scalar(text: &str) -> Option<Content> {
     Some(match text {
         "" | "~" | "null" | "Null" | "NULL" => Content::Null,
         "true" | "True" | "TRUE" => Content::Bool(true),
         "false" | "False" | "FALSE" => Content::Bool(false),
         _ if is_special(text) => return None,
-        _ => match number(text) {
-            Read::Number(number) => Content::Number(number),
-            Read::Beyond => return None,
-            Read::Text => Content::Text(text.to_owned()),
+        _ => match parse_number(text) {
+            ParsedNumber::Number(number) => Content::Number(number),
+            ParsedNumber::Beyond => return None,
+            ParsedNumber::Text => Content::Text(text.to_owned()),
         },
     })
 }
 
 /// Result of parsing a text as a number.
-enum Read {
+enum ParsedNumber {
     Number(Number),
     /// A number that JSON cannot hold.
     Beyond,
@@ -28,8 +28,8 @@ enum Read {
     Text,
 }
 
-impl Read {
-    fn number(number: Option<Number>) -> Self {
+impl ParsedNumber {
+    fn from_number(number: Option<Number>) -> Self {
         number.map_or(Self::Beyond, Self::Number)
     }
 }
@@ -40,21 +40,25 @@ fn is_special(text: &str) -> bool {
     matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN")
 }
 
-fn number(text: &str) -> Read {
+fn parse_number(text: &str) -> ParsedNumber {
     for (prefix, radix) in [("0o", 8), ("0x", 16)] {
         if let Some(digits) = text.strip_prefix(prefix) {
             let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
             let number = || u64::from_str_radix(digits, radix).ok().map(Number::from);
-            return if is_number { Read::number(number()) } else { Read::Text };
+            return if is_number { ParsedNumber::from_number(number()) } else { ParsedNumber::Text };
         }
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
         let text = text.strip_prefix('+').unwrap_or(text);
         let whole = text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from));
-        return Read::number(whole.ok());
+        return ParsedNumber::from_number(whole.ok());
     }
-    if is_decimal(unsigned) { Read::number(text.parse().ok().and_then(Number::from_f64)) } else { Read::Text }
+    if is_decimal(unsigned) {
+        ParsedNumber::from_number(text.parse().ok().and_then(Number::from_f64))
+    } else {
+        ParsedNumber::Text
+    }
 }
 
 /// Digits with a point among them, an exponent after them, or both.

@@ -6,11 +6,11 @@ use super::super::finding::{Finding, Rule};
 use super::read;
 use crate::limits;
 
-fn value(source: &str) -> Value {
+fn read_json(source: &str) -> Value {
     read(source).unwrap_or_else(|finding| panic!("{finding}")).json()
 }
 
-fn refused(source: &str) -> Finding {
+fn read_error(source: &str) -> Finding {
     read(source).expect_err("a file that is refused")
 }
 
@@ -21,10 +21,10 @@ fn scalars_mean_what_the_core_schema_says() {
         "a", "a", "1", "1", 1, -1, 1, 15, 255, 1.5, 1000.0, 0.5, 7, true, false, null, null, "yes", "0x", "1.2.0",
         "1e", ".", ""
     ]);
-    assert_eq!(value(source), expected);
-    assert_eq!(value("a:\nb: |\n  two\n  lines\n"), json!({"a": null, "b": "two\nlines\n"}));
+    assert_eq!(read_json(source), expected);
+    assert_eq!(read_json("a:\nb: |\n  two\n  lines\n"), json!({"a": null, "b": "two\nlines\n"}));
     for source in ["[.inf]", "[-.INF]", "[.nan]", "[99999999999999999999]", "[1e999]"] {
-        assert_eq!(refused(source).code, Rule::InvalidYaml, "{source}");
+        assert_eq!(read_error(source).code, Rule::InvalidYaml, "{source}");
     }
 }
 
@@ -44,10 +44,13 @@ fn everything_knows_its_place() {
 
 #[test]
 fn an_alias_is_what_it_names() {
-    assert_eq!(value("{a: &x [1, 2], b: *x, c: [*x, *x]}"), json!({"a": [1, 2], "b": [1, 2], "c": [[1, 2], [1, 2]]}));
-    assert_eq!(value("{&k key: 1, b: *k}"), json!({"key": 1, "b": "key"}));
-    assert_eq!(refused("a: &x [1, *x]").code, Rule::InvalidYaml);
-    assert_eq!(refused("a: *nowhere").code, Rule::InvalidYaml);
+    assert_eq!(
+        read_json("{a: &x [1, 2], b: *x, c: [*x, *x]}"),
+        json!({"a": [1, 2], "b": [1, 2], "c": [[1, 2], [1, 2]]})
+    );
+    assert_eq!(read_json("{&k key: 1, b: *k}"), json!({"key": 1, "b": "key"}));
+    assert_eq!(read_error("a: &x [1, *x]").code, Rule::InvalidYaml);
+    assert_eq!(read_error("a: *nowhere").code, Rule::InvalidYaml);
 }
 
 #[test]
@@ -58,7 +61,7 @@ fn an_alias_bomb_is_refused_before_it_is_built() {
         let row = vec![format!("*a{before}"); 10].join(", ");
         writeln!(bomb, "a{level}: &a{level} [{row}]").unwrap();
     }
-    let finding = refused(&bomb);
+    let finding = read_error(&bomb);
     assert_eq!((finding.code, finding.line), (Rule::TooLarge, 5), "{finding}");
 }
 
@@ -68,22 +71,22 @@ fn aliases_cannot_nest_deeper_than_what_is_written_out() {
     for level in 1..100 {
         writeln!(chain, "a{level}: &a{level} [*a{}]", level - 1).unwrap();
     }
-    assert_eq!(refused(&chain).code, Rule::TooDeep);
+    assert_eq!(read_error(&chain).code, Rule::TooDeep);
 }
 
 #[test]
 fn depth_nodes_and_bytes_are_bounded() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(read(&nested(limits::PROCESS_DEPTH_MAX)).is_ok());
-    assert_eq!(refused(&nested(limits::PROCESS_DEPTH_MAX + 1)).code, Rule::TooDeep);
+    assert_eq!(read_error(&nested(limits::PROCESS_DEPTH_MAX + 1)).code, Rule::TooDeep);
     assert!(read(&nested(100_000)).is_err());
-    assert_eq!(refused(&"- ".repeat(100_000)).code, Rule::TooDeep);
+    assert_eq!(read_error(&"- ".repeat(100_000)).code, Rule::TooDeep);
     let many = |count: usize| format!("[{}]", "x,".repeat(count));
     assert!(read(&many(limits::PROCESS_NODES_MAX - 1)).is_ok());
-    assert_eq!(refused(&many(limits::PROCESS_NODES_MAX)).code, Rule::TooLarge);
+    assert_eq!(read_error(&many(limits::PROCESS_NODES_MAX)).code, Rule::TooLarge);
     let long = |bytes: usize| format!("a: {}", "x".repeat(bytes - 3));
     assert!(read(&long(limits::PROCESS_BYTES_MAX)).is_ok());
-    assert_eq!(refused(&long(limits::PROCESS_BYTES_MAX + 1)).code, Rule::TooLarge);
+    assert_eq!(read_error(&long(limits::PROCESS_BYTES_MAX + 1)).code, Rule::TooLarge);
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn what_is_no_single_plain_document_is_refused_with_its_place() {
         ("a: [1, 2\nb: 3", Rule::InvalidYaml, (2, 2)),
     ];
     for (source, rule, place) in cases {
-        let finding = refused(source);
+        let finding = read_error(source);
         assert_eq!((finding.code, (finding.line, finding.column)), (rule, place), "{source:?}: {finding}");
         assert!(!finding.hint.is_empty());
     }

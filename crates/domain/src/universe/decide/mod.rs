@@ -7,7 +7,7 @@ mod regions;
 
 use std::sync::Arc;
 
-use super::check::{Check, FieldMisfit, Reason, short};
+use super::check::{Check, FieldMisfit, Reason, truncate_for_message};
 use super::command::Command;
 use super::event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 use super::failure::Failure;
@@ -20,7 +20,7 @@ use super::{UniverseCommand, change};
 use crate::limits;
 
 /// The events of an accepted command in the wire format, or its failure.
-type Done = Result<Vec<WireEvent>, Failure>;
+type CommandResult = Result<Vec<WireEvent>, Failure>;
 
 pub(super) fn decide(universe: &Universe, command: &UniverseCommand) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
     let there = || if universe.about.is_some() { Ok(&universe.state) } else { Err(UniverseRefusal::UniverseNotFound) };
@@ -28,15 +28,15 @@ pub(super) fn decide(universe: &Universe, command: &UniverseCommand) -> Result<V
         UniverseCommand::Create { id, name, campaign_id, state } => {
             create(universe, id, name, campaign_id.as_deref(), state.as_ref())?
         }
-        UniverseCommand::Apply(commands) => return apply(there()?, commands),
+        UniverseCommand::Apply(commands) => return decide_commands(there()?, commands),
         UniverseCommand::Rename { name } => {
             there()?;
-            UniverseEvent::Renamed(Renamed { name: named(name)? })
+            UniverseEvent::Renamed(Renamed { name: check_name(name)? })
         }
         UniverseCommand::Replace { name, state } => {
             there()?;
-            let name = name.as_deref().map(named).transpose()?;
-            let state = bounded(state.as_ref(), &universe.state)?;
+            let name = name.as_deref().map(check_name).transpose()?;
+            let state = check_state(state.as_ref(), &universe.state)?;
             UniverseEvent::Replaced(Replaced { name, state })
         }
         UniverseCommand::Delete => {
@@ -54,49 +54,49 @@ fn create(
     campaign_id: Option<&str>,
     state: Option<&SentState>,
 ) -> Result<UniverseEvent, UniverseRefusal> {
-    if let Some(about) = universe.about() {
+    if let Some(about) = universe.identity() {
         return Err(UniverseRefusal::UniverseExists { id: about.id.clone() });
     }
     let identified =
-        |field: &str, id: &str| Id::from(id).check().map_err(|misfit| UniverseRefusal::Field(misfit.within(field)));
+        |field: &str, id: &str| Id::from(id).check().map_err(|misfit| UniverseRefusal::Field(misfit.in_field(field)));
     identified("id", id)?;
     // No URL could name it: clients resolve such path segments.
     if id == "." || id == ".." {
         let misfit = FieldMisfit::new(Reason::ForbiddenName, "is a way through folders, and no name");
-        return Err(UniverseRefusal::Field(misfit.within("id")));
+        return Err(UniverseRefusal::Field(misfit.in_field("id")));
     }
     if let Some(campaign_id) = campaign_id {
         identified("campaignId", campaign_id)?;
     }
-    let state = bounded(state, &UniverseState::default())?;
+    let state = check_state(state, &UniverseState::default())?;
     Ok(UniverseEvent::Created(Created {
         id: id.to_owned(),
-        name: named(name)?,
+        name: check_name(name)?,
         campaign_id: campaign_id.map(str::to_owned),
         state,
     }))
 }
 
-fn named(name: &str) -> Result<String, UniverseRefusal> {
+fn check_name(name: &str) -> Result<String, UniverseRefusal> {
     let name = name.trim();
     let empty = || Err(FieldMisfit::new(Reason::ForbiddenName, "is required and must be a non-empty string"));
     let checked = if name.is_empty() { empty() } else { Name::from(name).check() };
-    checked.map_err(|misfit| UniverseRefusal::Field(misfit.within("name")))?;
+    checked.map_err(|misfit| UniverseRefusal::Field(misfit.in_field("name")))?;
     Ok(name.to_owned())
 }
 
 /// The sent state, if it is within bounds and may replace the current one. Without a time it gets the current time.
-fn bounded(sent: Option<&SentState>, now: &UniverseState) -> Result<Option<UniverseState>, UniverseRefusal> {
+fn check_state(sent: Option<&SentState>, now: &UniverseState) -> Result<Option<UniverseState>, UniverseRefusal> {
     let Some(sent) = sent else { return Ok(None) };
-    let state = sent.at(now.time);
-    let text = too_much_text(now.snapshot.text_bytes, state.snapshot.text_bytes);
+    let state = sent.to_state(now.time);
+    let text = text_limit_problem(now.snapshot.text_bytes, state.snapshot.text_bytes);
     let room = text.map_or(Ok(()), |problem| Err(FieldMisfit::new(Reason::TooMany, problem)));
-    state.check().and(room).map_err(|misfit| UniverseRefusal::Field(misfit.within("state")))?;
+    state.check().and(room).map_err(|misfit| UniverseRefusal::Field(misfit.in_field("state")))?;
     Ok(Some(state))
 }
 
 /// Decides the commands in order, each against the state that the previous ones leave.
-fn apply(state: &UniverseState, commands: &[Arc<Command>]) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
+fn decide_commands(state: &UniverseState, commands: &[Arc<Command>]) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
     if commands.is_empty() {
         return Err(UniverseRefusal::NoCommand);
     }
@@ -106,8 +106,8 @@ fn apply(state: &UniverseState, commands: &[Arc<Command>]) -> Result<Vec<Univers
     let mut state = state.clone();
     let mut events = Vec::with_capacity(commands.len());
     for (number, command) in commands.iter().enumerate() {
-        let done = done(&state, command)
-            .and_then(|done| room_for_text(&state, command).map(|()| done))
+        let done = decide_command(&state, command)
+            .and_then(|done| check_text_limit(&state, command).map(|()| done))
             .map_err(|failure| UniverseRefusal::Command { number: (commands.len() > 1).then_some(number), failure })?;
         if number + 1 < commands.len() {
             change::apply(&mut state, command);
@@ -117,7 +117,7 @@ fn apply(state: &UniverseState, commands: &[Arc<Command>]) -> Result<Vec<Univers
     Ok(events)
 }
 
-fn done(state: &UniverseState, command: &Command) -> Done {
+fn decide_command(state: &UniverseState, command: &Command) -> CommandResult {
     use Command as C;
     let snapshot = &state.snapshot;
     match command {
@@ -152,7 +152,7 @@ fn done(state: &UniverseState, command: &Command) -> Done {
 }
 
 /// Refuses texts past the limit of a universe. A universe that is already past it may shrink but not grow.
-fn room_for_text(state: &UniverseState, command: &Command) -> Result<(), Failure> {
+fn check_text_limit(state: &UniverseState, command: &Command) -> Result<(), Failure> {
     let before = state.snapshot.text_bytes;
     if before + command.text_bytes_max() <= limits::UNIVERSE_TEXT_BYTES_MAX {
         return Ok(());
@@ -160,15 +160,16 @@ fn room_for_text(state: &UniverseState, command: &Command) -> Result<(), Failure
     // The command may also remove text, so apply it to a copy and count what is left.
     let mut changed = state.clone();
     change::apply(&mut changed, command);
-    match too_much_text(before, changed.snapshot.text_bytes) {
+    match text_limit_problem(before, changed.snapshot.text_bytes) {
         Some(problem) => {
-            Err(Failure::refused(command.name(), Reason::TooMany, format!("the universe {problem}")).at(String::new()))
+            Err(Failure::command_failed(command.name(), Reason::TooMany, format!("the universe {problem}"))
+                .with_pointer(String::new()))
         }
         None => Ok(()),
     }
 }
 
-fn too_much_text(before: usize, after: usize) -> Option<String> {
+fn text_limit_problem(before: usize, after: usize) -> Option<String> {
     let bytes_max = limits::UNIVERSE_TEXT_BYTES_MAX;
     (after > bytes_max && after > before).then(|| {
         format!(
@@ -179,25 +180,28 @@ fn too_much_text(before: usize, after: usize) -> Option<String> {
 }
 
 /// A tick has no events, as in the original.
-fn tick(state: &UniverseState, dt: f64) -> Done {
+fn tick(state: &UniverseState, dt: f64) -> CommandResult {
     if (state.time.0 + dt).is_finite() {
         return Ok(Vec::new());
     }
     let message = format!("{:e} seconds and {dt:e} more is beyond all time", state.time.0);
-    Err(Failure::refused("tick", Reason::NotFinite, message).at("/dt".to_owned()))
+    Err(Failure::command_failed("tick", Reason::NotFinite, message).with_pointer("/dt".to_owned()))
 }
 
-fn replace(snapshot: &Snapshot) -> Done {
-    snapshot.check().map_err(|misfit| Failure::misfit("replaceSnapshot", &misfit.within("snapshot")))?;
+fn replace(snapshot: &Snapshot) -> CommandResult {
+    snapshot.check().map_err(|misfit| Failure::from_misfit("replaceSnapshot", &misfit.in_field("snapshot")))?;
     Ok(vec![WireEvent::SnapshotReplaced {}])
 }
 
 /// Refuses a link in a payload that differs from the current one. A new thing has no children.
-fn unchanged(command: &str, is_same: bool, field: &str, id: &Id) -> Result<(), Failure> {
+fn check_link_unchanged(command: &str, is_same: bool, field: &str, id: &Id) -> Result<(), Failure> {
     if is_same {
         return Ok(());
     }
-    let message = format!("{field} of {:?} differs from what is there, and {command} does not change it", short(id));
-    let failure = Failure::refused(command, Reason::LinkChange, message);
-    Err(failure.with_id(id).at(format!("/payload/{field}")))
+    let message = format!(
+        "{field} of {:?} differs from what is there, and {command} does not change it",
+        truncate_for_message(id)
+    );
+    let failure = Failure::command_failed(command, Reason::LinkChange, message);
+    Err(failure.with_id(id).with_pointer(format!("/payload/{field}")))
 }

@@ -8,69 +8,70 @@ use super::super::region::{NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::super::snapshot::{Regions, Snapshot, check_regions};
 use super::super::text::Id;
 use super::super::wire::WireEvent;
-use super::Done;
+use super::CommandResult;
 use crate::limits;
 
-pub(super) fn set_fields(fields: &Regions<SmallBodyField>) -> Done {
-    check_regions(fields, "fields").map_err(|misfit| Failure::misfit("setSmallBodyFields", &misfit))?;
+pub(super) fn set_fields(fields: &Regions<SmallBodyField>) -> CommandResult {
+    check_regions(fields, "fields").map_err(|misfit| Failure::from_misfit("setSmallBodyFields", &misfit))?;
     Ok(vec![WireEvent::SmallBodyFieldsSet {}])
 }
 
-pub(super) fn update_field(snapshot: &Snapshot, command: &UpdateSmallBodyField) -> Done {
+pub(super) fn update_field(snapshot: &Snapshot, command: &UpdateSmallBodyField) -> CommandResult {
     let UpdateSmallBodyField { id, patch } = command;
     if !snapshot.small_body_fields.contains_key(id) {
         return Err(Failure::field_not_found(id));
     }
-    patched("updateSmallBodyField", id, &patch.id, patch.check())?;
+    check_patch("updateSmallBodyField", id, &patch.id, patch.check())?;
     Ok(vec![WireEvent::SmallBodyFieldUpdated { id: id.clone() }])
 }
 
-pub(super) fn set_disks(disks: &Regions<ProtoplanetaryDisk>) -> Done {
-    check_regions(disks, "disks").map_err(|misfit| Failure::misfit("setProtoplanetaryDisks", &misfit))?;
+pub(super) fn set_disks(disks: &Regions<ProtoplanetaryDisk>) -> CommandResult {
+    check_regions(disks, "disks").map_err(|misfit| Failure::from_misfit("setProtoplanetaryDisks", &misfit))?;
     Ok(vec![WireEvent::ProtoplanetaryDisksSet {}])
 }
 
 /// Replaces a disk with the same id, as in the original.
-pub(super) fn add_disk(snapshot: &Snapshot, disk: &ProtoplanetaryDisk) -> Done {
+pub(super) fn add_disk(snapshot: &Snapshot, disk: &ProtoplanetaryDisk) -> CommandResult {
     let misfit =
-        |misfit: FieldMisfit| Failure::misfit("addProtoplanetaryDisk", &misfit.within("disk")).with_id(&disk.id);
+        |misfit: FieldMisfit| Failure::from_misfit("addProtoplanetaryDisk", &misfit.in_field("disk")).with_id(&disk.id);
     disk.check().map_err(misfit)?;
     let disks = &snapshot.protoplanetary_disks;
     if disks.len() >= limits::REGIONS_MAX && !disks.contains_key(&disk.id) {
         let message = format!("a universe has at most {} protoplanetary disks", limits::REGIONS_MAX);
-        return Err(Failure::refused("addProtoplanetaryDisk", Reason::TooMany, message).with_id(&disk.id));
+        return Err(Failure::command_failed("addProtoplanetaryDisk", Reason::TooMany, message).with_id(&disk.id));
     }
     Ok(vec![WireEvent::ProtoplanetaryDiskAdded { id: disk.id.clone() }])
 }
 
-pub(super) fn update_disk(snapshot: &Snapshot, command: &UpdateProtoplanetaryDisk) -> Done {
+pub(super) fn update_disk(snapshot: &Snapshot, command: &UpdateProtoplanetaryDisk) -> CommandResult {
     let UpdateProtoplanetaryDisk { id, patch } = command;
     if !snapshot.protoplanetary_disks.contains_key(id) {
         return Err(Failure::disk_not_found(id));
     }
-    patched("updateProtoplanetaryDisk", id, &patch.id, patch.check())?;
+    check_patch("updateProtoplanetaryDisk", id, &patch.id, patch.check())?;
     Ok(vec![WireEvent::ProtoplanetaryDiskUpdated { id: id.clone() }])
 }
 
-pub(super) fn set_nebulae(nebulae: &Regions<NebulaRegion>) -> Done {
-    check_regions(nebulae, "nebulae").map_err(|misfit| Failure::misfit("setNebulae", &misfit))?;
+pub(super) fn set_nebulae(nebulae: &Regions<NebulaRegion>) -> CommandResult {
+    check_regions(nebulae, "nebulae").map_err(|misfit| Failure::from_misfit("setNebulae", &misfit))?;
     Ok(vec![WireEvent::NebulaeSet {}])
 }
 
-pub(super) fn update_nebula(snapshot: &Snapshot, command: &UpdateNebula) -> Done {
+pub(super) fn update_nebula(snapshot: &Snapshot, command: &UpdateNebula) -> CommandResult {
     let UpdateNebula { id, patch } = command;
     if !snapshot.nebulae.contains_key(id) {
         return Err(Failure::nebula_not_found(id));
     }
-    patched("updateNebula", id, &patch.id, patch.check())?;
+    check_patch("updateNebula", id, &patch.id, patch.check())?;
     Ok(vec![WireEvent::NebulaUpdated { id: id.clone() }])
 }
 
 /// Checks a patch: its id, if given, must be the current one, and its fields must be within bounds.
-fn patched(command: &str, id: &Id, repeated: &Change<Id>, bounds: Result<(), FieldMisfit>) -> Result<(), Failure> {
-    if repeated.set().is_some_and(|repeated| repeated != id) {
-        let failure = Failure::refused(command, Reason::LinkChange, format!("id cannot be changed by {command}"));
-        return Err(failure.with_id(id).at("/patch/id".to_owned()));
+fn check_patch(command: &str, id: &Id, repeated: &Change<Id>, bounds: Result<(), FieldMisfit>) -> Result<(), Failure> {
+    if repeated.value().is_some_and(|repeated| repeated != id) {
+        let failure =
+            Failure::command_failed(command, Reason::LinkChange, format!("id cannot be changed by {command}"));
+        return Err(failure.with_id(id).with_pointer("/patch/id".to_owned()));
     }
-    bounds.map_err(|misfit| Failure::misfit(command, &misfit.within("patch")).with_id(id))
+    bounds.map_err(|misfit| Failure::from_misfit(command, &misfit.in_field("patch")).with_id(id))
 }

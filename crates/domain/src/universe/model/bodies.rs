@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Came, UniverseModel, bounds, fails, is_good_id, text};
+use super::{ModelResult, UniverseModel, failure, find_broken_bound, is_good_id, text};
 
 impl UniverseModel {
-    pub(super) fn add_star(&mut self, command: &Value) -> Came {
+    pub(super) fn add_star(&mut self, command: &Value) -> ModelResult {
         let id = text(&command["id"]);
         let payload = &command["payload"];
-        let failed = |reason| fails("addStarFailed", reason);
+        let failed = |reason| failure("addStarFailed", reason);
         let parent = payload["parentId"].as_str();
         if !is_good_id(id) {
             return failed("forbiddenId");
@@ -22,7 +22,7 @@ impl UniverseModel {
         if parent.is_some_and(|parent| !self.has("stars", parent)) {
             return failed("unknownParent");
         }
-        if let Some(reason) = bounds(payload) {
+        if let Some(reason) = find_broken_bound(payload) {
             return failed(reason);
         }
         let mut star = payload.clone();
@@ -30,82 +30,82 @@ impl UniverseModel {
         star["orbitalPhase"] = payload.get("orbitalPhase").cloned().unwrap_or(json!(0));
         self.0["stars"][id] = star;
         match parent {
-            Some(parent) => self.children("stars", parent).push(json!(id)),
-            None => self.list("/rootIds").push(json!(id)),
+            Some(parent) => self.children_mut("stars", parent).push(json!(id)),
+            None => self.list_mut("/rootIds").push(json!(id)),
         }
         Ok(vec![json!({"type": "starAdded", "id": id})])
     }
 
-    pub(super) fn update_star(&mut self, command: &Value) -> Came {
+    pub(super) fn update_star(&mut self, command: &Value) -> ModelResult {
         let id = text(&command["id"]);
         let payload = &command["payload"];
         if !self.has("stars", id) {
-            return fails("starNotFound", "");
+            return failure("starNotFound", "");
         }
         for link in ["id", "parentId", "children"] {
             if payload.get(link).is_some_and(|link_to| *link_to != self.0["stars"][id][link]) {
-                return fails("updateStarFailed", "linkChange");
+                return failure("updateStarFailed", "linkChange");
             }
         }
-        if let Some(reason) = bounds(payload) {
-            return fails("updateStarFailed", reason);
+        if let Some(reason) = find_broken_bound(payload) {
+            return failure("updateStarFailed", reason);
         }
-        self.merge("stars", id, payload);
+        self.merge_patch("stars", id, payload);
         let star = &self.0["stars"][id];
         let is_rogue = star.get("isRoguePlanet") == Some(&json!(true));
         let is_listed = self.0["rootIds"].as_array().unwrap().contains(&json!(id));
         if star["parentId"].is_null() && !is_rogue && !is_listed {
-            self.list("/rootIds").push(json!(id));
+            self.list_mut("/rootIds").push(json!(id));
         }
         Ok(vec![json!({"type": "starUpdated", "id": id})])
     }
 
-    pub(super) fn remove_star(&mut self, command: &Value) -> Came {
+    pub(super) fn remove_star(&mut self, command: &Value) -> ModelResult {
         let id = text(&command["id"]);
         if !self.has("stars", id) {
-            return fails("starNotFound", "");
+            return failure("starNotFound", "");
         }
         let mut removed = vec![];
-        self.remove_below(id, &mut removed);
+        self.remove_subtree(id, &mut removed);
         Ok(vec![json!({"type": "starRemoved", "id": id, "removedIds": removed})])
     }
 
-    pub(super) fn attach_star(&mut self, command: &Value) -> Came {
+    pub(super) fn attach_star(&mut self, command: &Value) -> ModelResult {
         let child = text(&command["childId"]);
         let parent = text(&command["parentId"]);
         if !self.has("stars", child) || !self.has("stars", parent) {
-            return fails("attachFailed", "notFound");
+            return failure("attachFailed", "notFound");
         }
-        if self.line("stars", "parentId", parent).contains(&child.to_owned()) {
-            return fails("attachFailed", "cycle");
+        if self.ancestry("stars", "parentId", parent).contains(&child.to_owned()) {
+            return failure("attachFailed", "cycle");
         }
         self.unlist_body(child);
-        self.thing("stars", child)["parentId"] = json!(parent);
-        self.children("stars", parent).push(json!(child));
+        self.thing_mut("stars", child)["parentId"] = json!(parent);
+        self.children_mut("stars", parent).push(json!(child));
         Ok(vec![json!({"type": "starAttached", "childId": child, "parentId": parent})])
     }
 
-    pub(super) fn detach_star(&mut self, command: &Value) -> Came {
+    pub(super) fn detach_star(&mut self, command: &Value) -> ModelResult {
         let child = text(&command["childId"]);
         if !self.has("stars", child) || self.0["stars"][child]["parentId"].is_null() {
-            return fails("detachFailed", "notAttached");
+            return failure("detachFailed", "notAttached");
         }
         self.unlist_body(child);
-        let star = self.thing("stars", child);
+        let star = self.thing_mut("stars", child);
         (star["parentId"], star["orbitalDistance"]) = (Value::Null, json!(0));
-        self.list("/rootIds").push(json!(child));
+        self.list_mut("/rootIds").push(json!(child));
         Ok(vec![json!({"type": "starDetached", "childId": child})])
     }
 
-    pub(super) fn update_ring(&mut self, command: &Value) -> Came {
+    pub(super) fn update_ring(&mut self, command: &Value) -> ModelResult {
         let planet = text(&command["planetId"]);
         if !self.has("stars", planet) {
-            return fails("starNotFound", "");
+            return failure("starNotFound", "");
         }
-        if let Some(reason) = bounds(&command["patch"]) {
-            return fails("updateRingFailed", reason);
+        if let Some(reason) = find_broken_bound(&command["patch"]) {
+            return failure("updateRingFailed", reason);
         }
-        let star = self.thing("stars", planet);
+        let star = self.thing_mut("stars", planet);
         if star.get("ring").is_none() {
             star["ring"] = json!({
                 "innerRadiusMultiplier": 1.5, "outerRadiusMultiplier": 3,
@@ -119,12 +119,12 @@ impl UniverseModel {
         Ok(vec![json!({"type": "ringUpdated", "planetId": planet})])
     }
 
-    pub(super) fn remove_ring(&mut self, command: &Value) -> Came {
+    pub(super) fn remove_ring(&mut self, command: &Value) -> ModelResult {
         let planet = text(&command["planetId"]);
         if !self.has("stars", planet) || self.0["stars"][planet].get("ring").is_none() {
-            return fails("ringNotFound", "");
+            return failure("ringNotFound", "");
         }
-        self.thing("stars", planet).as_object_mut().unwrap().remove("ring");
+        self.thing_mut("stars", planet).as_object_mut().unwrap().remove("ring");
         Ok(vec![json!({"type": "ringRemoved", "planetId": planet})])
     }
 }

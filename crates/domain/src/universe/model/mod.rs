@@ -7,11 +7,11 @@ mod groups;
 use serde_json::{Map, Value, json};
 
 /// The outcome of a command: its events, or the failure's type and reason.
-pub(super) type Came = Result<Vec<Value>, (String, Option<String>)>;
+pub(super) type ModelResult = Result<Vec<Value>, (String, Option<String>)>;
 
 pub(super) struct UniverseModel(pub(super) Value);
 
-fn fails(name: &str, reason: &str) -> Came {
+fn failure(name: &str, reason: &str) -> ModelResult {
     Err((name.to_owned(), Some(reason.to_owned()).filter(|reason| !reason.is_empty())))
 }
 
@@ -25,7 +25,7 @@ fn is_good_id(id: &str) -> bool {
 }
 
 /// The reason if a payload violates a bound. Only the bounds that generated payloads can violate are checked.
-fn bounds(payload: &Value) -> Option<&'static str> {
+fn find_broken_bound(payload: &Value) -> Option<&'static str> {
     if payload.get("color").is_some_and(|color| !text(color).starts_with('#')) {
         return Some("badColor");
     }
@@ -48,20 +48,20 @@ impl UniverseModel {
         self.0[map].get(id).is_some()
     }
 
-    fn is_there(&self, child: &Value) -> bool {
+    fn contains_child(&self, child: &Value) -> bool {
         self.has(if child["type"] == "group" { "groups" } else { "stars" }, text(&child["id"]))
     }
 
-    fn list(&mut self, pointer: &str) -> &mut Vec<Value> {
+    fn list_mut(&mut self, pointer: &str) -> &mut Vec<Value> {
         self.0.pointer_mut(pointer).and_then(Value::as_array_mut).unwrap()
     }
 
-    fn thing(&mut self, map: &str, id: &str) -> &mut Value {
+    fn thing_mut(&mut self, map: &str, id: &str) -> &mut Value {
         &mut self.0[map][id]
     }
 
-    fn children(&mut self, map: &str, id: &str) -> &mut Vec<Value> {
-        self.thing(map, id)["children"].as_array_mut().unwrap()
+    fn children_mut(&mut self, map: &str, id: &str) -> &mut Vec<Value> {
+        self.thing_mut(map, id)["children"].as_array_mut().unwrap()
     }
 
     fn ids(&self, map: &str) -> Vec<String> {
@@ -69,7 +69,7 @@ impl UniverseModel {
     }
 
     /// The ids of a thing and its ancestors, itself first.
-    fn line(&self, map: &str, parent: &str, id: &str) -> Vec<String> {
+    fn ancestry(&self, map: &str, parent: &str, id: &str) -> Vec<String> {
         let mut line = vec![id.to_owned()];
         while let Some(above) = self.0[map][line.last().unwrap().as_str()][parent].as_str() {
             line.push(above.to_owned());
@@ -78,37 +78,37 @@ impl UniverseModel {
     }
 
     fn unlist_body(&mut self, id: &str) {
-        self.list("/rootIds").retain(|root| root != id);
+        self.list_mut("/rootIds").retain(|root| root != id);
         for other in self.ids("stars") {
-            self.children("stars", &other).retain(|child| child != id);
+            self.children_mut("stars", &other).retain(|child| child != id);
         }
     }
 
     fn unlist_child(&mut self, id: &str, kind: &str) {
         if kind == "group" {
-            self.list("/rootGroupIds").retain(|root| root != id);
+            self.list_mut("/rootGroupIds").retain(|root| root != id);
         }
         for group in self.ids("groups") {
-            self.children("groups", &group).retain(|child| child["id"] != id || child["type"] != kind);
+            self.children_mut("groups", &group).retain(|child| child["id"] != id || child["type"] != kind);
         }
     }
 
-    fn list_group(&mut self, id: &str, parent: &Value) {
-        self.thing("groups", id)["parentGroupId"] = parent.clone();
+    fn link_group(&mut self, id: &str, parent: &Value) {
+        self.thing_mut("groups", id)["parentGroupId"] = parent.clone();
         match parent.as_str() {
-            Some(parent) => self.children("groups", parent).push(json!({"id": id, "type": "group"})),
-            None => self.list("/rootGroupIds").push(json!(id)),
+            Some(parent) => self.children_mut("groups", parent).push(json!({"id": id, "type": "group"})),
+            None => self.list_mut("/rootGroupIds").push(json!(id)),
         }
     }
 
-    pub(super) fn run(&mut self, command: &Value) -> Came {
+    pub(super) fn run(&mut self, command: &Value) -> ModelResult {
         let name = text(&command["type"]);
         match name {
             "tick" => {
                 let dt = command.get("dt").map_or(1.0, |dt| dt.as_f64().unwrap());
                 let time = self.0["time"].as_f64().unwrap() + dt;
                 if !time.is_finite() {
-                    return fails("tickFailed", "notFinite");
+                    return failure("tickFailed", "notFinite");
                 }
                 self.0["time"] = json!(time);
                 Ok(vec![])
@@ -135,12 +135,12 @@ impl UniverseModel {
                 self.0["time"] = time;
                 Ok(vec![json!({"type": "snapshotReplaced"})])
             }
-            _ => self.region(command),
+            _ => self.run_region_command(command),
         }
     }
 
-    fn merge(&mut self, map: &str, id: &str, patch: &Value) {
-        let thing = self.thing(map, id).as_object_mut().unwrap();
+    fn merge_patch(&mut self, map: &str, id: &str, patch: &Value) {
+        let thing = self.thing_mut(map, id).as_object_mut().unwrap();
         for (key, value) in patch.as_object().unwrap() {
             let is_link = ["parentId", "parentGroupId", "children"].contains(&key.as_str());
             if value.is_null() && !is_link {
@@ -151,17 +151,17 @@ impl UniverseModel {
         }
     }
 
-    fn remove_below(&mut self, id: &str, removed: &mut Vec<String>) {
+    fn remove_subtree(&mut self, id: &str, removed: &mut Vec<String>) {
         removed.push(id.to_owned());
-        for child in self.children("stars", id).clone() {
-            self.remove_below(text(&child), removed);
+        for child in self.children_mut("stars", id).clone() {
+            self.remove_subtree(text(&child), removed);
         }
         self.unlist_body(id);
         self.unlist_child(id, "system");
         self.0["stars"].as_object_mut().unwrap().remove(id);
     }
 
-    fn region(&mut self, command: &Value) -> Came {
+    fn run_region_command(&mut self, command: &Value) -> ModelResult {
         let (id, name) = (text(&command["id"]), text(&command["type"]));
         let (map, field, one) = match name {
             _ if name.contains("SmallBodyField") => ("smallBodyFields", "fields", "smallBodyField"),
@@ -171,10 +171,10 @@ impl UniverseModel {
         if name.starts_with("set") {
             let things = command[field].as_object().unwrap();
             if things.iter().any(|(key, thing)| thing["id"] != **key) {
-                return fails(&format!("{name}Failed"), "wrongKey");
+                return failure(&format!("{name}Failed"), "wrongKey");
             }
             if things.keys().any(|id| !is_good_id(id)) {
-                return fails(&format!("{name}Failed"), "forbiddenId");
+                return failure(&format!("{name}Failed"), "forbiddenId");
             }
             self.0[map] = command[field].clone();
             return Ok(vec![json!({"type": format!("{map}Set")})]);
@@ -182,7 +182,7 @@ impl UniverseModel {
         if name.starts_with("add") {
             let id = text(&command["disk"]["id"]);
             if !is_good_id(id) {
-                return fails("addProtoplanetaryDiskFailed", "forbiddenId");
+                return failure("addProtoplanetaryDiskFailed", "forbiddenId");
             }
             self.0[map][id] = command["disk"].clone();
             return Ok(vec![json!({"type": "protoplanetaryDiskAdded", "id": id})]);
@@ -192,17 +192,17 @@ impl UniverseModel {
             return Ok(vec![json!({"type": format!("{one}Removed"), "id": id})]);
         }
         if !self.has(map, id) {
-            return fails(&format!("{one}NotFound"), "");
+            return failure(&format!("{one}NotFound"), "");
         }
         if command["patch"].get("id").is_some_and(|repeated| repeated != id) {
-            return fails(&format!("{name}Failed"), "linkChange");
+            return failure(&format!("{name}Failed"), "linkChange");
         }
-        self.merge(map, id, &command["patch"]);
+        self.merge_patch(map, id, &command["patch"]);
         Ok(vec![json!({"type": format!("{one}Updated"), "id": id})])
     }
 
     /// Asserts the invariants that the original intends and never checks.
-    pub(super) fn check(&self) {
+    pub(super) fn check_invariants(&self) {
         for (map, parent, roots) in [("stars", "parentId", "rootIds"), ("groups", "parentGroupId", "rootGroupIds")] {
             let things = self.0[map].as_object().unwrap();
             let lists = |list: &Value, id: &str| {

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::Repairs;
-use crate::universe::check::short;
+use crate::universe::check::truncate_for_message;
 
 /// Ids that one reason names.
-const NAMED_MAX: usize = 5;
+const IDS_SHOWN_MAX: usize = 5;
 
 /// A kind of things that have parents and children among themselves: bodies, or groups.
 pub(super) struct Hierarchy {
@@ -56,11 +56,11 @@ impl Members {
             None => "is null".to_owned(),
             Some(said) if said == self.ids[number] => "is its own id".to_owned(),
             Some(said) if self.numbers.contains_key(said) => "leads in a ring, back to where it began".to_owned(),
-            Some(said) => format!("is {:?}, which is not there", short(said)),
+            Some(said) => format!("is {:?}, which is not there", truncate_for_message(said)),
         };
         Some(match now {
             None => format!("{was}; it is null now"),
-            Some(now) => format!("{was}; it is {:?} now, which lists it", short(now)),
+            Some(now) => format!("{was}; it is {:?} now, which lists it", truncate_for_message(now)),
         })
     }
 }
@@ -73,8 +73,8 @@ struct ChildrenByParent {
 
 impl Hierarchy {
     pub(super) fn repair(&self, state: &mut Map<String, Value>, repairs: &mut Repairs) {
-        let Some(members) = self.members(state) else { return };
-        let parents = self.parents(&members, repairs);
+        let Some(members) = self.parse_members(state) else { return };
+        let parents = self.resolve_parents(&members, repairs);
         let mut by_parent = ChildrenByParent { roots: Vec::new(), children: vec![Vec::new(); parents.len()] };
         for (number, parent) in parents.iter().enumerate() {
             parent.map_or(&mut by_parent.roots, |parent| &mut by_parent.children[parent]).push(number);
@@ -84,7 +84,7 @@ impl Hierarchy {
             Some(Value::Array(roots)) => roots.clone(),
             Some(_) => return,
         };
-        if let Some((roots, reason)) = self.list(&members, &by_parent.roots, None, &roots) {
+        if let Some((roots, reason)) = self.repair_list(&members, &by_parent.roots, None, &roots) {
             repairs.add(&[self.roots], reason);
             state.insert(self.roots.to_owned(), roots.into());
         }
@@ -95,7 +95,8 @@ impl Hierarchy {
             if thing.get(self.parent).unwrap_or(&Value::Null) != &parent {
                 thing.insert(self.parent.to_owned(), parent);
             }
-            let listed = self.list(&members, &by_parent.children[number], Some(number), &members.children[number]);
+            let listed =
+                self.repair_list(&members, &by_parent.children[number], Some(number), &members.children[number]);
             if let Some((children, reason)) = listed {
                 repairs.add(&[self.things, &members.ids[number], "children"], reason);
                 thing.insert("children".to_owned(), children.into());
@@ -104,7 +105,7 @@ impl Hierarchy {
     }
 
     /// `None` if the shape is wrong: parsing then reports the fault.
-    fn members(&self, state: &Map<String, Value>) -> Option<Members> {
+    fn parse_members(&self, state: &Map<String, Value>) -> Option<Members> {
         let things = state.get(self.things)?.as_object()?;
         let mut members =
             Members { ids: vec![], numbers: BTreeMap::new(), said: vec![], children: vec![], is_rogue: vec![] };
@@ -127,12 +128,12 @@ impl Hierarchy {
     }
 
     /// Determines the parent of each member.
-    fn parents(&self, members: &Members, repairs: &mut Repairs) -> Vec<Option<usize>> {
+    fn resolve_parents(&self, members: &Members, repairs: &mut Repairs) -> Vec<Option<usize>> {
         let said = members.said.iter().enumerate().map(|(number, said)| {
             said.as_ref().and_then(|parent| members.numbers.get(parent)).copied().filter(|parent| *parent != number)
         });
         let mut parents: Vec<Option<usize>> = said.collect();
-        open_rings(&mut parents);
+        break_cycles(&mut parents);
         let mut root_finder = RootFinder(parents.clone());
         for (lister, children) in members.children.iter().enumerate() {
             for child in children.iter().filter_map(|entry| members.numbers.get((self.member)(entry)?)) {
@@ -153,7 +154,7 @@ impl Hierarchy {
 
     /// The corrected list of a member's children, or of the roots, and the reason; `None` if the list is correct. `own`
     /// are the members that belong there.
-    fn list(
+    fn repair_list(
         &self,
         members: &Members,
         own: &[usize],
@@ -190,14 +191,14 @@ impl Hierarchy {
         let reasons: Vec<String> = reasons
             .into_iter()
             .filter(|(_, ids)| !ids.is_empty())
-            .map(|(reason, ids)| format!("{reason}{}", named(&ids)))
+            .map(|(reason, ids)| format!("{reason}{}", format_ids(&ids)))
             .collect();
         (!reasons.is_empty()).then(|| (list, reasons.join("; ")))
     }
 }
 
 /// Breaks every cycle by clearing the parent of one of its members.
-fn open_rings(parents: &mut [Option<usize>]) {
+fn break_cycles(parents: &mut [Option<usize>]) {
     let mut walked_in: Vec<Option<usize>> = vec![None; parents.len()];
     for walk in 0..parents.len() {
         let mut next = Some(walk);
@@ -233,9 +234,10 @@ impl RootFinder {
     }
 }
 
-fn named(ids: &[&str]) -> String {
-    let shown: Vec<String> = ids.iter().take(NAMED_MAX).map(|id| format!("{:?}", short(id))).collect();
-    match ids.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
+fn format_ids(ids: &[&str]) -> String {
+    let shown: Vec<String> =
+        ids.iter().take(IDS_SHOWN_MAX).map(|id| format!("{:?}", truncate_for_message(id))).collect();
+    match ids.len().checked_sub(IDS_SHOWN_MAX).filter(|more| *more > 0) {
         Some(more) => format!("{} and {more} more", shown.join(", ")),
         None => shown.join(", "),
     }

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::check::short;
+use super::check::truncate_for_message;
 pub(super) use names::clean_names;
 
 /// Something that was changed in a state, so that it could be kept.
@@ -37,20 +37,20 @@ impl Repairs {
 }
 
 /// The maps whose keys are the ids of their entries.
-const MAPS: [&str; 6] = ["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"];
+const MAPS_BY_ID: [&str; 6] = ["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"];
 
 /// A state or a snapshot, repaired as far as possible, and the repairs. `schema` is the JSON schema of the expected
 /// type.
-pub(super) fn repaired(sent: &Value, schema: &Value) -> (Value, Vec<Repair>) {
+pub(super) fn repair_state(sent: &Value, schema: &Value) -> (Value, Vec<Repair>) {
     let (mut state, mut repairs) = (sent.clone(), Repairs::default());
     if let Value::Object(fields) = &mut state {
         if fields.get("time").is_some_and(Value::is_null) {
             fields.shift_remove("time");
             repairs.add(&["time"], "is null, as a number that is none is written; the time stays as it is".to_owned());
         }
-        nulls::fill(fields, schema, &mut repairs);
-        for map in MAPS {
-            name_by_key(fields, map, &mut repairs);
+        nulls::fill_nulls(fields, schema, &mut repairs);
+        for map in MAPS_BY_ID {
+            set_ids_to_keys(fields, map, &mut repairs);
         }
         links::BODIES.repair(fields, &mut repairs);
         links::GROUPS.repair(fields, &mut repairs);
@@ -59,14 +59,17 @@ pub(super) fn repaired(sent: &Value, schema: &Value) -> (Value, Vec<Repair>) {
 }
 
 /// Sets the id of each entry to its key.
-fn name_by_key(state: &mut Map<String, Value>, map: &str, repairs: &mut Repairs) {
+fn set_ids_to_keys(state: &mut Map<String, Value>, map: &str, repairs: &mut Repairs) {
     let Some(Value::Object(things)) = state.get_mut(map) else { return };
     for (key, thing) in things {
         let Value::Object(thing) = thing else { continue };
         let id = thing.get("id").and_then(Value::as_str);
         if id != Some(key) {
-            let was = id.map_or_else(|| "is missing".to_owned(), |id| format!("is {:?}, and not the key", short(id)));
-            repairs.add(&[map, key, "id"], format!("{was}; it is {:?} now", short(key)));
+            let was = id.map_or_else(
+                || "is missing".to_owned(),
+                |id| format!("is {:?}, and not the key", truncate_for_message(id)),
+            );
+            repairs.add(&[map, key, "id"], format!("{was}; it is {:?} now", truncate_for_message(key)));
             thing.insert("id".to_owned(), key.as_str().into());
         }
     }

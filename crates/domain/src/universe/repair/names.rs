@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::{Repair, Repairs};
-use crate::plain_text::{clean_name, code_point, deceptive_in};
-use crate::universe::check::short;
+use crate::plain_text::{clean_name, code_point, first_deceptive};
+use crate::universe::check::truncate_for_message;
 use crate::universe::text::is_name_schema;
 
 /// A state or a snapshot with its names cleaned, and the repairs. `schema` is the JSON schema of the expected type.
@@ -19,13 +19,13 @@ pub(in crate::universe) fn clean_names<'a>(sent: &'a Value, schema: &Value) -> (
     }
     let (mut state, mut repairs) = (sent.clone(), Repairs::default());
     let mut walk = NameWalk { root: schema, path: Vec::new(), repairs: &mut repairs };
-    walk.value(schema, &mut state);
+    walk.visit_value(schema, &mut state);
     (Cow::Owned(state), repairs.0)
 }
 
 fn has_deceptive_text(value: &Value) -> bool {
     match value {
-        Value::String(text) => deceptive_in(text).is_some(),
+        Value::String(text) => first_deceptive(text).is_some(),
         Value::Array(items) => items.iter().any(has_deceptive_text),
         Value::Object(fields) => fields.values().any(has_deceptive_text),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -40,41 +40,41 @@ struct NameWalk<'a> {
 }
 
 impl NameWalk<'_> {
-    fn value(&mut self, schema: &Value, value: &mut Value) {
+    fn visit_value(&mut self, schema: &Value, value: &mut Value) {
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
             let root = self.root;
             if let Some(schema) = root.pointer(reference.trim_start_matches('#')) {
-                self.value(schema, value);
+                self.visit_value(schema, value);
             }
             return;
         }
         if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
             if let Some(branch) = branches.iter().find(|branch| branch["type"] != "null") {
-                self.value(branch, value);
+                self.visit_value(branch, value);
             }
             return;
         }
         match value {
-            Value::Object(fields) => self.fields(schema, fields),
-            Value::String(text) if is_name_schema(schema) => self.name(text),
+            Value::Object(fields) => self.visit_fields(schema, fields),
+            Value::String(text) if is_name_schema(schema) => self.repair_name(text),
             _ => {}
         }
     }
 
-    fn fields(&mut self, schema: &Value, fields: &mut Map<String, Value>) {
+    fn visit_fields(&mut self, schema: &Value, fields: &mut Map<String, Value>) {
         for (name, field) in fields {
             let known = schema.get("properties").and_then(|properties| properties.get(name));
             let Some(schema) = known.or_else(|| schema.get("additionalProperties")) else { continue };
             self.path.push(name.clone());
-            self.value(schema, field);
+            self.visit_value(schema, field);
             self.path.pop();
         }
     }
 
-    fn name(&mut self, name: &mut String) {
-        let (Some(character), Some(clean)) = (deceptive_in(name), clean_name(name)) else { return };
+    fn repair_name(&mut self, name: &mut String) {
+        let (Some(character), Some(clean)) = (first_deceptive(name), clean_name(name)) else { return };
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
-        let (was, now) = (short(name), short(&clean));
+        let (was, now) = (truncate_for_message(name), truncate_for_message(&clean));
         self.repairs.add(&path, format!("is {was:?} with the character {}; it is {now:?} now", code_point(character)));
         *name = clean;
     }

@@ -14,37 +14,37 @@ use super::*;
 use crate::limits;
 
 /// A universe under test. Commands go through JSON and the rules, and each advances the clock by a minute.
-pub(super) struct Sky {
+pub(super) struct UniverseFixture {
     pub(super) universe: Universe,
-    pub(super) journal: Vec<(Given, UniverseEvent)>,
+    pub(super) journal: Vec<(DecisionContext, UniverseEvent)>,
     clock: Timestamp,
 }
 
-impl Sky {
+impl UniverseFixture {
     /// A universe that is not created yet.
-    pub(super) fn none() -> Self {
+    pub(super) fn uncreated() -> Self {
         let clock = "2025-01-15T10:00:00.25Z".parse().unwrap();
         Self { universe: Universe::default(), journal: Vec::new(), clock }
     }
 
     pub(super) fn empty() -> Self {
-        let mut sky = Self::none();
-        sky.asks(&create(None)).unwrap();
+        let mut sky = Self::uncreated();
+        sky.run(&create_command(None)).unwrap();
         sky
     }
 
     /// With the sun, the earth and the moon, Saturn, and a group in a group.
     fn example() -> Self {
-        let mut sky = Self::none();
-        sky.asks(&create(Some(serde_json::from_str::<UniverseState>(EXAMPLE_STATE).unwrap().into()))).unwrap();
+        let mut sky = Self::uncreated();
+        sky.run(&create_command(Some(serde_json::from_str::<UniverseState>(EXAMPLE_STATE).unwrap().into()))).unwrap();
         sky
     }
 
-    fn given(&self) -> Given {
-        Given { at: self.clock, by: "local".to_owned() }
+    fn given(&self) -> DecisionContext {
+        DecisionContext { at: self.clock, by: "local".to_owned() }
     }
 
-    pub(super) fn asks(&mut self, command: &UniverseCommand) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
+    pub(super) fn run(&mut self, command: &UniverseCommand) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
         self.clock += jiff::SignedDuration::from_mins(1);
         let given = self.given();
         let events = UniverseRules::decide(&self.universe, command, &given)?;
@@ -57,23 +57,23 @@ impl Sky {
 
     /// Expects that the command is accepted, and returns its events as clients read them.
     #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
-    fn does(&mut self, command: Value) -> Value {
+    fn expect_events(&mut self, command: Value) -> Value {
         let (read, repairs) = Command::read(&command).unwrap_or_else(|failure| panic!("{command}: {failure}"));
         assert_eq!(repairs, [], "{command}");
         let events = self
-            .asks(&UniverseCommand::Apply(vec![Arc::new(read)]))
+            .run(&UniverseCommand::Apply(vec![Arc::new(read)]))
             .unwrap_or_else(|refusal| panic!("{command}: {refusal}"));
         to_value(events[0].wire_events()).unwrap()
     }
 
     /// Expects a refusal and an unchanged state, and returns the failure as clients read it.
     #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
-    fn fails(&mut self, command: Value) -> Value {
+    fn expect_failure(&mut self, command: Value) -> Value {
         let before = self.universe.clone();
         let failure = match Command::read(&command) {
             Err(failure) => failure,
             Ok((read, _)) => {
-                let refusal = self.asks(&UniverseCommand::Apply(vec![Arc::new(read)])).expect_err("a refusal");
+                let refusal = self.run(&UniverseCommand::Apply(vec![Arc::new(read)])).expect_err("a refusal");
                 assert_eq!(refusal.kind(), UniverseRefusalKind::Rejected);
                 refusal.failure().unwrap().clone()
             }
@@ -83,29 +83,29 @@ impl Sky {
         to_value(failure).unwrap()
     }
 
-    fn state(&self) -> Value {
+    fn state_json(&self) -> Value {
         to_value(self.universe.state()).unwrap()
     }
 
-    fn at(&self, pointer: &str) -> Value {
-        self.state().pointer(pointer).cloned().unwrap_or(Value::Null)
+    fn value_at(&self, pointer: &str) -> Value {
+        self.state_json().pointer(pointer).cloned().unwrap_or(Value::Null)
     }
 }
 
-fn create(state: Option<SentState>) -> UniverseCommand {
+fn create_command(state: Option<SentState>) -> UniverseCommand {
     UniverseCommand::Create { id: "u-1".to_owned(), name: "Milky Way".to_owned(), campaign_id: None, state }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "parents are made where they are given")]
-fn body(name: &str, parent: Value) -> Value {
+fn body_json(name: &str, parent: Value) -> Value {
     json!({"name": name, "mass": 1, "radius": 1, "color": "#FFFFFF", "parentId": parent, "orbitalDistance": 5, "orbitalSpeed": 2})
 }
 
-fn add(id: &str, parent: Value) -> Value {
-    json!({"type": "addStar", "id": id, "payload": body(id, parent)})
+fn add_star_json(id: &str, parent: Value) -> Value {
+    json!({"type": "addStar", "id": id, "payload": body_json(id, parent)})
 }
 
-fn with(mut value: Value, field: &str, to: Value) -> Value {
+fn with_field(mut value: Value, field: &str, to: Value) -> Value {
     if let Some(place) = value.pointer_mut(field) {
         *place = to;
     } else {
@@ -118,7 +118,7 @@ fn with(mut value: Value, field: &str, to: Value) -> Value {
 #[test]
 fn an_empty_universe_has_nine_keys() {
     assert_eq!(
-        Sky::empty().state(),
+        UniverseFixture::empty().state_json(),
         json!({
             "stars": {}, "rootIds": [], "groups": {}, "rootGroupIds": [], "belts": {}, "smallBodyFields": {},
             "protoplanetaryDisks": {}, "nebulae": {}, "time": 0,
@@ -128,28 +128,28 @@ fn an_empty_universe_has_nine_keys() {
 
 #[test]
 fn a_universe_is_created_renamed_replaced_and_deleted() {
-    let mut sky = Sky::none();
-    let gone = |sky: &mut Sky, command: UniverseCommand| {
-        assert_eq!(sky.asks(&command), Err(UniverseRefusal::UniverseNotFound));
+    let mut sky = UniverseFixture::uncreated();
+    let gone = |sky: &mut UniverseFixture, command: UniverseCommand| {
+        assert_eq!(sky.run(&command), Err(UniverseRefusal::UniverseNotFound));
     };
     gone(&mut sky, UniverseCommand::Delete);
     gone(&mut sky, UniverseCommand::Rename { name: "x".to_owned() });
     gone(&mut sky, UniverseCommand::Apply(vec![Arc::new(Command::Tick(Tick { dt: Change::Keep }))]));
-    sky.asks(&UniverseCommand::Create {
+    sky.run(&UniverseCommand::Create {
         id: "u-1".to_owned(),
         name: " Milky Way ".to_owned(),
         campaign_id: Some("camp_1".to_owned()),
         state: None,
     })
     .unwrap();
-    let about = sky.universe.about().unwrap().clone();
+    let about = sky.universe.identity().unwrap().clone();
     assert_eq!(
         (about.id.as_str(), about.name.as_str(), about.campaign_id.as_deref()),
         ("u-1", "Milky Way", Some("camp_1"))
     );
-    assert_eq!(sky.asks(&create(None)), Err(UniverseRefusal::UniverseExists { id: "u-1".to_owned() }));
-    sky.asks(&UniverseCommand::Rename { name: "Andromeda".to_owned() }).unwrap();
-    assert_eq!(sky.universe.about().unwrap().name, "Andromeda");
+    assert_eq!(sky.run(&create_command(None)), Err(UniverseRefusal::UniverseExists { id: "u-1".to_owned() }));
+    sky.run(&UniverseCommand::Rename { name: "Andromeda".to_owned() }).unwrap();
+    assert_eq!(sky.universe.identity().unwrap().name, "Andromeda");
     assert!(sky.universe.updated_at().unwrap() > about.created_at);
 
     let state: UniverseState = serde_json::from_value(json!({"time": 7})).unwrap();
@@ -158,29 +158,29 @@ fn a_universe_is_created_renamed_replaced_and_deleted() {
         assert_eq!(repairs, []);
         UniverseCommand::Replace { name: None, state: Some(state) }
     };
-    let events = sky.asks(&replace(&json!({"time": 7}))).unwrap();
-    assert_eq!((sky.universe.state(), sky.universe.about().unwrap().name.as_str()), (&state, "Andromeda"));
+    let events = sky.run(&replace(&json!({"time": 7}))).unwrap();
+    assert_eq!((sky.universe.state(), sky.universe.identity().unwrap().name.as_str()), (&state, "Andromeda"));
     assert_eq!(to_value(events[0].wire_events()).unwrap(), json!([{"type": "snapshotReplaced"}]));
     // Without a time in the sent state, the time does not change.
-    sky.asks(&replace(&json!({"nebulae": {}}))).unwrap();
+    sky.run(&replace(&json!({"nebulae": {}}))).unwrap();
     assert_eq!(sky.universe.state(), &state);
-    sky.asks(&UniverseCommand::Replace { name: Some("M31".to_owned()), state: None }).unwrap();
-    sky.asks(&UniverseCommand::Replace { name: None, state: None }).unwrap();
-    assert_eq!((sky.universe.state(), sky.universe.about().unwrap().name.as_str()), (&state, "M31"));
+    sky.run(&UniverseCommand::Replace { name: Some("M31".to_owned()), state: None }).unwrap();
+    sky.run(&UniverseCommand::Replace { name: None, state: None }).unwrap();
+    assert_eq!((sky.universe.state(), sky.universe.identity().unwrap().name.as_str()), (&state, "M31"));
 
-    sky.asks(&UniverseCommand::Delete).unwrap();
+    sky.run(&UniverseCommand::Delete).unwrap();
     assert_eq!(sky.universe, Universe::default());
-    sky.asks(&create(None)).unwrap();
-    assert_eq!(sky.universe.about().unwrap().name, "Milky Way");
+    sky.run(&create_command(None)).unwrap();
+    assert_eq!(sky.universe.identity().unwrap().name, "Milky Way");
 }
 
 #[test]
 fn names_and_ids_of_universes_have_bounds() {
-    let mut sky = Sky::none();
+    let mut sky = UniverseFixture::uncreated();
     let mut refused = |id: &str, name: &str, campaign_id: Option<&str>| {
         let campaign_id = campaign_id.map(str::to_owned);
         let command = UniverseCommand::Create { id: id.to_owned(), name: name.to_owned(), campaign_id, state: None };
-        let refusal = sky.asks(&command).expect_err("a refusal");
+        let refusal = sky.run(&command).expect_err("a refusal");
         assert_eq!(refusal.kind(), UniverseRefusalKind::Invalid);
         assert!(!refusal.hint().is_empty());
         refusal.pointer().unwrap()
@@ -192,50 +192,59 @@ fn names_and_ids_of_universes_have_bounds() {
     assert_eq!(refused("u", &"x".repeat(limits::UNIVERSE_NAME_CHARS_MAX + 1), None), "/name");
     assert_eq!(refused("u", "x", Some("")), "/campaignId");
     let state = |state: Value| SentState::read(&state).unwrap().0;
-    let mut star = with(body("sun", Value::Null), "/color", json!("red"));
+    let mut star = with_field(body_json("sun", Value::Null), "/color", json!("red"));
     star["id"] = json!("sun");
-    let broken = create(Some(state(json!({"stars": {"sun": star}, "rootIds": ["sun"]}))));
-    assert_eq!(sky.asks(&broken).unwrap_err().pointer().unwrap(), "/state/stars/sun/color");
+    let broken = create_command(Some(state(json!({"stars": {"sun": star}, "rootIds": ["sun"]}))));
+    assert_eq!(sky.run(&broken).unwrap_err().pointer().unwrap(), "/state/stars/sun/color");
 }
 
 #[test]
 fn tick() {
-    let mut sky = Sky::empty();
-    assert_eq!(sky.does(json!({"type": "tick", "dt": 2.5})), json!([]));
-    assert_eq!(sky.does(json!({"type": "tick"})), json!([]));
-    assert_eq!(sky.does(json!({"type": "tick", "dt": -10})), json!([]));
+    let mut sky = UniverseFixture::empty();
+    assert_eq!(sky.expect_events(json!({"type": "tick", "dt": 2.5})), json!([]));
+    assert_eq!(sky.expect_events(json!({"type": "tick"})), json!([]));
+    assert_eq!(sky.expect_events(json!({"type": "tick", "dt": -10})), json!([]));
     assert_eq!(sky.universe.state().time().to_string(), "-6.5");
     for dt in [json!("2"), Value::Null, json!([1]), json!(true)] {
-        assert_eq!(sky.fails(json!({"type": "tick", "dt": dt})), json!({"type": "tickFailed", "reason": "unreadable"}));
+        assert_eq!(
+            sky.expect_failure(json!({"type": "tick", "dt": dt})),
+            json!({"type": "tickFailed", "reason": "unreadable"})
+        );
     }
-    sky.does(json!({"type": "tick", "dt": f64::MAX}));
+    sky.expect_events(json!({"type": "tick", "dt": f64::MAX}));
     assert_eq!(
-        sky.fails(json!({"type": "tick", "dt": f64::MAX})),
+        sky.expect_failure(json!({"type": "tick", "dt": f64::MAX})),
         json!({"type": "tickFailed", "reason": "notFinite", "field": "/dt"})
     );
     let infinite = Command::Tick(Tick { dt: Change::Set(Number(f64::NAN)) });
-    assert!(sky.asks(&UniverseCommand::Apply(vec![Arc::new(infinite)])).is_err());
+    assert!(sky.run(&UniverseCommand::Apply(vec![Arc::new(infinite)])).is_err());
 }
 
 #[test]
 fn several_commands_are_done_together_or_not_at_all() {
-    let mut sky = Sky::empty();
+    let mut sky = UniverseFixture::empty();
     let several = |commands: &[Value]| {
         UniverseCommand::Apply(commands.iter().map(|command| Arc::new(Command::read(command).unwrap().0)).collect())
     };
-    let events =
-        sky.asks(&several(&[add("sun", Value::Null), add("earth", json!("sun")), json!({"type": "tick"})])).unwrap();
+    let events = sky
+        .run(&several(&[
+            add_star_json("sun", Value::Null),
+            add_star_json("earth", json!("sun")),
+            json!({"type": "tick"}),
+        ]))
+        .unwrap();
     assert_eq!(events.len(), 3);
     assert_eq!(events[1].wire_events(), [WireEvent::StarAdded { id: "earth".into() }]);
     let before = sky.universe.clone();
-    let refusal = sky.asks(&several(&[add("mars", json!("sun")), add("moon", json!("terra"))])).unwrap_err();
+    let refusal =
+        sky.run(&several(&[add_star_json("mars", json!("sun")), add_star_json("moon", json!("terra"))])).unwrap_err();
     assert_eq!(refusal.pointer().unwrap(), "/1/payload/parentId");
     assert_eq!(refusal.to_string(), "command 1: there is no body \"terra\" to move around");
     assert_eq!(sky.universe, before);
-    assert_eq!(sky.asks(&several(&[])), Err(UniverseRefusal::NoCommand));
+    assert_eq!(sky.run(&several(&[])), Err(UniverseRefusal::NoCommand));
     let ticks = vec![json!({"type": "tick"}); limits::COMMANDS_MAX + 1];
-    assert_eq!(sky.asks(&several(&ticks)).unwrap_err().kind(), UniverseRefusalKind::TooLarge);
-    sky.asks(&several(&ticks[1..])).unwrap();
+    assert_eq!(sky.run(&several(&ticks)).unwrap_err().kind(), UniverseRefusalKind::TooLarge);
+    sky.run(&several(&ticks[1..])).unwrap();
 }
 
 /// Followers of a universe get the command as it was sent, without defaults filled in.

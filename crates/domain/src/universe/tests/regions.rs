@@ -3,7 +3,7 @@
 use serde_json::{Value, json, to_value};
 
 use super::super::*;
-use super::{Sky, add, body, create, with};
+use super::{UniverseFixture, add_star_json, body_json, create_command, with_field};
 use crate::limits;
 
 /// For each kind of region: its map, the command that sets the map, the field of that command, the kind's name in other
@@ -16,85 +16,88 @@ fn regions() {
         ("protoplanetaryDisks", "setProtoplanetaryDisks", "disks", "ProtoplanetaryDisk", "disk"),
         ("nebulae", "setNebulae", "nebulae", "Nebula", "cloud"),
     ] {
-        let mut sky = Sky::example();
+        let mut sky = UniverseFixture::example();
         let mut small = one.to_owned();
         small[..1].make_ascii_lowercase();
         let (update, remove) = (format!("update{one}"), format!("remove{one}"));
         let patch = |patch: Value| json!({"type": update, "id": id, "patch": patch});
         assert_eq!(
-            sky.does(patch(json!({"seed": "other", "name": "Other"}))),
+            sky.expect_events(patch(json!({"seed": "other", "name": "Other"}))),
             json!([{"type": format!("{small}Updated"), "id": id}])
         );
-        assert_eq!(sky.at(&format!("/{map}/{id}/name")), "Other");
-        sky.does(patch(json!({ "id": id, "extensions": {"mine": [1]} })));
-        assert_eq!(sky.at(&format!("/{map}/{id}/extensions")), json!({"mine": [1]}));
-        assert_eq!(sky.fails(patch(json!({"id": "x"})))["reason"], "linkChange");
-        assert_eq!(sky.fails(patch(json!({"seed": null})))["reason"], "unreadable");
-        assert_eq!(sky.fails(patch(json!({"baseColor": "brown"})))["reason"], "badColor");
+        assert_eq!(sky.value_at(&format!("/{map}/{id}/name")), "Other");
+        sky.expect_events(patch(json!({ "id": id, "extensions": {"mine": [1]} })));
+        assert_eq!(sky.value_at(&format!("/{map}/{id}/extensions")), json!({"mine": [1]}));
+        assert_eq!(sky.expect_failure(patch(json!({"id": "x"})))["reason"], "linkChange");
+        assert_eq!(sky.expect_failure(patch(json!({"seed": null})))["reason"], "unreadable");
+        assert_eq!(sky.expect_failure(patch(json!({"baseColor": "brown"})))["reason"], "badColor");
         let missing = json!({"type": update, "id": "x", "patch": {}});
-        assert_eq!(sky.fails(missing), json!({"type": format!("{small}NotFound"), "id": "x"}));
+        assert_eq!(sky.expect_failure(missing), json!({"type": format!("{small}NotFound"), "id": "x"}));
 
         let removed = json!([{"type": format!("{small}Removed"), "id": id}]);
         for _ in 0..2 {
-            assert_eq!(sky.does(json!({"type": remove, "id": id})), removed);
-            assert_eq!(sky.at(&format!("/{map}")), json!({}));
+            assert_eq!(sky.expect_events(json!({"type": remove, "id": id})), removed);
+            assert_eq!(sky.value_at(&format!("/{map}")), json!({}));
         }
 
         let things = |things: Value| json!({"type": set, field: things});
         let thing = example[map][id].clone();
-        assert_eq!(sky.does(things(json!({ id: thing }))), json!([{"type": format!("{map}Set")}]));
-        assert_eq!(sky.at(&format!("/{map}")), json!({ id: thing }));
-        assert_eq!(sky.fails(things(json!({ "x": thing })))["reason"], "wrongKey");
+        assert_eq!(sky.expect_events(things(json!({ id: thing }))), json!([{"type": format!("{map}Set")}]));
+        assert_eq!(sky.value_at(&format!("/{map}")), json!({ id: thing }));
+        assert_eq!(sky.expect_failure(things(json!({ "x": thing })))["reason"], "wrongKey");
         assert_eq!(
-            sky.fails(things(json!({ "__proto__": with(thing.clone(), "/id", json!("__proto__")) })))["reason"],
+            sky.expect_failure(things(json!({ "__proto__": with_field(thing.clone(), "/id", json!("__proto__")) })))["reason"],
             "forbiddenId"
         );
         assert_eq!(
-            sky.fails(things(json!({ id: with(thing.clone(), "/brightness", Value::Null) })))["reason"],
+            sky.expect_failure(things(json!({ id: with_field(thing.clone(), "/brightness", Value::Null) })))["reason"],
             "unreadable"
         );
-        assert_eq!(sky.fails(json!({ "type": set }))["reason"], "unreadable");
-        sky.does(things(json!({})));
+        assert_eq!(sky.expect_failure(json!({ "type": set }))["reason"], "unreadable");
+        sky.expect_events(things(json!({})));
     }
 }
 
 #[test]
 fn add_protoplanetary_disk() {
-    let mut sky = Sky::example();
-    let disk = sky.at("/protoplanetaryDisks/disk");
-    let disk = |id: &str, style: &str| json!({"type": "addProtoplanetaryDisk", "disk": with(with(disk.clone(), "/id", json!(id)), "/style", json!(style))});
-    assert_eq!(sky.does(disk("new", "thin")), json!([{"type": "protoplanetaryDiskAdded", "id": "new"}]));
-    sky.does(disk("new", "extreme"));
-    assert_eq!(sky.at("/protoplanetaryDisks/new/style"), "extreme");
-    assert_eq!(sky.fails(disk("toString", "thin"))["reason"], "forbiddenId");
-    assert_eq!(sky.fails(disk("x", "scattered"))["reason"], "unreadable");
-    assert_eq!(sky.fails(json!({"type": "addProtoplanetaryDisk"}))["type"], "addProtoplanetaryDiskFailed");
+    let mut sky = UniverseFixture::example();
+    let disk = sky.value_at("/protoplanetaryDisks/disk");
+    let disk = |id: &str, style: &str| json!({"type": "addProtoplanetaryDisk", "disk": with_field(with_field(disk.clone(), "/id", json!(id)), "/style", json!(style))});
+    assert_eq!(sky.expect_events(disk("new", "thin")), json!([{"type": "protoplanetaryDiskAdded", "id": "new"}]));
+    sky.expect_events(disk("new", "extreme"));
+    assert_eq!(sky.value_at("/protoplanetaryDisks/new/style"), "extreme");
+    assert_eq!(sky.expect_failure(disk("toString", "thin"))["reason"], "forbiddenId");
+    assert_eq!(sky.expect_failure(disk("x", "scattered"))["reason"], "unreadable");
+    assert_eq!(sky.expect_failure(json!({"type": "addProtoplanetaryDisk"}))["type"], "addProtoplanetaryDiskFailed");
 }
 
 #[test]
 fn replace_snapshot() {
-    let mut sky = Sky::example();
-    sky.does(json!({"type": "tick", "dt": 5}));
-    let mut snapshot = Sky::example().state();
+    let mut sky = UniverseFixture::example();
+    sky.expect_events(json!({"type": "tick", "dt": 5}));
+    let mut snapshot = UniverseFixture::example().state_json();
     snapshot.as_object_mut().unwrap().remove("time");
     let replace = |snapshot: Value| json!({"type": "replaceSnapshot", "snapshot": snapshot});
     let replaced = json!([{"type": "snapshotReplaced"}]);
-    assert_eq!(sky.does(replace(json!({"stars": {}, "rootIds": []}))), replaced);
-    assert_eq!((sky.at("/stars"), sky.at("/groups"), sky.at("/time")), (json!({}), json!({}), json!(5)));
-    assert_eq!(sky.does(replace(snapshot.clone())), replaced);
-    assert_eq!(sky.at("/time"), json!(5));
+    assert_eq!(sky.expect_events(replace(json!({"stars": {}, "rootIds": []}))), replaced);
+    assert_eq!(
+        (sky.value_at("/stars"), sky.value_at("/groups"), sky.value_at("/time")),
+        (json!({}), json!({}), json!(5))
+    );
+    assert_eq!(sky.expect_events(replace(snapshot.clone())), replaced);
+    assert_eq!(sky.value_at("/time"), json!(5));
     for broken in [json!({"stars": {}}), json!({"rootIds": []}), json!([]), Value::Null] {
-        assert_eq!(sky.fails(replace(broken))["type"], "replaceSnapshotFailed");
+        assert_eq!(sky.expect_failure(replace(broken))["type"], "replaceSnapshotFailed");
     }
     assert_eq!(
-        sky.fails(replace(with(snapshot, "/stars/sun/color", json!("gold"))))["field"],
+        sky.expect_failure(replace(with_field(snapshot, "/stars/sun/color", json!("gold"))))["field"],
         "/snapshot/stars/sun/color"
     );
 }
 
 #[test]
 fn links_that_do_not_agree_are_found_and_repaired() {
-    let mut snapshot = Sky::example().state();
+    let mut snapshot = UniverseFixture::example().state_json();
     snapshot.as_object_mut().unwrap().remove("time");
     for (pointer, broken, says) in [
         ("/stars/sun/id", json!("sol"), "/stars/sun/id is \"sol\", and stands under another key"),
@@ -129,8 +132,8 @@ fn links_that_do_not_agree_are_found_and_repaired() {
         ("/groups/arm/children/1", json!({"id": "sun", "type": "system"}), "/groups/arm/children names \"sun\" twice"),
         ("/nebulae/cloud/id", json!("x"), "/nebulae/cloud/id is \"x\", and stands under another key"),
     ] {
-        let sent = with(snapshot.clone(), pointer, broken);
-        let offence = Snapshot::offence(&sent).unwrap();
+        let sent = with_field(snapshot.clone(), pointer, broken);
+        let offence = Snapshot::find_broken_link(&sent).unwrap();
         let said = format!("{} {offence}", offence.pointer.rsplit_once('/').unwrap().0);
         assert_eq!(said.replacen(' ', "/", 1), says);
         assert!(serde_json::from_value::<Snapshot>(sent.clone()).is_err(), "what is stored is never repaired");
@@ -138,14 +141,14 @@ fn links_that_do_not_agree_are_found_and_repaired() {
         let (state, of_state) = SentState::read(&sent).unwrap();
         assert!(!repairs.is_empty() && repairs.len() == of_state.len(), "{says}: {repairs:?}");
         assert!(repairs.iter().all(|repair| repair.path.starts_with("/snapshot/")), "{repairs:?}");
-        assert_eq!(Sky::none().asks(&create(Some(state))).map(|events| events.len()), Ok(1));
+        assert_eq!(UniverseFixture::uncreated().run(&create_command(Some(state))).map(|events| events.len()), Ok(1));
     }
     // A cycle without a root.
     let mut ring = snapshot.clone();
     ring["stars"]["sun"]["parentId"] = json!("moon");
     ring["stars"]["moon"]["children"] = json!(["sun"]);
     ring["rootIds"] = json!([]);
-    assert!(Snapshot::offence(&ring).unwrap().to_string().contains("leads in a ring"));
+    assert!(Snapshot::find_broken_link(&ring).unwrap().to_string().contains("leads in a ring"));
     assert_eq!(SentState::read(&ring).unwrap().1.len(), 3, "the parent, the list of children, and the roots");
 }
 
@@ -153,7 +156,7 @@ fn links_that_do_not_agree_are_found_and_repaired() {
 fn a_universe_is_full_at_its_limit() {
     let mut state = json!({"stars": {}, "rootIds": []});
     let put = |state: &mut Value, id: &str| {
-        let mut star = body(id, Value::Null);
+        let mut star = body_json(id, Value::Null);
         star["id"] = json!(id);
         state["stars"][id] = star;
         state["rootIds"].as_array_mut().unwrap().push(json!(id));
@@ -161,17 +164,17 @@ fn a_universe_is_full_at_its_limit() {
     for number in 0..limits::BODIES_MAX {
         put(&mut state, &format!("s{number}"));
     }
-    let mut sky = Sky::none();
-    sky.asks(&create(Some(SentState::read(&state).unwrap().0))).unwrap();
-    let more = Command::read(&add("more", Value::Null)).unwrap().0;
+    let mut sky = UniverseFixture::uncreated();
+    sky.run(&create_command(Some(SentState::read(&state).unwrap().0))).unwrap();
+    let more = Command::read(&add_star_json("more", Value::Null)).unwrap().0;
     let more = UniverseCommand::Apply(vec![Arc::new(more)]);
-    let refusal = sky.asks(&more).unwrap_err();
+    let refusal = sky.run(&more).unwrap_err();
     assert_eq!(refusal.failure().unwrap().reason(), Some(Reason::TooMany));
-    sky.does(json!({"type": "removeStar", "id": "s7"}));
-    sky.asks(&more).unwrap();
+    sky.expect_events(json!({"type": "removeStar", "id": "s7"}));
+    sky.run(&more).unwrap();
     put(&mut state, "more");
-    let full = create(Some(SentState::read(&state).unwrap().0));
-    assert_eq!(Sky::none().asks(&full).unwrap_err().kind(), UniverseRefusalKind::TooLarge);
+    let full = create_command(Some(SentState::read(&state).unwrap().0));
+    assert_eq!(UniverseFixture::uncreated().run(&full).unwrap_err().kind(), UniverseRefusalKind::TooLarge);
 }
 
 #[test]
@@ -189,17 +192,17 @@ fn nothing_is_too_deep() {
     let mut stars = serde_json::Map::new();
     for number in 0..depth {
         let parent = if number == 0 { Value::Null } else { json!(format!("b{}", number - 1)) };
-        let mut star = body("deep", parent);
+        let mut star = body_json("deep", parent);
         star["id"] = json!(format!("b{number}"));
         star["children"] = if number + 1 < depth { json!([format!("b{}", number + 1)]) } else { json!([]) };
         stars.insert(format!("b{number}"), star);
     }
-    let mut sky = Sky::none();
+    let mut sky = UniverseFixture::uncreated();
     let deep = SentState::read(&json!({"stars": stars, "rootIds": ["b0"]})).unwrap().0;
-    sky.asks(&create(Some(deep))).unwrap();
+    sky.run(&create_command(Some(deep))).unwrap();
     let last = format!("b{}", depth - 1);
-    assert_eq!(sky.fails(json!({"type": "attachStar", "childId": "b0", "parentId": last}))["reason"], "cycle");
-    let removed = sky.does(json!({"type": "removeStar", "id": "b1"}));
+    assert_eq!(sky.expect_failure(json!({"type": "attachStar", "childId": "b0", "parentId": last}))["reason"], "cycle");
+    let removed = sky.expect_events(json!({"type": "removeStar", "id": "b1"}));
     assert_eq!(removed[0]["removedIds"].as_array().unwrap().len(), depth - 1);
-    assert_eq!(sky.at("/stars/b0/children"), json!([]));
+    assert_eq!(sky.value_at("/stars/b0/children"), json!([]));
 }

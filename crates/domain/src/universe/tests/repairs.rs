@@ -6,27 +6,27 @@ use proptest::prelude::*;
 use serde_json::{Value, json, to_value};
 
 use super::super::*;
-use super::{Sky, body, create, with};
+use super::{UniverseFixture, body_json, create_command, with_field};
 
 /// Creates a universe from the sent state. Returns its state, and the path and reason of each repair.
-fn kept(sent: &Value) -> (Value, Vec<(String, String)>) {
+fn create_repaired(sent: &Value) -> (Value, Vec<(String, String)>) {
     let (state, repairs) = SentState::read(sent).unwrap_or_else(|misfit| panic!("{sent}: {misfit:?}"));
-    let mut sky = Sky::none();
-    sky.asks(&create(Some(state))).unwrap_or_else(|refusal| panic!("{sent}: {refusal}"));
-    let state = sky.state();
+    let mut sky = UniverseFixture::uncreated();
+    sky.run(&create_command(Some(state))).unwrap_or_else(|refusal| panic!("{sent}: {refusal}"));
+    let state = sky.state_json();
     let again = SentState::read(&state).expect("what is kept can be sent again");
     assert_eq!(again.1, [], "and then nothing is left to repair");
     (state, repairs.into_iter().map(|repair| (repair.path, repair.reason)).collect())
 }
 
-fn star(id: &str, parent: Value, children: &[&str]) -> Value {
-    let mut star = body(id, parent);
+fn star_json(id: &str, parent: Value, children: &[&str]) -> Value {
+    let mut star = body_json(id, parent);
     (star["id"], star["children"]) = (json!(id), json!(children));
     star
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "parents are made where they are given")]
-fn group(id: &str, parent: Value, children: &[(&str, &str)]) -> Value {
+fn group_json(id: &str, parent: Value, children: &[(&str, &str)]) -> Value {
     let children: Vec<Value> = children.iter().map(|(id, kind)| json!({"id": id, "type": kind})).collect();
     json!({"id": id, "name": id, "parentGroupId": parent, "children": children})
 }
@@ -38,8 +38,8 @@ fn paths(repairs: &[(String, String)]) -> Vec<&str> {
 /// The original's removeGroup makes the group above the parent of the groups below, but does not list them there.
 #[test]
 fn a_group_that_its_parent_does_not_list_is_listed() {
-    let groups = json!({"top": group("top", Value::Null, &[]), "low": group("low", json!("top"), &[])});
-    let (state, repairs) = kept(&json!({"groups": groups, "rootGroupIds": ["top"]}));
+    let groups = json!({"top": group_json("top", Value::Null, &[]), "low": group_json("low", json!("top"), &[])});
+    let (state, repairs) = create_repaired(&json!({"groups": groups, "rootGroupIds": ["top"]}));
     assert_eq!(state["groups"]["top"]["children"], json!([{"id": "low", "type": "group"}]));
     assert_eq!(repairs, [("/groups/top/children".to_owned(), "did not list \"low\"".to_owned())]);
 }
@@ -47,9 +47,10 @@ fn a_group_that_its_parent_does_not_list_is_listed() {
 #[test]
 fn a_parent_that_is_not_there_is_none() {
     let groups =
-        json!({"low": group("low", json!("gone"), &[("sun", "system"), ("gone", "group"), ("old", "system")])});
-    let stars = json!({"sun": star("sun", json!("gone"), &["gone"]), "own": star("own", json!("own"), &["own"])});
-    let (state, repairs) = kept(&json!({"groups": groups, "stars": stars, "rootIds": ["gone"]}));
+        json!({"low": group_json("low", json!("gone"), &[("sun", "system"), ("gone", "group"), ("old", "system")])});
+    let stars =
+        json!({"sun": star_json("sun", json!("gone"), &["gone"]), "own": star_json("own", json!("own"), &["own"])});
+    let (state, repairs) = create_repaired(&json!({"groups": groups, "stars": stars, "rootIds": ["gone"]}));
     assert_eq!((&state["rootIds"], &state["rootGroupIds"]), (&json!(["sun", "own"]), &json!(["low"])));
     assert_eq!(state["stars"]["own"]["children"], json!([]));
     // A group may list a system that does not exist: the original leaves such entries.
@@ -66,11 +67,11 @@ fn a_parent_that_is_not_there_is_none() {
 #[test]
 fn a_ring_of_groups_is_opened() {
     let ring = json!({
-        "a": group("a", json!("c"), &[("b", "group")]),
-        "b": group("b", json!("a"), &[("c", "group")]),
-        "c": group("c", json!("b"), &[("a", "group")]),
+        "a": group_json("a", json!("c"), &[("b", "group")]),
+        "b": group_json("b", json!("a"), &[("c", "group")]),
+        "c": group_json("c", json!("b"), &[("a", "group")]),
     });
-    let (state, repairs) = kept(&json!({"groups": ring, "rootGroupIds": []}));
+    let (state, repairs) = create_repaired(&json!({"groups": ring, "rootGroupIds": []}));
     assert_eq!(state["rootGroupIds"], json!(["a"]));
     assert_eq!(
         (&state["groups"]["a"]["parentGroupId"], &state["groups"]["b"]["parentGroupId"]),
@@ -82,12 +83,12 @@ fn a_ring_of_groups_is_opened() {
 #[test]
 fn what_a_body_says_of_its_parent_counts_and_then_who_lists_it() {
     let stars = json!({
-        "sun": star("sun", Value::Null, &["moon", "lost", "lost"]),
-        "earth": star("earth", json!("sun"), &["moon"]),
-        "moon": star("moon", json!("earth"), &[]),
-        "lost": star("lost", Value::Null, &[]),
+        "sun": star_json("sun", Value::Null, &["moon", "lost", "lost"]),
+        "earth": star_json("earth", json!("sun"), &["moon"]),
+        "moon": star_json("moon", json!("earth"), &[]),
+        "lost": star_json("lost", Value::Null, &[]),
     });
-    let (state, repairs) = kept(&json!({"stars": stars, "rootIds": ["lost", "sun", "sun"]}));
+    let (state, repairs) = create_repaired(&json!({"stars": stars, "rootIds": ["lost", "sun", "sun"]}));
     assert_eq!((&state["rootIds"], &state["stars"]["sun"]["children"]), (&json!(["sun"]), &json!(["lost", "earth"])));
     assert_eq!(paths(&repairs), ["/stars/lost/parentId", "/rootIds", "/stars/sun/children"]);
     assert_eq!(repairs[0].1, "is null; it is \"sun\" now, which lists it");
@@ -96,7 +97,7 @@ fn what_a_body_says_of_its_parent_counts_and_then_who_lists_it() {
 /// NaN, such as that of an empty input field, is null in JSON.
 #[test]
 fn a_number_that_is_none_becomes_a_usual_one() {
-    let mut sun = star("sun", Value::Null, &[]);
+    let mut sun = star_json("sun", Value::Null, &[]);
     (sun["mass"], sun["orbitalPhase"], sun["eccentricity"]) = (Value::Null, Value::Null, Value::Null);
     sun["ring"] = json!({
         "innerRadiusMultiplier": 1.5, "outerRadiusMultiplier": 3, "thickness": null, "opacity": 0.6, "albedo": 0.8,
@@ -104,7 +105,7 @@ fn a_number_that_is_none_becomes_a_usual_one() {
     });
     sun["children"] = Value::Null;
     let sent = json!({"stars": {"sun": sun}, "rootIds": ["sun"], "groups": null, "time": null});
-    let (state, repairs) = kept(&sent);
+    let (state, repairs) = create_repaired(&sent);
     let kept = &state["stars"]["sun"];
     assert_eq!((&kept["mass"], &kept["orbitalPhase"], &kept["ring"]["thickness"]), (&json!(1), &json!(0), &json!(0)));
     assert!(kept.get("eccentricity").is_none(), "that may be absent");
@@ -115,13 +116,13 @@ fn a_number_that_is_none_becomes_a_usual_one() {
     assert_eq!(told, [&["/groups".to_owned()], &expected[..], &["/time".to_owned()]].concat());
     assert!(repairs.contains(&("/stars/sun/mass".to_owned(), "is null; it is 1 now".to_owned())));
     // A null name has no default.
-    let nameless = with(sent, "/stars/sun/name", Value::Null);
+    let nameless = with_field(sent, "/stars/sun/name", Value::Null);
     assert_eq!(SentState::read(&nameless).unwrap_err().reason, Reason::Unreadable);
 }
 
 #[test]
 fn numbers_out_of_range_are_kept_and_clamped_by_views() {
-    let mut comet = star("comet", Value::Null, &[]);
+    let mut comet = star_json("comet", Value::Null, &[]);
     (comet["eccentricity"], comet["semiMajorAxis"]) = (json!(1.2), json!(10));
     comet["ring"] = json!({
         "innerRadiusMultiplier": 1.5, "outerRadiusMultiplier": 3, "thickness": 1, "opacity": 1.5, "albedo": 0.8,
@@ -131,30 +132,30 @@ fn numbers_out_of_range_are_kept_and_clamped_by_views() {
         "primaryId": "a", "secondaryId": "b", "pointIndex": 7.5, "stable": true, "pairType": "starPlanet",
     });
     let sent = json!({"stars": {"comet": comet}, "rootIds": ["comet"], "time": 90});
-    let (state, repairs) = kept(&sent);
+    let (state, repairs) = create_repaired(&sent);
     assert_eq!(repairs, []);
     for pointer in ["/eccentricity", "/ring/opacity", "/ring/density", "/lagrangePoint/pointIndex"] {
         assert_eq!(state["stars"]["comet"].pointer(pointer), comet.pointer(pointer), "{pointer}");
     }
     let state: UniverseState = serde_json::from_value(state).unwrap();
-    let view = to_value(state.body("comet", None, None, 5).unwrap()).unwrap();
-    let row = to_value(BodyRow::of(state.snapshot().body("comet").unwrap(), 5)).unwrap();
+    let view = to_value(state.body_view("comet", None, None, 5).unwrap()).unwrap();
+    let row = to_value(BodyRow::new(state.snapshot().body("comet").unwrap(), 5)).unwrap();
     for shown in [&view["body"], &row] {
         assert_eq!((&shown["eccentricity"], &shown["ring"]["opacity"]), (&json!(0.99), &json!(1)));
         assert_eq!((&shown["ring"]["density"], &shown["lagrangePoint"]["pointIndex"]), (&json!(0), &json!(5)));
     }
     // A command that sets such a number is refused; one that changes other fields of the body is not.
-    let mut sky = Sky::none();
-    sky.asks(&create(Some(state.into()))).unwrap();
+    let mut sky = UniverseFixture::uncreated();
+    sky.run(&create_command(Some(state.into()))).unwrap();
     let update = |payload: Value| json!({"type": "updateStar", "id": "comet", "payload": payload});
-    assert_eq!(sky.fails(update(json!({"eccentricity": 1.2})))["reason"], "outOfRange");
-    sky.does(update(json!({"name": "Halley"})));
-    assert_eq!(sky.at("/stars/comet/eccentricity"), 1.2);
+    assert_eq!(sky.expect_failure(update(json!({"eccentricity": 1.2})))["reason"], "outOfRange");
+    sky.expect_events(update(json!({"name": "Halley"})));
+    assert_eq!(sky.value_at("/stars/comet/eccentricity"), 1.2);
 }
 
 #[test]
 fn what_is_out_of_the_question_is_still_refused() {
-    let sun = |field: &str, value: Value| json!({"stars": {"sun": with(star("sun", json!("gone"), &[]), field, value)}, "rootIds": []});
+    let sun = |field: &str, value: Value| json!({"stars": {"sun": with_field(star_json("sun", json!("gone"), &[]), field, value)}, "rootIds": []});
     for (sent, reason) in [
         (sun("/colour", json!("#FFFFFF")), Reason::Unreadable),
         (sun("/mass", json!("heavy")), Reason::Unreadable),
@@ -167,7 +168,7 @@ fn what_is_out_of_the_question_is_still_refused() {
     for (field, value) in [("/name", json!("x".repeat(301))), ("/color", json!("gold")), ("/id", json!("constructor"))]
     {
         let (state, _) = SentState::read(&sun(field, value)).unwrap();
-        let came = Sky::none().asks(&create(Some(state)));
+        let came = UniverseFixture::uncreated().run(&create_command(Some(state)));
         assert_eq!(came.is_ok(), field == "/id", "{field}: the key is the id");
     }
 }
@@ -180,12 +181,12 @@ fn a_large_state_is_repaired_too() {
     let stars: serde_json::Map<String, Value> = (0..BODIES)
         .map(|number| {
             let parent = number.checked_sub(1).map_or(Value::Null, |above| json!(id(above / 2)));
-            (id(number), star(&id(number), parent, &["b0"]))
+            (id(number), star_json(&id(number), parent, &["b0"]))
         })
         .collect();
     let (state, repairs) = SentState::read(&json!({"stars": stars, "rootIds": []})).unwrap();
     assert_eq!(repairs.len(), 1 + BODIES, "the list of roots, and each list of children");
-    assert_eq!(Sky::none().asks(&create(Some(state))).map(|events| events.len()), Ok(1));
+    assert_eq!(UniverseFixture::uncreated().run(&create_command(Some(state))).map(|events| events.len()), Ok(1));
 }
 
 const IDS: [&str; 6] = ["a", "b", "c", "d", "e", "nobody"];
@@ -194,21 +195,22 @@ fn id() -> impl Strategy<Value = Value> {
     proptest::sample::select(&IDS[..]).prop_map(Value::from)
 }
 
-fn link() -> impl Strategy<Value = Value> {
+fn any_parent_id() -> impl Strategy<Value = Value> {
     prop_oneof![2 => Just(Value::Null), 5 => id()]
 }
 
 /// Five bodies and five groups with arbitrary links.
-fn tangled() -> impl Strategy<Value = Value> {
+fn any_tangled_state() -> impl Strategy<Value = Value> {
     let child = (id(), any::<bool>())
         .prop_map(|(id, is_group)| json!({"id": id, "type": if is_group { "group" } else { "system" }}));
-    let bodies = proptest::collection::vec((id(), link(), proptest::collection::vec(id(), 0..4), any::<bool>()), 5);
-    let groups = proptest::collection::vec((link(), proptest::collection::vec(child, 0..4)), 5);
+    let bodies =
+        proptest::collection::vec((id(), any_parent_id(), proptest::collection::vec(id(), 0..4), any::<bool>()), 5);
+    let groups = proptest::collection::vec((any_parent_id(), proptest::collection::vec(child, 0..4)), 5);
     let lists = (proptest::collection::vec(id(), 0..6), proptest::collection::vec(id(), 0..6));
     (bodies, groups, lists).prop_map(|(bodies, groups, (roots, root_groups))| {
         let mut state = json!({"stars": {}, "groups": {}, "rootIds": roots, "rootGroupIds": root_groups});
         for (key, (id, parent, children, is_rogue)) in IDS.iter().zip(bodies) {
-            let mut star = star(key, parent, &[]);
+            let mut star = star_json(key, parent, &[]);
             (star["id"], star["children"], star["isRoguePlanet"]) = (id, json!(children), json!(is_rogue));
             state["stars"][key] = star;
         }
@@ -223,8 +225,8 @@ proptest! {
     /// Any links can be repaired so that the state is accepted. Only links change, and a repaired state needs no more
     /// repairs.
     #[test]
-    fn any_links_are_repaired(sent in tangled()) {
-        let (state, repairs) = kept(&sent);
+    fn any_links_are_repaired(sent in any_tangled_state()) {
+        let (state, repairs) = create_repaired(&sent);
         for key in &IDS[..5] {
             let (before, after) = (&sent["stars"][key], &state["stars"][key]);
             prop_assert_eq!((&after["id"], &after["name"], &after["mass"]), (&json!(key), &before["name"], &before["mass"]));
@@ -235,7 +237,7 @@ proptest! {
             }
             prop_assert_eq!(&state["groups"][key]["name"], key);
         }
-        let (untouched, none) = kept(&state);
+        let (untouched, none) = create_repaired(&state);
         prop_assert_eq!(&untouched, &state);
         prop_assert!(none.is_empty());
     }
@@ -245,21 +247,21 @@ proptest! {
 #[test]
 fn names_of_a_whole_state_are_cleaned() {
     let evil = "Sun\u{202e}\nof\u{e0041}";
-    let mut sun = star("sun", Value::Null, &[]);
+    let mut sun = star_json("sun", Value::Null, &[]);
     sun["name"] = json!(evil);
     sun["extensions"] = json!({"note": evil});
-    let mut group = group("g", Value::Null, &[]);
+    let mut group = group_json("g", Value::Null, &[]);
     group["icon"] = json!(evil);
     let state = json!({"stars": {"sun": sun}, "rootIds": ["sun"], "groups": {"g": group}, "rootGroupIds": ["g"]});
-    let (kept, repairs) = kept(&state);
+    let (kept, repairs) = create_repaired(&state);
     assert_eq!((&kept["stars"]["sun"]["name"], &kept["groups"]["g"]["icon"]), (&json!("Sun of"), &json!("Sun of")));
     assert_eq!(kept["stars"]["sun"]["extensions"]["note"], evil, "extensions are not ours to change");
     let reason = r#"is "Sun\u{202e}\nof\u{e0041}" with the character U+202E; it is "Sun of" now"#.to_owned();
     assert_eq!(repairs, [("/stars/sun/name".to_owned(), reason.clone()), ("/groups/g/icon".to_owned(), reason)]);
 
     // Other faults are repaired too.
-    let broken = with(with(state.clone(), "/rootIds", json!([])), "/stars/sun/mass", Value::Null);
-    let (state_of_broken, repairs) = self::kept(&broken);
+    let broken = with_field(with_field(state.clone(), "/rootIds", json!([])), "/stars/sun/mass", Value::Null);
+    let (state_of_broken, repairs) = self::create_repaired(&broken);
     assert_eq!(state_of_broken["stars"]["sun"]["name"], "Sun of");
     assert_eq!(paths(&repairs), ["/stars/sun/name", "/groups/g/icon", "/stars/sun/mass", "/rootIds"]);
 
@@ -267,18 +269,18 @@ fn names_of_a_whole_state_are_cleaned() {
     let (command, repairs) = Command::read(&json!({"type": "replaceSnapshot", "snapshot": state})).unwrap();
     let at: Vec<&str> = repairs.iter().map(|repair| repair.path.as_str()).collect();
     assert_eq!(at, ["/snapshot/stars/sun/name", "/snapshot/groups/g/icon"]);
-    Sky::empty().asks(&UniverseCommand::Apply(vec![Arc::new(command)])).unwrap();
+    UniverseFixture::empty().run(&UniverseCommand::Apply(vec![Arc::new(command)])).unwrap();
 }
 
 /// Other things refer to an id, so a bad one is refused rather than changed.
 #[test]
 fn ids_of_a_whole_state_are_not_cleaned() {
-    let (evil, mut sky) = ("s\u{202e}", Sky::none());
-    let asks = |sent: Value| create(Some(SentState::read(&sent).unwrap().0));
-    let stars = json!({"stars": {evil: star(evil, Value::Null, &[])}, "rootIds": [evil]});
-    let groups = json!({"groups": {"g": group("g", Value::Null, &[(evil, "system")])}, "rootGroupIds": ["g"]});
+    let (evil, mut sky) = ("s\u{202e}", UniverseFixture::uncreated());
+    let asks = |sent: Value| create_command(Some(SentState::read(&sent).unwrap().0));
+    let stars = json!({"stars": {evil: star_json(evil, Value::Null, &[])}, "rootIds": [evil]});
+    let groups = json!({"groups": {"g": group_json("g", Value::Null, &[(evil, "system")])}, "rootGroupIds": ["g"]});
     for (sent, field) in [(stars, "/state/stars/s\u{202e}/id"), (groups, "/state/groups/g/children")] {
-        let refusal = sky.asks(&asks(sent)).unwrap_err();
+        let refusal = sky.run(&asks(sent)).unwrap_err();
         assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (UniverseRefusalKind::Invalid, Some(field)));
         assert!(!refusal.to_string().contains('\u{202e}'), "{refusal}");
     }

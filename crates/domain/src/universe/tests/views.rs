@@ -3,11 +3,11 @@
 use serde_json::{Value, json, to_value};
 
 use super::super::*;
-use super::Sky;
+use super::UniverseFixture;
 
 #[test]
 fn what_is_no_command_is_an_unknown_command() {
-    let mut sky = Sky::empty();
+    let mut sky = UniverseFixture::empty();
     for sent in [
         json!({"type": "explode", "id": "sun"}),
         json!({"type": ""}),
@@ -15,7 +15,7 @@ fn what_is_no_command_is_an_unknown_command() {
         json!({"type": 7}),
         json!("tick"),
     ] {
-        assert_eq!(sky.fails(sent.clone()), json!({"type": "unknownCommand", "command": sent}));
+        assert_eq!(sky.expect_failure(sent.clone()), json!({"type": "unknownCommand", "command": sent}));
     }
 }
 
@@ -45,7 +45,7 @@ fn every_example_is_right() {
     for entry in CATEGORIES.iter().flat_map(|category| category.commands) {
         let example: Value = serde_json::from_str(entry.example).unwrap();
         assert_eq!(example["type"], entry.name);
-        Sky::example().does(example.clone());
+        UniverseFixture::example().expect_events(example.clone());
         for field in entry.required {
             let mut without = example.clone();
             without.as_object_mut().unwrap().remove(*field);
@@ -73,7 +73,7 @@ fn categories_are_found_in_every_spelling() {
 
 #[test]
 fn a_summary_counts() {
-    let summary = to_value(Sky::example().universe.state().summary()).unwrap();
+    let summary = to_value(UniverseFixture::example().universe.state().summary()).unwrap();
     assert_eq!(
         summary,
         json!({
@@ -87,9 +87,9 @@ fn a_summary_counts() {
 
 #[test]
 fn a_body_is_seen_with_those_around_it() {
-    let sky = Sky::example();
+    let sky = UniverseFixture::example();
     let state = sky.universe.state();
-    let earth = state.body("earth", Some(90.0), None, 10).unwrap();
+    let earth = state.body_view("earth", Some(90.0), None, 10).unwrap();
     let ids = |relatives: &[Relative]| relatives.iter().map(|relative| relative.id.to_string()).collect::<Vec<_>>();
     assert_eq!(
         (earth.parent.unwrap().id.to_string(), ids(&earth.children), earth.depth),
@@ -97,18 +97,18 @@ fn a_body_is_seen_with_those_around_it() {
     );
     assert_eq!((earth.period, earth.next_child_after), (Some(Number(360.0)), None));
     assert!((earth.world_position.z.0 - 15.0).abs() < 1e-9);
-    let sun = state.body("sun", None, None, 1).unwrap();
+    let sun = state.body_view("sun", None, None, 1).unwrap();
     assert_eq!(
         (ids(&sun.children), sun.child_count, ids(&sun.groups)),
         (vec!["earth".to_owned()], 2, vec!["arm".to_owned()])
     );
-    let rest = state.body("sun", None, sun.next_child_after.as_deref(), 1).unwrap();
+    let rest = state.body_view("sun", None, sun.next_child_after.as_deref(), 1).unwrap();
     assert_eq!((ids(&rest.children), rest.next_child_after), (vec!["saturn".to_owned()], None));
-    assert!(state.body("pluto", None, None, 1).is_none());
+    assert!(state.body_view("pluto", None, None, 1).is_none());
     let after =
         |after: Option<&str>| state.snapshot().bodies_after(after).map(|star| star.id.to_string()).collect::<Vec<_>>();
     assert_eq!(after(None), ["earth", "moon", "saturn", "sun"]);
     assert_eq!(after(Some("luna")), ["moon", "saturn", "sun"]);
     assert_eq!(state.snapshot().groups_after(Some("arm")).count(), 1);
-    assert_eq!(state.snapshot().placed_after(Some("moon"), 0.0).next().unwrap().id.to_string(), "saturn");
+    assert_eq!(state.snapshot().world_positions_after(Some("moon"), 0.0).next().unwrap().id.to_string(), "saturn");
 }

@@ -40,7 +40,7 @@ pub(crate) struct PreToolUseArguments {
     pub servers: Vec<String>,
     /// What is decided where no run is named.
     #[arg(long, default_value = "deny")]
-    pub when_no_run: NoRun,
+    pub when_no_run: WhenNoRun,
     /// What is said of a tool that may be used: allow, or nothing, so that the agent's own settings decide.
     #[arg(long, default_value = "allow")]
     pub when_allowed: WhenAllowed,
@@ -57,7 +57,7 @@ pub(crate) struct PostToolUseArguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum NoRun {
+pub(crate) enum WhenNoRun {
     Allow,
     Ask,
     Deny,

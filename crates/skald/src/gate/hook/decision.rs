@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::output::note;
+use crate::output::print_note;
 
 /// The exit code that denies a tool, whatever was printed. After any other failure an agent goes on.
-pub(super) const BLOCKED: u8 = 2;
+pub(super) const BLOCKING_EXIT_CODE: u8 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HookVerdict {
@@ -55,7 +55,7 @@ impl HookDecision {
             return ExitCode::SUCCESS;
         }
         // If the decision cannot be printed, the exit code must deny the tool.
-        note(&format!("skald: {}", self.reason));
-        ExitCode::from(BLOCKED)
+        print_note(&format!("skald: {}", self.reason));
+        ExitCode::from(BLOCKING_EXIT_CODE)
     }
 }

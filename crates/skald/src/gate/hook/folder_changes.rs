@@ -14,7 +14,7 @@ pub(super) enum FolderChange {
 }
 
 /// Programs that move, delete or replace their arguments, or change their permissions.
-const WHOLE: &[&str] = &[
+const CHANGING_PROGRAMS: &[&str] = &[
     "rm",
     "rmdir",
     "unlink",
@@ -53,12 +53,12 @@ const WHOLE: &[&str] = &[
     "takeown",
 ];
 /// Programs that move, copy or link their first arguments into, or over, the last one.
-const INTO: [&str; 12] =
+const PLACING_PROGRAMS: [&str; 12] =
     ["mv", "gmv", "cp", "gcp", "ln", "gln", "install", "ginstall", "rsync", "scp", "ditto", "link"];
 /// Those of them that move the first arguments, or make a link to them.
-const AWAY: [&str; 5] = ["mv", "gmv", "ln", "gln", "link"];
+const MOVING_PROGRAMS: [&str; 5] = ["mv", "gmv", "ln", "gln", "link"];
 /// Programs that leave existing folders as they are, so that they may name any.
-const READERS: &[&str] = &[
+const READING_PROGRAMS: &[&str] = &[
     "ls",
     "ll",
     "dir",
@@ -110,7 +110,7 @@ const READERS: &[&str] = &[
     "export",
 ];
 /// Subcommands of git that leave the working files as they are.
-const GIT_READERS: [&str; 14] = [
+const READING_GIT_COMMANDS: [&str; 14] = [
     "status",
     "diff",
     "log",
@@ -128,70 +128,72 @@ const GIT_READERS: [&str; 14] = [
 ];
 
 /// Whether a command leaves the folders that it names as they are.
-pub(super) fn is_reader(command: &ShellCommand) -> bool {
+pub(super) fn is_reading(command: &ShellCommand) -> bool {
     let Some(program) = command.program() else { return false };
     let actions = ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls", "-x", "-X"];
     let acts = |word: &Word| actions.contains(&word.text.as_str());
     match program.as_str() {
-        "git" => git_subcommand(command).is_some_and(|at| GIT_READERS.contains(&command.words[at].text.as_str())),
+        "git" => {
+            git_subcommand(command).is_some_and(|at| READING_GIT_COMMANDS.contains(&command.words[at].text.as_str()))
+        }
         "find" | "fd" => !command.words.iter().any(acts),
-        program => READERS.contains(&program),
+        program => READING_PROGRAMS.contains(&program),
     }
 }
 
 /// The folder changes of a command, for programs that are known here.
-pub(super) fn changes(command: &ShellCommand) -> Vec<FolderChange> {
-    let Some(program) = command.program() else { return whole(arguments(command, 1, &[])) };
+pub(super) fn folder_changes(command: &ShellCommand) -> Vec<FolderChange> {
+    let Some(program) = command.program() else { return whole_changes(positional_arguments(command, 1, &[])) };
     match program.as_str() {
-        name if WHOLE.contains(&name) => whole(arguments(command, 1, &[])),
-        name if INTO.contains(&name) => into(command, name),
-        "tar" | "bsdtar" | "gtar" => tar(command),
+        name if CHANGING_PROGRAMS.contains(&name) => whole_changes(positional_arguments(command, 1, &[])),
+        name if PLACING_PROGRAMS.contains(&name) => placing_changes(command, name),
+        "tar" | "bsdtar" | "gtar" => tar_changes(command),
         "unzip" | "unar" | "7z" | "7za" | "7zr" | "7zz" | "unrar" | "rar" | "cpio" | "jar" | "ar" | "pax" => {
-            unpack(command, &program)
+            unpack_changes(command, &program)
         }
-        "zip" if has(command, &["-m", "--move"]) => whole(arguments(command, 1, &[])),
-        "find" | "gfind" => find(command),
-        "git" => git(command),
+        "zip" if has_option(command, &["-m", "--move"]) => whole_changes(positional_arguments(command, 1, &[])),
+        "find" | "gfind" => find_changes(command),
+        "git" => git_changes(command),
         _ => Vec::new(),
     }
 }
 
 /// Whether a program moves, deletes or replaces folders that it is given.
-pub(super) fn is_changing(program: &str) -> bool {
-    WHOLE.contains(&program) || INTO.contains(&program)
+pub(super) fn is_changing_program(program: &str) -> bool {
+    CHANGING_PROGRAMS.contains(&program) || PLACING_PROGRAMS.contains(&program)
 }
 
 /// Whether a command changes folders that it gets as arguments only at run time, as `xargs rm` does.
-pub(super) fn changes_more(command: &ShellCommand) -> bool {
-    command.has_more_words && command.program().is_some_and(|program| is_changing(&program))
+pub(super) fn is_changing_piped_paths(command: &ShellCommand) -> bool {
+    command.has_more_words && command.program().is_some_and(|program| is_changing_program(&program))
 }
 
 /// The folders that a command lists: its arguments, or the working folder. With the pattern of `find -name`, if it
 /// limits the list.
-pub(super) fn listed(command: &ShellCommand) -> (Vec<String>, Option<String>) {
+pub(super) fn listed_folders(command: &ShellCommand) -> (Vec<String>, Option<String>) {
     let program = command.program().unwrap_or_default();
-    let names = if program == "find" { find_folders(command) } else { arguments(command, 1, &[]) };
+    let names = if program == "find" { find_folders(command) } else { positional_arguments(command, 1, &[]) };
     let lists = matches!(program.as_str(), "ls" | "find" | "fd" | "tree" | "git");
     let names = if names.is_empty() && lists { vec![".".to_owned()] } else { names };
-    (names, find_name(command))
+    (names, find_name_pattern(command))
 }
 
-fn whole(names: Vec<String>) -> Vec<FolderChange> {
+fn whole_changes(names: Vec<String>) -> Vec<FolderChange> {
     names.into_iter().map(FolderChange::Whole).collect()
 }
 
-fn has(command: &ShellCommand, options: &[&str]) -> bool {
+fn has_option(command: &ShellCommand, options: &[&str]) -> bool {
     command.words.iter().skip(1).any(|word| options.contains(&word.text.as_str()))
 }
 
 /// Whether a short option is given, also in a cluster such as `-rf`.
-fn has_letter(command: &ShellCommand, letter: char) -> bool {
+fn has_short_option(command: &ShellCommand, letter: char) -> bool {
     let is_cluster = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains(letter);
     command.words.iter().skip(1).any(|word| is_cluster(&word.text))
 }
 
 /// The arguments that are not options. An option in `valued` is followed by its value, which is skipped.
-fn arguments(command: &ShellCommand, from: usize, valued: &[&str]) -> Vec<String> {
+fn positional_arguments(command: &ShellCommand, from: usize, valued: &[&str]) -> Vec<String> {
     let (mut found, mut at, mut is_past) = (Vec::new(), from, false);
     while let Some(text) = command.words.get(at).map(|word| word.text.as_str()) {
         if is_past || !text.starts_with('-') || text == "-" {
@@ -207,7 +209,7 @@ fn arguments(command: &ShellCommand, from: usize, valued: &[&str]) -> Vec<String
 }
 
 /// The value of an option: `-C x`, `-Cx`, `--directory=x` or `--directory x`.
-fn value(command: &ShellCommand, short: &str, long: &str) -> Option<String> {
+fn option_value(command: &ShellCommand, short: &str, long: &str) -> Option<String> {
     let words = &command.words;
     words.iter().enumerate().skip(1).find_map(|(at, word)| {
         let text = word.text.as_str();
@@ -222,18 +224,19 @@ fn value(command: &ShellCommand, short: &str, long: &str) -> Option<String> {
 }
 
 /// `mv a b folder`, `cp -t folder a b`, `rsync -a x/ folder`.
-fn into(command: &ShellCommand, program: &str) -> Vec<FolderChange> {
+fn placing_changes(command: &ShellCommand, program: &str) -> Vec<FolderChange> {
     let valued = ["-t", "-S", "-m", "-o", "-g", "-e", "--target-directory", "--suffix", "--mode", "--exclude", "--rsh"];
-    let mut sources = arguments(command, 1, &valued);
-    let target = value(command, "-t", "--target-directory").filter(|_| program != "rsync");
+    let mut sources = positional_arguments(command, 1, &valued);
+    let target = option_value(command, "-t", "--target-directory").filter(|_| program != "rsync");
     let Some(folder) = target.or_else(|| sources.pop()) else { return Vec::new() };
-    let mut found = if AWAY.contains(&program) || has(command, &["--remove-source-files"]) {
-        whole(sources.clone())
+    let mut found = if MOVING_PROGRAMS.contains(&program) || has_option(command, &["--remove-source-files"]) {
+        whole_changes(sources.clone())
     } else {
         Vec::new()
     };
-    let replaces = has_letter(command, 'T') || has(command, &["--no-target-directory", "--delete", "--delete-after"]);
-    if replaces && program != "rsync" || has(command, &["--delete", "--delete-after"]) {
+    let replaces =
+        has_short_option(command, 'T') || has_option(command, &["--no-target-directory", "--delete", "--delete-after"]);
+    if replaces && program != "rsync" || has_option(command, &["--delete", "--delete-after"]) {
         found.push(FolderChange::Whole(folder.clone()));
     }
     for source in sources {
@@ -248,28 +251,28 @@ fn into(command: &ShellCommand, program: &str) -> Vec<FolderChange> {
     found
 }
 
-fn tar(command: &ShellCommand) -> Vec<FolderChange> {
+fn tar_changes(command: &ShellCommand) -> Vec<FolderChange> {
     let first = command.words.get(1).map(|word| word.text.as_str()).unwrap_or_default();
     let is_bundle = !first.starts_with('-') && first.contains('x');
-    let is_long = has(command, &["--extract", "--get"]);
-    if has(command, &["--remove-files"]) {
-        return whole(arguments(command, 1, &["-f", "--file", "-C", "--directory"]));
+    let is_long = has_option(command, &["--extract", "--get"]);
+    if has_option(command, &["--remove-files"]) {
+        return whole_changes(positional_arguments(command, 1, &["-f", "--file", "-C", "--directory"]));
     }
-    if !is_bundle && !is_long && !has_letter(command, 'x') {
+    if !is_bundle && !is_long && !has_short_option(command, 'x') {
         return Vec::new();
     }
-    let is_absolute = has_letter(command, 'P') || has(command, &["--absolute-names", "--absolute-paths"]);
+    let is_absolute = has_short_option(command, 'P') || has_option(command, &["--absolute-names", "--absolute-paths"]);
     let folder = if is_absolute { "/".to_owned() } else { target_folder(command, "-C", "--directory") };
     vec![FolderChange::Entries(folder)]
 }
 
-fn unpack(command: &ShellCommand, program: &str) -> Vec<FolderChange> {
+fn unpack_changes(command: &ShellCommand, program: &str) -> Vec<FolderChange> {
     let first = command.words.get(1).map(|word| word.text.as_str()).unwrap_or_default();
     let (unpacks, option) = match program {
         "unzip" => (!["-l", "-t", "-v", "-z", "-Z", "-p", "-c"].iter().any(|option| first.starts_with(option)), "-d"),
         "unar" => (true, "-o"),
-        "cpio" => (has_letter(command, 'i') || has(command, &["--extract"]), "-D"),
-        "pax" => (has_letter(command, 'r'), "-s"),
+        "cpio" => (has_short_option(command, 'i') || has_option(command, &["--extract"]), "-D"),
+        "pax" => (has_short_option(command, 'r'), "-s"),
         "jar" | "ar" => (first.contains('x'), "-C"),
         _ => (matches!(first, "x" | "e"), "-o"),
     };
@@ -277,14 +280,14 @@ fn unpack(command: &ShellCommand, program: &str) -> Vec<FolderChange> {
 }
 
 fn target_folder(command: &ShellCommand, short: &str, long: &str) -> String {
-    value(command, short, long).unwrap_or_else(|| ".".to_owned())
+    option_value(command, short, long).unwrap_or_else(|| ".".to_owned())
 }
 
 /// `find` with `-delete`, or with a command that may change something.
-fn find(command: &ShellCommand) -> Vec<FolderChange> {
+fn find_changes(command: &ShellCommand) -> Vec<FolderChange> {
     let inner = command.inner.iter().filter_map(|inner| inner.line.as_ref());
-    let acts = inner.flat_map(|line| line.all()).any(|command| !is_reader(command));
-    if acts || has(command, &["-delete"]) { whole(find_folders(command)) } else { Vec::new() }
+    let acts = inner.flat_map(|line| line.all_commands()).any(|command| !is_reading(command));
+    if acts || has_option(command, &["-delete"]) { whole_changes(find_folders(command)) } else { Vec::new() }
 }
 
 fn find_folders(command: &ShellCommand) -> Vec<String> {
@@ -296,9 +299,9 @@ fn find_folders(command: &ShellCommand) -> Vec<String> {
 }
 
 /// The pattern of `find -name`, unless another condition widens the result.
-pub(super) fn find_name(command: &ShellCommand) -> Option<String> {
+pub(super) fn find_name_pattern(command: &ShellCommand) -> Option<String> {
     let widens = ["-o", "-or", "!", "-not", ","];
-    if command.program().as_deref() != Some("find") || has(command, &widens) {
+    if command.program().as_deref() != Some("find") || has_option(command, &widens) {
         return None;
     }
     let at = command.words.iter().position(|word| matches!(word.text.as_str(), "-name" | "-iname"))?;
@@ -306,7 +309,7 @@ pub(super) fn find_name(command: &ShellCommand) -> Option<String> {
 }
 
 fn git_subcommand(command: &ShellCommand) -> Option<usize> {
-    command.first_argument_at().filter(|at| *at < command.words.len())
+    command.first_argument_index().filter(|at| *at < command.words.len())
 }
 
 /// The folders of git's `-C` options; each is relative to the one before.
@@ -317,21 +320,23 @@ pub(super) fn git_folders(command: &ShellCommand) -> Vec<String> {
     if command.program().as_deref() == Some("git") { after.collect() } else { Vec::new() }
 }
 
-fn git(command: &ShellCommand) -> Vec<FolderChange> {
+fn git_changes(command: &ShellCommand) -> Vec<FolderChange> {
     let Some(at) = git_subcommand(command) else { return Vec::new() };
-    let named = |valued: &[&str]| arguments(command, at + 1, valued);
-    let or_here = |names: Vec<String>| whole(if names.is_empty() { vec![".".to_owned()] } else { names });
-    let is_staged_only = has(command, &["--staged", "-S"]) && !has(command, &["--worktree", "-W"]);
+    let named = |valued: &[&str]| positional_arguments(command, at + 1, valued);
+    let or_here = |names: Vec<String>| whole_changes(if names.is_empty() { vec![".".to_owned()] } else { names });
+    let is_staged_only = has_option(command, &["--staged", "-S"]) && !has_option(command, &["--worktree", "-W"]);
     match command.words[at].text.as_str() {
-        "rm" if !has(command, &["--cached", "-n", "--dry-run"]) => whole(named(&[])),
-        "mv" => whole(named(&[])),
-        "checkout" => whole(named(&["-b", "-B", "--orphan"])),
-        "restore" if !is_staged_only => whole(named(&["-s", "--source"])),
-        "clean" if !has_letter(command, 'n') && !has(command, &["--dry-run"]) => or_here(named(&["-e", "--exclude"])),
+        "rm" if !has_option(command, &["--cached", "-n", "--dry-run"]) => whole_changes(named(&[])),
+        "mv" => whole_changes(named(&[])),
+        "checkout" => whole_changes(named(&["-b", "-B", "--orphan"])),
+        "restore" if !is_staged_only => whole_changes(named(&["-s", "--source"])),
+        "clean" if !has_short_option(command, 'n') && !has_option(command, &["--dry-run"]) => {
+            or_here(named(&["-e", "--exclude"]))
+        }
         "stash"
-            if has_letter(command, 'u')
-                || has_letter(command, 'a')
-                || has(command, &["--all", "--include-untracked"]) =>
+            if has_short_option(command, 'u')
+                || has_short_option(command, 'a')
+                || has_option(command, &["--all", "--include-untracked"]) =>
         {
             let given = named(&["-m", "--message"]);
             or_here(given.into_iter().filter(|name| !matches!(name.as_str(), "push" | "save")).collect())
@@ -344,8 +349,8 @@ fn git(command: &ShellCommand) -> Vec<FolderChange> {
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> Vec<FolderChange> {
-        skald_tool_calls::shell::read(line).all().into_iter().flat_map(changes).collect()
+    fn parse_changes(line: &str) -> Vec<FolderChange> {
+        skald_tool_calls::shell::read(line).all_commands().into_iter().flat_map(folder_changes).collect()
     }
 
     fn entry(folder: &str, name: &str) -> FolderChange {
@@ -384,13 +389,13 @@ mod tests {
             ("$x a", vec![gone("a")]),
             ("ls a", vec![]),
         ] {
-            assert_eq!(of(line), expected, "{line}");
+            assert_eq!(parse_changes(line), expected, "{line}");
         }
-        assert_eq!(of("find a -exec rm {} +"), [gone("a"), gone("{}")]);
+        assert_eq!(parse_changes("find a -exec rm {} +"), [gone("a"), gone("{}")]);
         assert_eq!(
-            find_name(&skald_tool_calls::shell::read("find . -name '*.rs'").commands[0]),
+            find_name_pattern(&skald_tool_calls::shell::read("find . -name '*.rs'").commands[0]),
             Some("*.rs".to_owned())
         );
-        assert_eq!(find_name(&skald_tool_calls::shell::read("find . -name a -o -name b").commands[0]), None);
+        assert_eq!(find_name_pattern(&skald_tool_calls::shell::read("find . -name a -o -name b").commands[0]), None);
     }
 }

@@ -26,50 +26,55 @@ use skald_app::{Code, Fault};
 
 use super::engine_access::EngineAccess;
 use crate::arguments::{GateCallArguments, GateCommand, HookCommand};
-use crate::output::{note, say};
+use crate::output::{print_lines, print_note};
 use decision::HookDecision;
 
 /// How long a hook may take: an agent waits for it before each of its steps.
-const PATIENCE: Duration = Duration::from_secs(5);
+const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the store has to close cleanly.
-const CLOSING: Duration = Duration::from_millis(200);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(200);
 /// The environment variable with the agent's project folder. The agent's working folder may change meanwhile.
-const PROJECT: &str = "CLAUDE_PROJECT_DIR";
+const PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
 
 pub(crate) fn run(arguments: GateCallArguments) -> ExitCode {
     let GateCommand::Hook(hook) = &arguments.command else { return ExitCode::FAILURE };
     match hook.command.clone() {
         HookCommand::PreToolUse(pre) => {
-            let decided = within(PATIENCE, move || before_tool::decide(&arguments, &pre));
+            let decided = run_with_timeout(HOOK_TIMEOUT, move || before_tool::decide(&arguments, &pre));
             decided
                 .unwrap_or_else(|why| HookDecision::deny(&format!("{why}; ask a person to look at the gate")))
                 .print()
         }
-        HookCommand::PostToolUse(post) => context(within(PATIENCE, move || after_tool::context(&post))),
+        HookCommand::PostToolUse(post) => {
+            print_context(run_with_timeout(HOOK_TIMEOUT, move || after_tool::new_state_context(&post)))
+        }
         HookCommand::SessionStart(run) => {
-            context(within(PATIENCE, move || Ok(session_start::context(&arguments, &run))))
+            print_context(run_with_timeout(HOOK_TIMEOUT, move || Ok(session_start::run_context(&arguments, &run))))
         }
         HookCommand::Config(pre) => settings::print(&arguments, &pre),
     }
 }
 
 /// Prints the context for the agent, if there is any.
-fn context(found: Result<Result<Option<String>, String>, String>) -> ExitCode {
+fn print_context(found: Result<Result<Option<String>, String>, String>) -> ExitCode {
     match found.and_then(|found| found) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(text)) => {
-            say(&text);
+            print_lines(&text);
             ExitCode::SUCCESS
         }
         Err(why) => {
-            note(&format!("skald: {why}"));
+            print_note(&format!("skald: {why}"));
             ExitCode::FAILURE
         }
     }
 }
 
 /// Runs work on a thread of its own, with a timeout. A panic and a hang become errors.
-fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+fn run_with_timeout<T: Send + 'static>(
+    patience: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
     let (sender, receiver) = mpsc::channel();
     let started = std::thread::Builder::new().spawn(move || {
         // An error means that the timeout has passed and the receiver is gone.
@@ -83,28 +88,28 @@ fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send
 }
 
 /// Changes the working folder to the project, so that relative paths are found there.
-fn go_to_project() -> Result<(), Fault> {
-    let Some(project) = std::env::var_os(PROJECT).filter(|project| !project.is_empty()) else { return Ok(()) };
+fn enter_project() -> Result<(), Fault> {
+    let Some(project) = std::env::var_os(PROJECT_VARIABLE).filter(|project| !project.is_empty()) else { return Ok(()) };
     std::env::set_current_dir(&project).map_err(|error| {
-        let message = format!("{PROJECT} is {}, which is no folder to work in: {error}", project.display());
+        let message = format!("{PROJECT_VARIABLE} is {}, which is no folder to work in: {error}", project.display());
         Fault::new(Code::Unavailable, message).hint("start the agent in a folder that is there")
     })
 }
 
 /// Calls the gate's engine, on a runtime of its own.
-fn ask<T>(
+fn call_gate<T>(
     arguments: &GateCallArguments,
     question: impl AsyncFnOnce(EngineAccess) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| Fault::new(Code::Unavailable, error.to_string()))?;
-    let answer = runtime.block_on(async { question(EngineAccess::existing(arguments).await?).await });
-    runtime.shutdown_timeout(CLOSING);
+    let answer = runtime.block_on(async { question(EngineAccess::open_existing(arguments).await?).await });
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     answer
 }
 
 /// A fault as text for the agent: the message and the hint.
-fn told(fault: &Fault) -> String {
+fn fault_text(fault: &Fault) -> String {
     match &fault.body().hint {
         Some(hint) => format!("{}; {hint}", fault.body().message),
         None => fault.body().message.clone(),
@@ -117,11 +122,11 @@ mod tests {
 
     #[test]
     fn whatever_becomes_of_the_work_there_is_an_answer() {
-        assert_eq!(within(PATIENCE, || 7), Ok(7));
+        assert_eq!(run_with_timeout(HOOK_TIMEOUT, || 7), Ok(7));
         let (_open, endless) = mpsc::channel::<()>();
-        let waited = within(Duration::from_millis(20), move || endless.recv().is_ok());
+        let waited = run_with_timeout(Duration::from_millis(20), move || endless.recv().is_ok());
         assert_eq!(waited, Err("the gate gave no answer within 0.02 seconds".to_owned()));
-        let panicked = within(PATIENCE, || assert!(std::hint::black_box(false), "a panic on purpose"));
+        let panicked = run_with_timeout(HOOK_TIMEOUT, || assert!(std::hint::black_box(false), "a panic on purpose"));
         assert_eq!(panicked, Err("the gate failed inside".to_owned()));
     }
 }

@@ -4,13 +4,14 @@ use skald_app::{Catalogue, Exposed, Toolset};
 
 /// Whether a tool is one of the gate's on one of these servers, as in `mcp__skald__state_gate_emit_event`. A tool of
 /// another server, or one that the gate does not have, does not count, however similar its name.
-pub(super) fn is_own(tool: &str, servers: &[String]) -> bool {
-    let of_server = |server: &String| tool.strip_prefix("mcp__")?.strip_prefix(&as_named(server))?.strip_prefix("__");
+pub(super) fn is_gate_tool(tool: &str, servers: &[String]) -> bool {
+    let of_server =
+        |server: &String| tool.strip_prefix("mcp__")?.strip_prefix(&server_in_tool_name(server))?.strip_prefix("__");
     let mut named = servers.iter().filter_map(of_server).peekable();
     if named.peek().is_none() {
         return false;
     }
-    let catalogue = Catalogue::whole();
+    let catalogue = Catalogue::from_all_nouns();
     let tools = catalogue.operations().iter();
     let tools: Vec<&str> = tools
         .filter(|entry| entry.toolset == Toolset::Gate && entry.exposed == Exposed::Everywhere)
@@ -21,13 +22,13 @@ pub(super) fn is_own(tool: &str, servers: &[String]) -> bool {
 }
 
 /// A server's name as agents write it in the names of its tools.
-pub(super) fn as_named(server: &str) -> String {
+pub(super) fn server_in_tool_name(server: &str) -> String {
     let is_kept = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     server.trim().chars().map(|letter| if is_kept(letter) { letter } else { '_' }).collect()
 }
 
 /// Whether a tool is the one that emits events.
-pub(super) fn emits(tool: &str) -> bool {
+pub(super) fn is_emit_event(tool: &str) -> bool {
     tool.ends_with("__state_gate_emit_event") || tool.ends_with("__state_gate.emit_event")
 }
 
@@ -45,7 +46,7 @@ mod tests {
             "mcp__my_table__state_gate_list_events",
             "mcp__a__b__state_gate_create_run",
         ] {
-            assert!(is_own(tool, &servers), "{tool}");
+            assert!(is_gate_tool(tool, &servers), "{tool}");
         }
         for tool in [
             "Bash",
@@ -62,8 +63,8 @@ mod tests {
             // Not offered to agents: only the hook calls it.
             "mcp__skald__state_gate_tool_permission",
         ] {
-            assert!(!is_own(tool, &servers), "{tool}");
+            assert!(!is_gate_tool(tool, &servers), "{tool}");
         }
-        assert!(emits("mcp__skald__state_gate_emit_event") && !emits("mcp__skald__state_gate_run"));
+        assert!(is_emit_event("mcp__skald__state_gate_emit_event") && !is_emit_event("mcp__skald__state_gate_run"));
     }
 }

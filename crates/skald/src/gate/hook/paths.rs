@@ -2,15 +2,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::PROJECT;
+use super::PROJECT_VARIABLE;
 
 /// Links that are followed in one path, so that a loop ends.
 const LINKS_MAX: usize = 40;
 
 /// A path relative to a folder, with `.` and `..` resolved lexically, as some programs do.
-pub(super) fn by_letter(folder: &Path, path: &str) -> PathBuf {
+pub(super) fn resolve_lexically(folder: &Path, path: &str) -> PathBuf {
     let mut settled = PathBuf::new();
-    for part in folder.join(expanded(folder, path)).components() {
+    for part in folder.join(expand_variables(folder, path)).components() {
         match part {
             Component::CurDir => {}
             Component::ParentDir => {
@@ -24,12 +24,12 @@ pub(super) fn by_letter(folder: &Path, path: &str) -> PathBuf {
 
 /// A path relative to a folder, with every symbolic link followed, as the operating system does. Parts that do not
 /// exist stay as written.
-pub(super) fn by_links(folder: &Path, path: &str) -> PathBuf {
+pub(super) fn resolve_links(folder: &Path, path: &str) -> PathBuf {
     let mut left = LINKS_MAX;
-    followed(PathBuf::new(), &folder.join(expanded(folder, path)), &mut left)
+    follow_links(PathBuf::new(), &folder.join(expand_variables(folder, path)), &mut left)
 }
 
-fn followed(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
+fn follow_links(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
     for part in path.components() {
         match part {
             Component::CurDir => {}
@@ -44,7 +44,7 @@ fn followed(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
                     *left -= 1;
                     settled.pop();
                     // An absolute target replaces the path so far.
-                    settled = followed(settled, &target, left);
+                    settled = follow_links(settled, &target, left);
                 }
             }
         }
@@ -53,7 +53,7 @@ fn followed(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
 }
 
 /// A path with a leading `~`, `$HOME`, `$PWD` or `$CLAUDE_PROJECT_DIR` expanded, as a shell or an agent does.
-fn expanded(folder: &Path, path: &str) -> PathBuf {
+fn expand_variables(folder: &Path, path: &str) -> PathBuf {
     let after = |marks: &[&str]| {
         let rest = marks.iter().find_map(|mark| path.strip_prefix(mark));
         rest.filter(|rest| rest.is_empty() || rest.starts_with('/')).map(|rest| rest.trim_start_matches('/'))
@@ -61,7 +61,7 @@ fn expanded(folder: &Path, path: &str) -> PathBuf {
     let home = after(&["~", "$HOME", "${HOME}"]).and_then(|rest| Some(std::env::home_dir()?.join(rest)));
     let project = || {
         let rest = after(&["$CLAUDE_PROJECT_DIR", "${CLAUDE_PROJECT_DIR}"])?;
-        Some(PathBuf::from(std::env::var_os(PROJECT)?).join(rest))
+        Some(PathBuf::from(std::env::var_os(PROJECT_VARIABLE)?).join(rest))
     };
     let here = || after(&["$PWD", "${PWD}", "~+"]).map(|rest| folder.join(rest));
     home.or_else(project).or_else(here).unwrap_or_else(|| PathBuf::from(path))
@@ -74,11 +74,11 @@ mod tests {
     #[test]
     fn dots_are_settled() {
         let folder = Path::new("/home/project");
-        assert_eq!(by_letter(folder, "a/./b/../c"), Path::new("/home/project/a/c"));
-        assert_eq!(by_letter(folder, "../../../x"), Path::new("/x"));
-        assert_eq!(by_letter(folder, "/a/../b"), Path::new("/b"));
-        assert_eq!(by_letter(folder, "$PWD/a"), Path::new("/home/project/a"));
-        assert_eq!(by_letter(folder, "$PWDa"), Path::new("/home/project/$PWDa"));
+        assert_eq!(resolve_lexically(folder, "a/./b/../c"), Path::new("/home/project/a/c"));
+        assert_eq!(resolve_lexically(folder, "../../../x"), Path::new("/x"));
+        assert_eq!(resolve_lexically(folder, "/a/../b"), Path::new("/b"));
+        assert_eq!(resolve_lexically(folder, "$PWD/a"), Path::new("/home/project/a"));
+        assert_eq!(resolve_lexically(folder, "$PWDa"), Path::new("/home/project/$PWDa"));
     }
 
     #[cfg(unix)]
@@ -90,11 +90,11 @@ mod tests {
         std::os::unix::fs::symlink("deep/there", folder.join("link")).unwrap();
         std::os::unix::fs::symlink(folder.join("gone"), folder.join("dangling")).unwrap();
         std::os::unix::fs::symlink("circle", folder.join("circle")).unwrap();
-        assert_eq!(by_links(&folder, "link/new.txt"), folder.join("deep/there/new.txt"));
-        assert_eq!(by_links(&folder, "link/../x"), folder.join("deep/x"), "the folder above is the target's");
-        assert_eq!(by_letter(&folder, "link/../x"), folder.join("x"));
-        assert_eq!(by_links(&folder, "dangling"), folder.join("gone"), "also where nothing is yet");
-        assert_eq!(by_links(&folder, "circle"), folder.join("circle"));
+        assert_eq!(resolve_links(&folder, "link/new.txt"), folder.join("deep/there/new.txt"));
+        assert_eq!(resolve_links(&folder, "link/../x"), folder.join("deep/x"), "the folder above is the target's");
+        assert_eq!(resolve_lexically(&folder, "link/../x"), folder.join("x"));
+        assert_eq!(resolve_links(&folder, "dangling"), folder.join("gone"), "also where nothing is yet");
+        assert_eq!(resolve_links(&folder, "circle"), folder.join("circle"));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

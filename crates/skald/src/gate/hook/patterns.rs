@@ -3,22 +3,22 @@
 use std::path::Path;
 
 /// The parts of a path.
-pub(super) fn parts(path: &Path) -> Vec<String> {
+pub(super) fn path_parts(path: &Path) -> Vec<String> {
     path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
 }
 
 /// Whether the parts of a pattern match those of a path, up to the end of the shorter one.
-pub(super) fn stand_for(pattern: &[String], path: &[String]) -> bool {
-    pattern.iter().zip(path).all(|(pattern, name)| stands_for(pattern, name))
+pub(super) fn is_path_match(pattern: &[String], path: &[String]) -> bool {
+    pattern.iter().zip(path).all(|(pattern, name)| is_glob_match(pattern, name))
 }
 
 /// Whether a part of a pattern matches a name, as in a shell: a leading dot is matched only by a leading dot.
-pub(super) fn stands_for(pattern: &str, name: &str) -> bool {
-    (pattern.starts_with('.') || !name.starts_with('.')) && is_like(pattern, name)
+pub(super) fn is_glob_match(pattern: &str, name: &str) -> bool {
+    (pattern.starts_with('.') || !name.starts_with('.')) && is_name_match(pattern, name)
 }
 
 /// Whether a pattern matches a name, as in `find -name`. A character class, such as `[ab]`, matches any character.
-pub(super) fn is_like(pattern: &str, name: &str) -> bool {
+pub(super) fn is_name_match(pattern: &str, name: &str) -> bool {
     let mut letters = Vec::new();
     let mut rest = pattern.chars();
     while let Some(letter) = rest.next() {
@@ -62,10 +62,10 @@ mod tests {
         let (folder, file) = (".state_gate", "state-gate.json");
         for (pattern, name) in [(".st*", folder), ("state-*", file), ("s?ate*json", file), (".[rst]tate_gate", folder)]
         {
-            assert!(stands_for(pattern, name), "{pattern}");
+            assert!(is_glob_match(pattern, name), "{pattern}");
         }
         for (pattern, name) in [("*", folder), ("*.rs", file), ("state", file), (".?", folder)] {
-            assert!(!stands_for(pattern, name), "{pattern}");
+            assert!(!is_glob_match(pattern, name), "{pattern}");
         }
     }
 }

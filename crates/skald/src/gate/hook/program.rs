@@ -8,14 +8,14 @@ use super::paths;
 const LINKS_MAX: usize = 40;
 
 /// The program's paths, each resolved lexically and with links followed.
-pub(super) fn paths_of_program(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn program_paths(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::env::current_exe().into_iter().collect();
     let started = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
-    let written = if started.components().count() > 1 { Some(folder.join(&started)) } else { in_path(&started) };
-    found.extend(written.map(links_from).unwrap_or_default());
+    let written = if started.components().count() > 1 { Some(folder.join(&started)) } else { find_in_path(&started) };
+    found.extend(written.map(follow_links).unwrap_or_default());
     let settled = found.iter().flat_map(|path| {
         let text = path.to_string_lossy();
-        [paths::by_letter(folder, &text), paths::by_links(folder, &text)]
+        [paths::resolve_lexically(folder, &text), paths::resolve_links(folder, &text)]
     });
     let mut settled: Vec<PathBuf> = settled.collect();
     settled.sort();
@@ -24,14 +24,14 @@ pub(super) fn paths_of_program(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Finds a program in `PATH`, as a shell does.
-fn in_path(name: &Path) -> Option<PathBuf> {
+fn find_in_path(name: &Path) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let is_named = !name.as_os_str().is_empty();
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_named && path.is_file())
 }
 
 /// A path, and the target of every link that begins there.
-fn links_from(path: PathBuf) -> Vec<PathBuf> {
+fn follow_links(path: PathBuf) -> Vec<PathBuf> {
     let mut found = vec![path];
     while let Some(last) = found.last().filter(|_| found.len() <= LINKS_MAX) {
         let Ok(target) = std::fs::read_link(last) else { break };
@@ -52,10 +52,10 @@ mod tests {
         std::os::unix::fs::symlink("bin/second", folder.join("first")).unwrap();
         std::os::unix::fs::symlink("third", folder.join("bin/second")).unwrap();
         std::os::unix::fs::symlink("circle", folder.join("circle")).unwrap();
-        let found = links_from(folder.join("first"));
+        let found = follow_links(folder.join("first"));
         assert_eq!(found, [folder.join("first"), folder.join("bin/second"), folder.join("bin/third")]);
-        assert!(links_from(folder.join("circle")).len() <= LINKS_MAX + 1);
-        assert!(!paths_of_program(&folder).is_empty());
+        assert!(follow_links(folder.join("circle")).len() <= LINKS_MAX + 1);
+        assert!(!program_paths(&folder).is_empty());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

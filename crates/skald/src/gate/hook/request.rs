@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
 use serde_json::Value;
-use skald_app::short;
+use skald_app::truncate_for_message;
 
 /// Most bytes that are read. The input of a tool may contain a large file.
 const INPUT_BYTES_MAX: u64 = 64 << 20;
@@ -21,18 +21,17 @@ pub(super) struct HookRequest {
 impl HookRequest {
     /// Reads the request from the options, or else from standard input. `event` is the event of this hook.
     pub(super) fn read(event: &str, tool_name: Option<&str>, argument: Option<&str>) -> Result<Self, String> {
-        let Some(tool_name) = tool_name else { return Self::parsed(event, &standard_input()?) };
+        let Some(tool_name) = tool_name else { return Self::parse(event, &read_standard_input()?) };
         let argument = match argument {
             None => Value::Null,
-            Some(text) => {
-                serde_json::from_str(text).map_err(|error| format!("{} is not JSON: {error}", short(text)))?
-            }
+            Some(text) => serde_json::from_str(text)
+                .map_err(|error| format!("{} is not JSON: {error}", truncate_for_message(text)))?,
         };
-        let tool_name = named(&tool_name.into())?;
+        let tool_name = require_tool_name(&tool_name.into())?;
         Ok(Self { tool_name, tool_input: argument.clone(), tool_response: argument, cwd: None })
     }
 
-    fn parsed(event: &str, text: &str) -> Result<Self, String> {
+    fn parse(event: &str, text: &str) -> Result<Self, String> {
         let mut told: Value =
             serde_json::from_str(text).map_err(|error| format!("standard input is not JSON: {error}"))?;
         if !told.is_object() {
@@ -41,10 +40,12 @@ impl HookRequest {
         match &told["hook_event_name"] {
             Value::Null => {}
             Value::String(name) if name == event => {}
-            other => return Err(format!("this hook is for {event}, not for {}", short(&other.to_string()))),
+            other => {
+                return Err(format!("this hook is for {event}, not for {}", truncate_for_message(&other.to_string())));
+            }
         }
         Ok(Self {
-            tool_name: named(&told["tool_name"])?,
+            tool_name: require_tool_name(&told["tool_name"])?,
             cwd: told["cwd"].as_str().filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
             tool_input: told["tool_input"].take(),
             tool_response: told["tool_response"].take(),
@@ -52,12 +53,12 @@ impl HookRequest {
     }
 }
 
-fn named(name: &Value) -> Result<String, String> {
+fn require_tool_name(name: &Value) -> Result<String, String> {
     let name = name.as_str().filter(|name| !name.trim().is_empty());
     name.map(str::to_owned).ok_or_else(|| "no tool is named in tool_name".to_owned())
 }
 
-fn standard_input() -> Result<String, String> {
+fn read_standard_input() -> Result<String, String> {
     let input = std::io::stdin();
     if input.is_terminal() {
         return Err("a hook reads JSON from standard input, or takes --tool-name".to_owned());
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn what_is_told_must_make_sense() {
         let request =
-            HookRequest::parsed("PreToolUse", r#"{"tool_name": "Bash", "tool_input": {"command": "ls"}}"#).unwrap();
+            HookRequest::parse("PreToolUse", r#"{"tool_name": "Bash", "tool_input": {"command": "ls"}}"#).unwrap();
         assert_eq!((request.tool_name.as_str(), request.tool_input["command"].as_str()), ("Bash", Some("ls")));
         for (text, expected) in [
             ("", "standard input is not JSON"),
@@ -87,7 +88,7 @@ mod tests {
             (r#"{"tool_name": 7}"#, "no tool is named"),
             (r#"{"tool_name": "Bash", "hook_event_name": "Stop"}"#, "this hook is for PreToolUse, not for \"Stop\""),
         ] {
-            let why = HookRequest::parsed("PreToolUse", text).unwrap_err();
+            let why = HookRequest::parse("PreToolUse", text).unwrap_err();
             assert!(why.starts_with(expected), "{why}");
         }
     }

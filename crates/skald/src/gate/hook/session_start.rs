@@ -3,12 +3,12 @@
 use serde_json::json;
 use skald_app::Fault;
 
-use super::{ask, go_to_project, told};
+use super::{call_gate, enter_project, fault_text};
 use crate::arguments::{GateCallArguments, RunArguments};
 use crate::gate::{GET_STATE, named_run, text};
 
-pub(super) fn context(arguments: &GateCallArguments, run: &RunArguments) -> Option<String> {
-    let context = match standing(arguments, run) {
+pub(super) fn run_context(arguments: &GateCallArguments, run: &RunArguments) -> Option<String> {
+    let context = match run_state_text(arguments, run) {
         Ok(None) => return None,
         Ok(Some(text)) => format!(
             "This work is under a gate: the run below says what to do, and moves on only by its events. Send them with the \
@@ -17,16 +17,16 @@ pub(super) fn context(arguments: &GateCallArguments, run: &RunArguments) -> Opti
         // The agent's tools will be denied: tell it why.
         Err(fault) => format!(
             "This work is under a gate that cannot be read, so tools are denied: {}. Ask a person to look at it.",
-            told(&fault)
+            fault_text(&fault)
         ),
     };
     let output = json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}});
     Some(output.to_string())
 }
 
-fn standing(arguments: &GateCallArguments, run: &RunArguments) -> Result<Option<String>, Fault> {
-    go_to_project()?;
-    let Some(run_id) = named_run::found(run)? else { return Ok(None) };
-    let state = ask(arguments, async |desk| desk.call(GET_STATE, json!({"run_id": run_id})).await)?;
+fn run_state_text(arguments: &GateCallArguments, run: &RunArguments) -> Result<Option<String>, Fault> {
+    enter_project()?;
+    let Some(run_id) = named_run::find_run_id(run)? else { return Ok(None) };
+    let state = call_gate(arguments, async |desk| desk.call(GET_STATE, json!({"run_id": run_id})).await)?;
     Ok(Some(text::state(&state)))
 }

@@ -2,45 +2,52 @@
 
 use serde_json::Value;
 
-use super::{TextPage, items, run, word};
+use super::{TextPage, list_items, one_line, run};
 
 /// The plan for the given state, or one for each final state, separated by empty lines.
 pub(in crate::gate) fn plans(answer: &Value) -> String {
-    let every: Vec<String> = items(&answer["plans"]).map(plan).collect();
+    let every: Vec<String> = list_items(&answer["plans"]).map(plan).collect();
     if every.is_empty() { plan(&answer["plan"]) } else { every.join("\n\n") }
 }
 
 fn plan(plan: &Value) -> String {
     let mut page = TextPage::default();
-    let steps = items(&plan["steps"]).count();
-    let (from, to) = (word(&plan["from_state"]), word(&plan["to_state"]));
+    let steps = list_items(&plan["steps"]).count();
+    let (from, to) = (one_line(&plan["from_state"]), one_line(&plan["to_state"]));
     if steps == 0 {
         return format!("The run is in state {to} already.");
     }
-    page.line(format!("From {from} to {to}: {steps} {}", if steps == 1 { "event" } else { "events" }));
-    for (index, step) in items(&plan["steps"]).enumerate() {
-        let roles: Vec<String> = items(&step["allowed_roles"]).map(word).collect();
+    page.add_line(format!("From {from} to {to}: {steps} {}", if steps == 1 { "event" } else { "events" }));
+    for (index, step) in list_items(&plan["steps"]).enumerate() {
+        let roles: Vec<String> = list_items(&step["allowed_roles"]).map(one_line).collect();
         let roles = if roles.is_empty() { "nobody".to_owned() } else { roles.join(", ") };
-        let [event, from, to] = ["event_name", "from_state", "to_state"].map(|field| word(&step[field]));
-        page.line(format!("{}. {event}: {from} -> {to}, by {roles}", index + 1));
+        let [event, from, to] = ["event_name", "from_state", "to_state"].map(|field| one_line(&step[field]));
+        page.add_line(format!("{}. {event}: {from} -> {to}, by {roles}", index + 1));
         if step["guard"].is_string() {
-            page.line(format!("   guard {}: {}", word(&step["guard"]), word(&step["guard_status"])));
+            page.add_line(format!("   guard {}: {}", one_line(&step["guard"]), one_line(&step["guard_status"])));
         }
-        page.lines(items(&step["missing_requirements"]).map(|missing| format!("     {}", word(missing))));
+        page.add_lines(list_items(&step["missing_requirements"]).map(|missing| format!("     {}", one_line(missing))));
     }
-    page.text()
+    page.into_text()
 }
 
-pub(in crate::gate) fn checked(check: &Value) -> String {
+pub(in crate::gate) fn check_result(check: &Value) -> String {
     let mut page = TextPage::default();
     if check["would_be_accepted"] == true {
         let moved = &check["transition"];
-        page.line(format!("would be accepted: {} -> {}", word(&moved["from_state"]), word(&moved["to_state"])));
-        page.section("Recorded only, since this is missing", items(&check["missing_guards"]).map(word).collect());
+        page.add_line(format!(
+            "would be accepted: {} -> {}",
+            one_line(&moved["from_state"]),
+            one_line(&moved["to_state"])
+        ));
+        page.add_section(
+            "Recorded only, since this is missing",
+            list_items(&check["missing_guards"]).map(one_line).collect(),
+        );
     } else {
-        page.line("would be refused:").line(run::refused(&check["error"]));
+        page.add_line("would be refused:").add_line(run::refused_event(&check["error"]));
     }
-    page.text()
+    page.into_text()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{TextPage, items, table, word};
+use super::{TextPage, align_columns, list_items, one_line};
 
 pub(in crate::gate) fn runs(runs: &[Value]) -> String {
     if runs.is_empty() {
@@ -21,63 +21,66 @@ pub(in crate::gate) fn runs(runs: &[Value]) -> String {
         "campaign_id",
     ];
     let rows = runs.iter().map(|run| {
-        let mut row = fields.map(|field| word(&run[field])).to_vec();
-        row[1] = format!("{} {}", row[1], word(&run["process_version"]));
+        let mut row = fields.map(|field| one_line(&run[field])).to_vec();
+        row[1] = format!("{} {}", row[1], one_line(&run["process_version"]));
         row
     });
     let rows: Vec<Vec<String>> = std::iter::once(head.map(str::to_owned).to_vec()).chain(rows).collect();
-    table(&rows).join("\n")
+    align_columns(&rows).join("\n")
 }
 
-pub(in crate::gate) fn created(run: &Value) -> String {
+pub(in crate::gate) fn created_run(run: &Value) -> String {
     let mut page = TextPage::default();
-    page.fields(&[
-        ("Run", word(&run["run_id"])),
-        ("State", format!("{}, revision {}", word(&run["initial_state"]), run["revision"])),
-        ("Artifacts in", word(&run["artifact_base_path"])),
-        ("Named in", word(&run["config_path"])),
+    page.add_fields(&[
+        ("Run", one_line(&run["run_id"])),
+        ("State", format!("{}, revision {}", one_line(&run["initial_state"]), run["revision"])),
+        ("Artifacts in", one_line(&run["artifact_base_path"])),
+        ("Named in", one_line(&run["config_path"])),
     ]);
-    page.prompt(&run["current_state_prompt"]);
-    page.text()
+    page.add_prompt(&run["current_state_prompt"]);
+    page.into_text()
 }
 
 /// An event that was accepted.
-pub(in crate::gate) fn emitted(result: &Value) -> String {
+pub(in crate::gate) fn accepted_event(result: &Value) -> String {
     let mut page = TextPage::default();
     let moved = &result["transition"];
     let replayed = if result["replayed"] == true { ", accepted before under the same key" } else { "" };
-    page.line(format!(
+    page.add_line(format!(
         "accepted: {} -> {}, revision {}, {}{replayed}",
-        word(&moved["from_state"]),
-        word(&moved["to_state"]),
+        one_line(&moved["from_state"]),
+        one_line(&moved["to_state"]),
         result["new_revision"],
-        word(&result["event_id"]),
+        one_line(&result["event_id"]),
     ));
-    page.section("Recorded only, since this is missing", items(&result["missing_guards"]).map(word).collect());
-    page.prompt(&result["new_state_prompt"]);
-    page.text()
+    page.add_section(
+        "Recorded only, since this is missing",
+        list_items(&result["missing_guards"]).map(one_line).collect(),
+    );
+    page.add_prompt(&result["new_state_prompt"]);
+    page.into_text()
 }
 
 /// An event that was refused.
-pub(in crate::gate) fn refused(error: &Value) -> String {
+pub(in crate::gate) fn refused_event(error: &Value) -> String {
     let mut page = TextPage::default();
-    page.line(format!("skald: {}: {}", word(&error["code"]), word(&error["message"])));
+    page.add_line(format!("skald: {}: {}", one_line(&error["code"]), one_line(&error["message"])));
     let details = &error["details"];
-    page.lines(items(&details["missing_guards"]).map(|guard| format!("  {}", word(guard))));
-    let wrong = items(&details["validation_errors"]);
-    page.lines(wrong.map(|error| format!("  {}: {}", word(&error["path"]), word(&error["message"]))));
+    page.add_lines(list_items(&details["missing_guards"]).map(|guard| format!("  {}", one_line(guard))));
+    let wrong = list_items(&details["validation_errors"]);
+    page.add_lines(wrong.map(|error| format!("  {}: {}", one_line(&error["path"]), one_line(&error["message"]))));
     if let Some(revision) = details["current_revision"].as_u64() {
-        page.line(format!("  the current revision is {revision}"));
+        page.add_line(format!("  the current revision is {revision}"));
     }
     if error["hint"].is_string() {
-        page.line(format!("  {}", word(&error["hint"])));
+        page.add_line(format!("  {}", one_line(&error["hint"])));
     }
-    page.text()
+    page.into_text()
 }
 
-pub(in crate::gate) fn cancelled(answer: &Value) -> String {
+pub(in crate::gate) fn cancelled_run(answer: &Value) -> String {
     let ended = &answer["cancelled"];
     let replayed = if answer["replayed"] == true { ", done before under the same key" } else { "" };
-    let (run, state) = (word(&answer["run_id"]), word(&ended["state"]));
+    let (run, state) = (one_line(&answer["run_id"]), one_line(&ended["state"]));
     format!("cancelled: run {run} in state {state}, revision {}{replayed}", ended["revision"])
 }

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use skald_testkit::Client;
-use skald_testkit::message::{BOTH, JSON, initialize};
+use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize};
 
-use crate::process::{Running, run};
+use crate::process::{RunningProgram, run};
 use crate::program_under_test::World;
 
 const CLOSED: [&str; 4] = ["/api/v1/context", "/universes", "/metrics", "/api/v1/openapi.json"];
@@ -16,13 +16,13 @@ fn get(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> u16 {
 
 fn open_session(address: SocketAddr, headers: &[(&str, &str)]) -> u16 {
     let body = initialize("2025-11-25").to_string();
-    Client::connect(address).send("POST", "/mcp", &[&[JSON, BOTH], headers].concat(), body.as_bytes()).status
+    Client::connect(address).send("POST", "/mcp", &[&[JSON, ACCEPT_BOTH], headers].concat(), body.as_bytes()).status
 }
 
 #[test]
 fn what_a_proxy_passes_on_is_not_the_owners() {
     let world = World::sqlite();
-    let (token, _) = world.token(&["Ada", "--role", "gm"]);
+    let (token, _) = world.create_token(&["Ada", "--role", "gm"]);
     let bearer = format!("Bearer {token}");
     let server = world.serve(&[]);
     let forwarding = [
@@ -53,7 +53,7 @@ fn where_a_token_is_required_nobody_is_the_owner() {
         let refused = world.run(&[&["serve", "--http-addr", "127.0.0.1:0"], option].concat());
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(!refused.status.success() && said.contains("skald token create NAME"), "{option:?}: {said}");
-        let (token, _) = world.token(&["Ada", "--role", "gm"]);
+        let (token, _) = world.create_token(&["Ada", "--role", "gm"]);
         let server = world.serve(option);
         for path in CLOSED {
             assert_eq!(get(server.address, path, &[]), 401, "{option:?} {path}");
@@ -61,20 +61,20 @@ fn where_a_token_is_required_nobody_is_the_owner() {
         assert_eq!(open_session(server.address, &[]), 401, "{option:?}");
         assert_eq!(get(server.address, CLOSED[0], &[("Authorization", &format!("Bearer {token}"))]), 200);
         // A bridge without a token calls gRPC without one, and is refused.
-        let bridge = Running::start(server.bridge(&[]));
-        let (status, _, said) = bridge.end();
+        let bridge = RunningProgram::start(server.bridge_command(&[]));
+        let (status, _, said) = bridge.wait_for_exit();
         assert!(!status.success() && said.contains("a token is required"), "{option:?}: {said}");
     }
 }
 
 #[test]
 fn the_doctor_warns_of_a_server_without_tokens() {
-    let (_running, address) = Running::serve(&[]);
+    let (_running, address) = RunningProgram::serve(&[]);
     let output = run(&["doctor", "--http-addr", &address.to_string()]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("warn  tokens: ") && said.contains("--require-token"), "{said}");
     let world = World::sqlite();
-    world.token(&["Ada", "--role", "gm"]);
+    world.create_token(&["Ada", "--role", "gm"]);
     let server = world.serve(&["--require-token"]);
     let output = run(&["doctor", "--http-addr", &server.address.to_string()]);
     assert!(!String::from_utf8_lossy(&output.stdout).contains("warn"));

@@ -9,34 +9,34 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::gate_desk::{Desk, fed, text};
+use crate::gate_workspace::{GateWorkspace, run_with_input, text};
 
 /// Copies the program under test with `cp`. If this process wrote the file, a child that a parallel test forks could
 /// hold it open for writing, and the file could not be executed (ETXTBSY).
-fn copy_to(program: &Path) {
+fn copy_program_to(program: &Path) {
     let copied = Command::new("cp").args([Path::new(env!("CARGO_BIN_EXE_skald")), program]).status();
     assert!(copied.expect("cp runs").success());
 }
 
 /// The configured hook command, for a copy of the program in the working folder.
-fn configured(desk: &Desk, options: &[&str]) -> String {
+fn configured_hook_command(desk: &GateWorkspace, options: &[&str]) -> String {
     let program = desk.file("bin/skald");
     fs::create_dir_all(desk.file("bin")).expect("a folder");
-    copy_to(&program);
+    copy_program_to(&program);
     let mut command = Command::new(&program);
     command.args(["gate", "hook", "config"]).args(options).current_dir(desk.file("."));
     command.env("SKALD_STORE", format!("sqlite:{}", desk.file("world.db").display()));
-    let settings: Value = serde_json::from_slice(&fed(command, "").stdout).expect("settings");
+    let settings: Value = serde_json::from_slice(&run_with_input(command, "").stdout).expect("settings");
     settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().expect("a line").to_owned()
 }
 
 /// Runs a hook command in a shell, as an agent does.
-fn run(desk: &Desk, line: &str) -> Output {
+fn run_hook_command(desk: &GateWorkspace, line: &str) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", line]).current_dir(desk.file(".")).env_remove("SKALD_STORE").env_remove("CLAUDE_PROJECT_DIR");
     let call = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": desk.file("."),
         "tool_input": {"command": "git status"}});
-    fed(shell, &call.to_string())
+    run_with_input(shell, &call.to_string())
 }
 
 /// A description, and the change that it makes to the program file.
@@ -65,28 +65,28 @@ const ATTACKS: &[Attack] = &[
 
 #[test]
 fn a_hook_that_does_not_run_denies() {
-    let desk = Desk::new();
-    let line = configured(&desk, &[]);
-    desk.begin();
-    let ran = run(&desk, &line);
+    let desk = GateWorkspace::new();
+    let line = configured_hook_command(&desk, &[]);
+    desk.begin_run();
+    let ran = run_hook_command(&desk, &line);
     assert!(ran.status.success() && text(&ran.stdout).contains("\"allow\""), "{ran:?}");
     let program = desk.file("bin/skald");
     for (what, attack) in ATTACKS {
         attack(&program);
-        let ran = run(&desk, &line);
+        let ran = run_hook_command(&desk, &line);
         assert_eq!(ran.status.code(), Some(2), "{what}: {ran:?}");
         assert!(ran.stdout.is_empty(), "{what}: {ran:?}");
         assert!(text(&ran.stderr).contains("the hook of the gate did not run, so no tool is used"), "{what}: {ran:?}");
         let _ = fs::remove_file(&program).or_else(|_| fs::remove_dir(&program));
-        copy_to(&program);
+        copy_program_to(&program);
     }
 }
 
 #[test]
 fn a_hook_that_leaves_the_decision_to_the_agent_says_so() {
-    let desk = Desk::new();
-    let line = configured(&desk, &["--when-allowed", "nothing"]);
-    desk.begin();
-    let ran = run(&desk, &line);
+    let desk = GateWorkspace::new();
+    let line = configured_hook_command(&desk, &["--when-allowed", "nothing"]);
+    desk.begin_run();
+    let ran = run_hook_command(&desk, &line);
     assert!(ran.status.success() && text(&ran.stdout) == "{}\n", "{ran:?}");
 }

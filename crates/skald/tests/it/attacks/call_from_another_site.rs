@@ -2,13 +2,13 @@
 
 use skald_testkit::{Client, Reply};
 
-use crate::process::Running;
+use crate::process::RunningProgram;
 
 type Headers<'a> = &'a [(&'a str, &'a str)];
 
 #[test]
 fn a_page_of_another_site_gets_nothing() {
-    let (_running, address) = Running::serve(&[]);
+    let (_running, address) = RunningProgram::serve(&[]);
     let send = |method: &str, path: &str, headers: &[(&str, &str)]| -> Reply {
         Client::connect(address).send(method, path, headers, if method == "POST" { b"{}" } else { b"" })
     };

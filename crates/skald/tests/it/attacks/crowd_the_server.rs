@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::{BOTH, JSON, call, initialize, request};
+use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize, request, tool_call};
 
-use crate::process::Running;
+use crate::process::RunningProgram;
 
 /// How long the attack lasts; `cargo xtask test --long` sets a minute.
 fn attack_time() -> Duration {
@@ -23,26 +23,26 @@ const MEGABYTES_MAX: u64 = 300;
 const SLOWER_MAX: u32 = 10;
 
 /// Resident memory of the process, in megabytes.
-pub(super) fn resident(running: &Running) -> u64 {
+pub(super) fn resident_megabytes(running: &RunningProgram) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).expect("the process lives");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1_024
 }
 
 /// Processor time that the process has used, in clock ticks.
-fn processor_ticks(running: &Running) -> u64 {
+fn processor_ticks(running: &RunningProgram) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", running.id())).expect("the process lives");
     let fields: Vec<&str> = stat.rsplit_once(')').expect("a name").1.split_whitespace().collect();
     fields[11].parse::<u64>().expect("a number") + fields[12].parse::<u64>().expect("a number")
 }
 
 /// The median time of an honest call.
-fn honest(address: SocketAddr) -> Duration {
-    let message = call("duality_outcome", &json!({"hope": 8, "fear": 5, "difficulty": 12})).to_string();
+fn median_honest_call(address: SocketAddr) -> Duration {
+    let message = tool_call("duality_outcome", &json!({"hope": 8, "fear": 5, "difficulty": 12})).to_string();
     let mut client = Client::connect(address);
-    let opened = client.send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
+    let opened = client.send("POST", "/mcp", &[JSON, ACCEPT_BOTH], initialize("2025-11-25").to_string().as_bytes());
     let session = opened.header("mcp-session-id").expect("an honest client gets a session").to_owned();
-    let headers = [JSON, BOTH, ("Mcp-Session-Id", session.as_str())];
+    let headers = [JSON, ACCEPT_BOTH, ("Mcp-Session-Id", session.as_str())];
     let mut took: Vec<Duration> = (0..41)
         .map(|_| {
             let began = Instant::now();
@@ -75,7 +75,7 @@ pub(super) fn create_universe(address: SocketAddr, bodies: usize) {
     assert_eq!(created.status, 201, "{}", created.text());
 }
 
-fn post(path: &str, body: &str) -> String {
+fn post_request(path: &str, body: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, \
          text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
@@ -88,17 +88,20 @@ fn payloads() -> Vec<String> {
     let initialize = initialize("2025-11-25").to_string();
     vec![
         "GET / HTTP/1.1\r\nHost: local".to_owned(),
-        post("/mcp", &initialize.replace("test", &"n".repeat(1_000_000))),
-        post("/mcp", &json!({"jsonrpc": "2.0", "id": 1, "method": vec![[1]; 70_000]}).to_string()),
-        post("/mcp", &initialize),
+        post_request("/mcp", &initialize.replace("test", &"n".repeat(1_000_000))),
+        post_request("/mcp", &json!({"jsonrpc": "2.0", "id": 1, "method": vec![[1]; 70_000]}).to_string()),
+        post_request("/mcp", &initialize),
         "GET /universes/large/events HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
         "GET /universes/large HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
-        post("/universes/large/commands", r#"{"type": "tick"}"#),
-        post(
+        post_request("/universes/large/commands", r#"{"type": "tick"}"#),
+        post_request(
             "/api/v1/universe_record",
             &json!({"universeId": "large", "more": vec![json!({"a": 1}); 142_000]}).to_string(),
         ),
-        post("/api/v1/universe_record", &json!({"universeId": "large", "more": vec![[1]; 249_000]}).to_string()),
+        post_request(
+            "/api/v1/universe_record",
+            &json!({"universeId": "large", "more": vec![[1]; 249_000]}).to_string(),
+        ),
     ]
 }
 
@@ -123,19 +126,19 @@ fn attack(address: SocketAddr, payload: &[u8], is_over: &AtomicBool) {
 }
 
 /// Serves with the release binary: the memory and the times of a debug build say nothing.
-fn serve() -> (Running, SocketAddr) {
+fn serve_release() -> (RunningProgram, SocketAddr) {
     let arguments = ["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--store", "memory"];
     let binary = std::env::var_os("SKALD_TEST_RELEASE").expect("SKALD_TEST_RELEASE, which `cargo xtask test` sets");
     let mut command = std::process::Command::new(binary);
     command.args(arguments).env_remove("SKALD_LOG");
-    Running::greeted(command)
+    RunningProgram::start_server(command)
 }
 
 #[test]
 fn an_honest_client_is_served_among_a_hundred_hostile_ones() {
-    let (running, address) = serve();
+    let (running, address) = serve_release();
     create_universe(address, 5_000);
-    let quiet = honest(address);
+    let quiet = median_honest_call(address);
     let (payloads, is_over) = (payloads(), AtomicBool::new(false));
     let (mut most, mut medians) = (0, Vec::new());
     std::thread::scope(|scope| {
@@ -145,8 +148,8 @@ fn an_honest_client_is_served_among_a_hundred_hostile_ones() {
         }
         let began = Instant::now();
         while began.elapsed() < attack_time() {
-            medians.push(honest(address));
-            most = most.max(resident(&running));
+            medians.push(median_honest_call(address));
+            most = most.max(resident_megabytes(&running));
         }
         is_over.store(true, Ordering::Relaxed);
     });
@@ -164,5 +167,5 @@ fn an_honest_client_is_served_among_a_hundred_hostile_ones() {
     assert!((0..20).any(|_| at_rest()), "it is still busy");
     let mut client = Client::connect(address);
     assert_eq!(client.send("POST", "/mcp", &[JSON], request(1, "ping", &json!({})).to_string().as_bytes()).status, 400);
-    println!("afterwards {} MB", resident(&running));
+    println!("afterwards {} MB", resident_megabytes(&running));
 }

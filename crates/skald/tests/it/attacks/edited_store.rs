@@ -13,7 +13,7 @@ pub(super) enum EditedStore {
 
 impl EditedStore {
     /// The store of a world, with a copy of its tables for `undo`. No server may have it open.
-    pub(super) fn of(world: &World) -> Self {
+    pub(super) fn new(world: &World) -> Self {
         let store = match world.store().strip_prefix("sqlite:") {
             Some(path) => Self::Sqlite(PathBuf::from(path)),
             None => Self::Postgres(world.store().to_owned()),
@@ -64,11 +64,11 @@ impl EditedStore {
 }
 
 /// The result of `skald verify`: the root hash, or the findings.
-pub(super) fn verified(world: &World) -> Result<String, Vec<String>> {
-    verified_with(world, &[])
+pub(super) fn verify_store(world: &World) -> Result<String, Vec<String>> {
+    verify_store_with(world, &[])
 }
 
-pub(super) fn verified_with(world: &World, arguments: &[&str]) -> Result<String, Vec<String>> {
+pub(super) fn verify_store_with(world: &World, arguments: &[&str]) -> Result<String, Vec<String>> {
     let output = world.run(&[&["verify"], arguments].concat());
     let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect::<Vec<_>>();
     if !output.status.success() {

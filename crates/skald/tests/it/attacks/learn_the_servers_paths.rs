@@ -5,10 +5,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skald_testkit::Client;
 
-use crate::gate_documented::{CREATE, EMIT, GET_STATE};
-use crate::gate_served::{Gate, PROOF, Run};
-use crate::program_under_test::{Kind, Seat, Server, Surface};
-use crate::table::create_campaign;
+use crate::documented_campaign::create_campaign;
+use crate::gate_document::{CREATE, EMIT, GET_STATE};
+use crate::gate_server::{Gate, PROOF, Run};
+use crate::program_under_test::{Server, StoreKind, Surface, TestClient};
 
 /// Writes processes that cannot be used, each for a different reason whose message could name a file.
 fn write_unusable_processes(gate: &Gate) {
@@ -20,12 +20,12 @@ fn write_unusable_processes(gate: &Gate) {
 }
 
 /// Calls everything whose answer could name a path, and collects the answers.
-struct Walk<'a> {
-    seat: &'a mut Seat,
+struct PathProbe<'a> {
+    seat: &'a mut TestClient,
     answers: Vec<String>,
 }
 
-impl Walk<'_> {
+impl PathProbe<'_> {
     fn call(&mut self, operation: &str, input: &Value) -> Value {
         // These operations are not MCP tools.
         if !self.seat.is_rest() && ["state_gate.read", "state_gate.document"].contains(&operation) {
@@ -38,7 +38,7 @@ impl Walk<'_> {
         answer
     }
 
-    fn walk(&mut self, owners: &Run, campaign_id: &str) {
+    fn call_everything(&mut self, owners: &Run, campaign_id: &str) {
         for process in ["broken", "other", "binary", "folder", "none", "../proof", "/etc/passwd"] {
             self.call(CREATE, &json!({"process_id": process, "campaign_id": campaign_id}));
             self.call("state_gate.document", &json!({"process_id": process}));
@@ -94,12 +94,12 @@ fn assert_no_path(answers: &[String], folders: &[&Path]) {
     }
 }
 
-fn walk_as(server: &Server, token: &str, owners: &Run, campaign_id: &str) -> Vec<String> {
+fn collect_answers(server: &Server, token: &str, owners: &Run, campaign_id: &str) -> Vec<String> {
     let mut answers = Vec::new();
     for surface in [Surface::Rest, Surface::Session, Surface::Stateless] {
-        let mut seat = server.seat_of(surface, Some(token), "test");
-        let mut walk = Walk { seat: &mut seat, answers: Vec::new() };
-        walk.walk(owners, campaign_id);
+        let mut seat = server.client_with(surface, Some(token), "test");
+        let mut walk = PathProbe { seat: &mut seat, answers: Vec::new() };
+        walk.call_everything(owners, campaign_id);
         answers.append(&mut walk.answers);
     }
     let bearer = format!("Bearer {token}");
@@ -113,28 +113,29 @@ fn walk_as(server: &Server, token: &str, owners: &Run, campaign_id: &str) -> Vec
 /// The gate's folders are below the working folder of the first server, and outside of that of the second.
 #[test]
 fn no_answer_names_a_folder_of_the_server() {
-    let gate = Gate::new(Kind::Sqlite);
+    let gate = Gate::new(StoreKind::Sqlite);
     write_unusable_processes(&gate);
     let folder = gate.world.folder().clone();
     let here = std::env::current_dir().expect("a folder");
     for working in [folder.as_path(), here.as_path()] {
         let server = gate.serve_in(working, &[]);
-        let mut owner = server.seat(Surface::Rest);
+        let mut owner = server.client(Surface::Rest);
         let campaign_id = create_campaign(&mut owner);
         let owners = owner.ok(CREATE, &json!({"process_id": "proof", "campaign_id": campaign_id}));
-        let owners = Run::of(&owners);
+        let owners = Run::from_answer(&owners);
         // The owner gets paths in answers, and the run's history keeps them.
         assert!(owners.folder().starts_with(&folder));
         owners.write("note.md", "one");
-        owners.emits(&mut owner, "submit_note", &json!({"artifact_paths": ["note.md"]}));
-        let (_, error) = owners.is_refused(&mut owner, "submit_note", &json!({"artifact_paths": ["missing.md"]}));
+        owners.emit_accepted(&mut owner, "submit_note", &json!({"artifact_paths": ["note.md"]}));
+        let (_, error) = owners.emit_refused(&mut owner, "submit_note", &json!({"artifact_paths": ["missing.md"]}));
         let told = owners.folder().join("missing.md").display().to_string();
         assert!(error.to_string().contains(&told), "{error}");
         std::fs::remove_dir_all(owners.folder()).expect("a folder");
         std::fs::write(folder.join("state-gate.json"), r#"{"run_id": 7}"#).expect("a file");
         for role in ["gm", "player"] {
-            let (token, _) = gate.world.token(&["Ada", "--role", role, "--for", &campaign_id, "--gate-role", "human"]);
-            let answers = walk_as(&server, &token, &owners, &campaign_id);
+            let (token, _) =
+                gate.world.create_token(&["Ada", "--role", role, "--for", &campaign_id, "--gate-role", "human"]);
+            let answers = collect_answers(&server, &token, &owners, &campaign_id);
             assert_no_path(&answers, &[&folder, &here]);
             let is_told = |text: &str| answers.iter().any(|answer| answer.contains(text));
             assert!(is_told("'missing.md'"), "evidence was looked for");
@@ -147,20 +148,20 @@ fn no_answer_names_a_folder_of_the_server() {
 /// Only callers who may see a run are told that the working folder names it.
 #[test]
 fn the_run_that_the_working_folder_names_is_not_told() {
-    let gate = Gate::new(Kind::Sqlite);
+    let gate = Gate::new(StoreKind::Sqlite);
     let server = gate.serve_in(gate.world.folder(), &[]);
-    let mut owner = server.seat(Surface::Rest);
+    let mut owner = server.client(Surface::Rest);
     let (theirs, other) = (create_campaign(&mut owner), create_campaign(&mut owner));
     let create = json!({"process_id": "proof", "campaign_id": other, "run_id": "the-ambush"});
     owner.ok(CREATE, &create);
-    let (token, _) = gate.world.token(&["Ada", "--role", "gm", "--for", &theirs]);
-    let mut seat = server.seat_of(Surface::Rest, Some(&token), "test");
-    let unnamed = seat.refused(GET_STATE, &json!({}));
+    let (token, _) = gate.world.create_token(&["Ada", "--role", "gm", "--for", &theirs]);
+    let mut seat = server.client_with(Surface::Rest, Some(&token), "test");
+    let unnamed = seat.call_refused(GET_STATE, &json!({}));
     assert_eq!(unnamed["code"], "INVALID_PARAMS");
     let naming = gate.world.folder().join("state-gate.json");
     for content in [r#"{"run_id": "the-ambush"}"#, r#"{"run_id": ["the-ambush"]}"#, "the-ambush"] {
         std::fs::write(&naming, content).expect("a file");
-        assert_eq!(seat.refused(GET_STATE, &json!({})), unnamed, "{content}");
+        assert_eq!(seat.call_refused(GET_STATE, &json!({})), unnamed, "{content}");
     }
     std::fs::write(&naming, r#"{"run_id": "the-ambush"}"#).expect("a file");
     assert_eq!(owner.ok(GET_STATE, &json!({}))["run_id"], "the-ambush");

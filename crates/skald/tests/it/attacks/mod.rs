@@ -2,12 +2,12 @@
 
 mod become_the_owner;
 mod break_the_hook;
+mod bypass_the_hook;
 mod call_from_another_site;
 mod crowd_the_server;
 mod edited_store;
+mod forge_a_token;
 mod learn_the_servers_paths;
-mod leave_the_hook;
-mod make_a_token_unseen;
 mod probe_for_ids;
 mod read_on_after_revocation;
 mod read_slowly;

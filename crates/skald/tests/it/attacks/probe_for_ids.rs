@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::gate_documented::{CREATE, EMIT, GET_STATE};
-use crate::gate_served::Gate;
-use crate::program_under_test::{How, Kind, OVER_HTTP, Seat, Server, Surface, World};
-use crate::table::create_campaign;
+use crate::documented_campaign::create_campaign;
+use crate::gate_document::{CREATE, EMIT, GET_STATE};
+use crate::gate_server::Gate;
+use crate::program_under_test::{CallOptions, OVER_HTTP, Server, StoreKind, Surface, TestClient, World};
 
 /// An operation, and its input for an id.
 type Probe = (&'static str, Box<dyn Fn(&str) -> Value>);
@@ -37,38 +37,38 @@ fn probes(campaign_id: &str) -> Vec<Probe> {
 }
 
 /// The answer as text, with a placeholder for the id.
-fn answered(seat: &mut Seat, (operation, input): &Probe, id: &str, how: How) -> String {
-    let answer = seat.call_so(operation, &input(id), how);
+fn answer_without_id(seat: &mut TestClient, (operation, input): &Probe, id: &str, how: CallOptions) -> String {
+    let answer = seat.call_with(operation, &input(id), how);
     format!("{operation}: {answer:?}").replace(id, "ID")
 }
 
-fn assert_told_nothing(seat: &mut Seat, campaign_id: &str, taken: &[&str], free: &str) {
+fn assert_same_answers(seat: &mut TestClient, campaign_id: &str, taken: &[&str], free: &str) {
     let ways = [
-        How::default(),
-        How { key: Some("key"), revision: None },
-        How { key: None, revision: Some(1) },
-        How { key: None, revision: Some(0) },
+        CallOptions::default(),
+        CallOptions { key: Some("key"), revision: None },
+        CallOptions { key: None, revision: Some(1) },
+        CallOptions { key: None, revision: Some(0) },
     ];
     for probe in probes(campaign_id) {
         for how in ways {
-            let of_free = answered(seat, &probe, free, how);
+            let of_free = answer_without_id(seat, &probe, free, how);
             for id in taken {
-                assert_eq!(answered(seat, &probe, id, how), of_free, "{id} with {how:?}");
+                assert_eq!(answer_without_id(seat, &probe, id, how), of_free, "{id} with {how:?}");
             }
         }
     }
 }
 
-fn seat_of(world: &World, server: &Server, surface: Surface, arguments: &[&str]) -> (Seat, String) {
-    let (token, id) = world.token(&[&["Ada"], arguments].concat());
-    (server.seat_of(surface, Some(&token), "test"), id)
+fn client_with_new_token(world: &World, server: &Server, surface: Surface, arguments: &[&str]) -> (TestClient, String) {
+    let (token, id) = world.create_token(&[&["Ada"], arguments].concat());
+    (server.client_with(surface, Some(&token), "test"), id)
 }
 
 #[test]
 fn an_id_that_is_taken_is_refused_like_one_that_is_free() {
-    let gate = Gate::new(Kind::Sqlite);
+    let gate = Gate::new(StoreKind::Sqlite);
     let server = gate.serve(&[]);
-    let mut owner = server.seat(Surface::Rest);
+    let mut owner = server.client(Surface::Rest);
     let (theirs, other) = (create_campaign(&mut owner), create_campaign(&mut owner));
     let universe = |id: &str| json!({"method": "create", "universeId": id, "name": "Sky", "campaignId": other});
     for id in ["hidden-sky", "hidden-before"] {
@@ -79,39 +79,42 @@ fn an_id_that_is_taken_is_refused_like_one_that_is_free() {
         owner.ok(CREATE, &json!({"process_id": "proof", "run_id": id, "campaign_id": campaign_id}));
     }
     for surface in OVER_HTTP {
-        let (mut leader, _) = seat_of(&gate.world, &server, surface, &["--role", "gm", "--for", &theirs]);
-        assert_told_nothing(&mut leader, &theirs, &["hidden-sky", "hidden-before", "hidden-run"], "free");
+        let (mut leader, _) = client_with_new_token(&gate.world, &server, surface, &["--role", "gm", "--for", &theirs]);
+        assert_same_answers(&mut leader, &theirs, &["hidden-sky", "hidden-before", "hidden-run"], "free");
         // A prepared run is hidden from players of its campaign, and from players of all campaigns.
         for arguments in [&["--role", "player", "--for", &theirs][..], &["--role", "player"]] {
-            let (mut player, _) = seat_of(&gate.world, &server, surface, arguments);
+            let (mut player, _) = client_with_new_token(&gate.world, &server, surface, arguments);
             let probe = &probes(&theirs)[6];
-            let [taken, free] = ["the-ambush", "free"].map(|id| answered(&mut player, probe, id, How::default()));
+            let [taken, free] =
+                ["the-ambush", "free"].map(|id| answer_without_id(&mut player, probe, id, CallOptions::default()));
             assert_eq!(taken, free, "{arguments:?}");
         }
     }
-    assert_eq!(owner.refused("universe", &universe("hidden-sky"))["code"], "REJECTED", "the owner is told");
+    assert_eq!(owner.call_refused("universe", &universe("hidden-sky"))["code"], "REJECTED", "the owner is told");
 }
 
 #[test]
 fn ids_that_begin_with_the_tokens_id_are_its_own() {
-    let gate = Gate::new(Kind::Sqlite);
+    let gate = Gate::new(StoreKind::Sqlite);
     let server = gate.serve(&[]);
-    let mut owner = server.seat(Surface::Rest);
+    let mut owner = server.client(Surface::Rest);
     let theirs = create_campaign(&mut owner);
-    let (mut leader, id) = seat_of(&gate.world, &server, Surface::Rest, &["--role", "gm", "--for", &theirs]);
-    let (mut other, other_id) = seat_of(&gate.world, &server, Surface::Rest, &["--role", "gm", "--for", &theirs]);
+    let (mut leader, id) =
+        client_with_new_token(&gate.world, &server, Surface::Rest, &["--role", "gm", "--for", &theirs]);
+    let (mut other, other_id) =
+        client_with_new_token(&gate.world, &server, Surface::Rest, &["--role", "gm", "--for", &theirs]);
     let all = probes(&theirs);
     for ((operation, input), field) in [(&all[0], "/universeId"), (&all[6], "/run_id")] {
         leader.ok(operation, &input(&format!("{id}-mine")));
-        for wrong in [format!("{other_id}-mine"), format!("{id}-"), format!("{id}mine"), id.clone()] {
-            let refused = leader.refused(operation, &input(&wrong));
+        for files_error in [format!("{other_id}-mine"), format!("{id}-"), format!("{id}mine"), id.clone()] {
+            let refused = leader.call_refused(operation, &input(&files_error));
             assert_eq!((&refused["code"], &refused["path"]), (&json!("INVALID_PARAMS"), &json!(field)), "{refused}");
             assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains(&format!("{id}-"))), "{refused}");
         }
-        assert_eq!(other.refused(operation, &input(&format!("{id}-mine")))["code"], "INVALID_PARAMS");
+        assert_eq!(other.call_refused(operation, &input(&format!("{id}-mine")))["code"], "INVALID_PARAMS");
     }
     // Callers who see everything may choose any id, as the owner may.
-    let (mut everywhere, _) = seat_of(&gate.world, &server, Surface::Rest, &["--role", "gm"]);
+    let (mut everywhere, _) = client_with_new_token(&gate.world, &server, Surface::Rest, &["--role", "gm"]);
     for (seat, name) in [(&mut everywhere, "everywhere"), (&mut owner, "owner")] {
         for (operation, input) in [&all[0], &all[6]] {
             seat.ok(operation, &input(name));

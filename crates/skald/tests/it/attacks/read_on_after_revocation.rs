@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use skald_app::Engine;
 use skald_grpc::{Bridge, Remote};
-use skald_testkit::message::{BOTH, JSON, initialize};
-use skald_testkit::{Client, Events};
+use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize};
+use skald_testkit::{Client, EventStream};
 
 use crate::program_under_test::{Server, Surface, World};
-use crate::universe::star;
-use crate::universes::Program;
+use crate::universe::add_star_command;
+use crate::universe_rest::UniversesClient;
 
 /// Far less than the time to the next heartbeat.
 const AT_ONCE: Duration = Duration::from_secs(5);
@@ -28,8 +28,8 @@ struct Token {
 }
 
 impl Token {
-    fn of(world: &World, name: &str) -> Self {
-        let (secret, id) = world.token(&[name, "--role", "gm"]);
+    fn create(world: &World, name: &str) -> Self {
+        let (secret, id) = world.create_token(&[name, "--role", "gm"]);
         Self { bearer: format!("Bearer {secret}"), secret, id }
     }
 
@@ -43,10 +43,10 @@ impl Token {
         Instant::now()
     }
 
-    fn feed(&self, server: &Server, universe_id: &str) -> Events {
+    fn open_feed(&self, server: &Server, universe_id: &str) -> EventStream {
         let path = format!("/universes/{universe_id}/events");
         let mut feed = Client::connect(server.address).open("GET", &path, &[self.header()], b"");
-        assert_eq!((feed.status, feed.block().as_deref()), (200, Some(":connected")));
+        assert_eq!((feed.status, feed.next_block().as_deref()), (200, Some(":connected")));
         feed
     }
 }
@@ -59,29 +59,29 @@ fn assert_at_once(since: Instant, what: &str) {
 fn a_feed_ends() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    Program::of(&server).create("sol");
-    let (revoked, other) = (Token::of(&world, "Ada"), Token::of(&world, "Bo"));
-    let (mut feed, mut others) = (revoked.feed(&server, "sol"), other.feed(&server, "sol"));
+    UniversesClient::connect(&server).create_universe("sol");
+    let (revoked, other) = (Token::create(&world, "Ada"), Token::create(&world, "Bo"));
+    let (mut feed, mut others) = (revoked.open_feed(&server, "sol"), other.open_feed(&server, "sol"));
     let since = revoked.revoke(&world);
-    let dropped = feed.event().expect("the reason");
+    let dropped = feed.next_event().expect("the reason");
     assert_at_once(since, "the feed");
     assert_eq!(dropped.event, "dropped");
     assert!(dropped.data["reason"].as_str().is_some_and(|reason| reason.contains("revoked")), "{:?}", dropped.data);
-    assert_eq!(feed.block(), None);
-    Program::of(&server).command("sol", &json!({"type": "tick", "dt": 1}));
-    assert_eq!(others.event().map(|event| event.event).as_deref(), Some("command"), "other tokens read on");
+    assert_eq!(feed.next_block(), None);
+    UniversesClient::connect(&server).send_command("sol", &json!({"type": "tick", "dt": 1}));
+    assert_eq!(others.next_event().map(|event| event.event).as_deref(), Some("command"), "other tokens read on");
 }
 
 /// Each revision is a megabyte, so the history is far larger than all buffers between the server and a reader.
 const REVISIONS: u32 = 24;
 const RECEIVED_BYTES_MAX: usize = 8_000_000;
 
-fn write_long_history(program: &mut Program, universe_id: &str) {
-    program.create(universe_id);
+fn write_long_history(program: &mut UniversesClient, universe_id: &str) {
+    program.create_universe(universe_id);
     let stars: serde_json::Map<String, Value> = (0..200)
         .map(|number| {
             let id = format!("s{number}");
-            let mut body = star(&id, None)["payload"].take();
+            let mut body = add_star_command(&id, None)["payload"].take();
             body["id"] = json!(id);
             body["extensions"] = json!({"notes": "x".repeat(5_000)});
             (id, body)
@@ -99,8 +99,8 @@ fn write_long_history(program: &mut Program, universe_id: &str) {
 fn a_feed_that_is_megabytes_behind_stops() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    write_long_history(&mut Program::of(&server), "sol");
-    let token = Token::of(&world, "Ada");
+    write_long_history(&mut UniversesClient::connect(&server), "sol");
+    let token = Token::create(&world, "Ada");
     let mut behind = TcpStream::connect(server.address).expect("the server listens");
     behind.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket option");
     let request = format!(
@@ -112,9 +112,9 @@ fn a_feed_that_is_megabytes_behind_stops() {
     let mut received = vec![0; 100_000];
     behind.read_exact(&mut received).expect("the feed begins");
     // The end of another stream of the same token shows that the server knows of the revocation.
-    let mut feed = token.feed(&server, "sol");
+    let mut feed = token.open_feed(&server, "sol");
     let since = token.revoke(&world);
-    while feed.block().is_some() {}
+    while feed.next_block().is_some() {}
     let mut rest = 0;
     loop {
         match behind.read(&mut received) {
@@ -131,8 +131,8 @@ fn a_feed_that_is_megabytes_behind_stops() {
 }
 
 /// Reads a stream to its end.
-fn read_to_the_end(mut events: Events, since: Instant, what: &str) {
-    while events.block().is_some() {}
+fn read_to_the_end(mut events: EventStream, since: Instant, what: &str) {
+    while events.next_block().is_some() {}
     assert!(events.is_at_end(), "{what} has not ended after {:?}", since.elapsed());
     assert_at_once(since, what);
 }
@@ -141,19 +141,19 @@ fn read_to_the_end(mut events: Events, since: Instant, what: &str) {
 fn streams_of_mcp_end() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let token = Token::of(&world, "Ada");
-    let headers = [JSON, BOTH, token.header()];
+    let token = Token::create(&world, "Ada");
+    let headers = [JSON, ACCEPT_BOTH, token.header()];
     let body = initialize("2025-11-25").to_string();
     let opened = Client::connect(server.address).send("POST", "/mcp", &headers, body.as_bytes());
     let session = ("Mcp-Session-Id", opened.header("mcp-session-id").expect("a session"));
-    let get = Client::connect(server.address).open("GET", "/mcp", &[BOTH, token.header(), session], b"");
+    let get = Client::connect(server.address).open("GET", "/mcp", &[ACCEPT_BOTH, token.header(), session], b"");
     assert_eq!(get.status, 200);
-    let mut seat = server.seat_of(Surface::Stateless, Some(&token.secret), "test");
+    let mut seat = server.client_with(Surface::Stateless, Some(&token.secret), "test");
     let listened = seat.watch(&["campaigns://list"]).into_events();
     let since = token.revoke(&world);
     read_to_the_end(get, since, "the GET stream");
     read_to_the_end(listened, since, "the listener's stream");
-    let again = Client::connect(server.address).open("GET", "/mcp", &[BOTH, token.header(), session], b"");
+    let again = Client::connect(server.address).open("GET", "/mcp", &[ACCEPT_BOTH, token.header(), session], b"");
     assert_eq!(again.status, 401);
 }
 
@@ -161,7 +161,7 @@ fn streams_of_mcp_end() {
 fn a_watch_over_grpc_ends_and_so_does_what_a_bridge_has_open_for_the_token() {
     let world = World::sqlite();
     let server = world.serve(&[]);
-    let token = Token::of(&world, "Ada");
+    let token = Token::create(&world, "Ada");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
         let bridge = Bridge { address: server.grpc.to_string(), identity: "test".to_owned() };
@@ -171,6 +171,6 @@ fn a_watch_over_grpc_ends_and_so_does_what_a_bridge_has_open_for_the_token() {
         let since = token.revoke(&world);
         let ended = tokio::time::timeout(AT_ONCE, async { while changes.next().await.is_some() {} }).await;
         assert!(ended.is_ok(), "the watch has not ended after {:?}", since.elapsed());
-        assert!(tokio::time::timeout(AT_ONCE, caller.revoked()).await.is_ok(), "the bridge passes it on");
+        assert!(tokio::time::timeout(AT_ONCE, caller.wait_for_revocation()).await.is_ok(), "the bridge passes it on");
     });
 }

@@ -5,10 +5,10 @@ use std::net::{SocketAddr, TcpStream};
 
 use serde_json::json;
 use skald_testkit::Client;
-use skald_testkit::message::{BOTH, JSON, initialize, request};
+use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize, request};
 
-use super::crowd_the_server::{create_universe, resident};
-use crate::process::Running;
+use super::crowd_the_server::{create_universe, resident_megabytes};
+use crate::process::RunningProgram;
 
 const READERS: u32 = 40;
 const BODIES: usize = 20_000;
@@ -27,10 +27,10 @@ fn begin_to_read(address: SocketAddr, request: &str) -> TcpStream {
 
 #[test]
 fn readers_of_many_revisions_share_what_has_not_changed() {
-    let (running, address) = Running::serve(&["--store", "memory"]);
+    let (running, address) = RunningProgram::serve(&["--store", "memory"]);
     create_universe(address, BODIES);
     let mut client = Client::connect(address);
-    let opened = client.send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
+    let opened = client.send("POST", "/mcp", &[JSON, ACCEPT_BOTH], initialize("2025-11-25").to_string().as_bytes());
     let session = opened.header("mcp-session-id").expect("a session").to_owned();
     let resource = |number: u32| {
         let read = request(number, "resources/read", &json!({"uri": "universe://large"})).to_string();
@@ -43,7 +43,7 @@ fn readers_of_many_revisions_share_what_has_not_changed() {
     let page = "GET /universes/large HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned();
     // Render both forms once before the measurement, so that it does not count the caches.
     let _first = [begin_to_read(address, &page), begin_to_read(address, &resource(1_000))];
-    let before = resident(&running);
+    let before = resident_megabytes(&running);
     let mut readers = Vec::new();
     for number in 0..READERS {
         let update = json!({"type": "updateStar", "id": format!("body-{number}"), "payload": {"mass": 2}}).to_string();
@@ -51,6 +51,6 @@ fn readers_of_many_revisions_share_what_has_not_changed() {
         assert_eq!(changed.status, 200, "{}", changed.text());
         readers.push(begin_to_read(address, &if number % 2 == 0 { page.clone() } else { resource(number) }));
     }
-    let taken = resident(&running).saturating_sub(before);
+    let taken = resident_megabytes(&running).saturating_sub(before);
     assert!(taken < MEGABYTES_MAX, "{READERS} readers took {taken} MB");
 }

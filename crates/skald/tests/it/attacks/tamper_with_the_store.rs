@@ -3,24 +3,28 @@
 
 use serde_json::json;
 
-use crate::attacks::edited_store::{EditedStore, verified};
-use crate::gate_served::{Gate, Run};
-use crate::program_under_test::{Kind, Surface};
+use crate::attacks::edited_store::{EditedStore, verify_store};
+use crate::gate_server::{Gate, Run};
+use crate::program_under_test::{StoreKind, Surface};
 
 /// A run with submitted evidence and a refused attempt.
-pub(super) fn worked_on(gate: &Gate) -> Run {
+pub(super) fn create_run_with_attempt(gate: &Gate) -> Run {
     let server = gate.serve(&[]);
-    let mut seat = server.seat(Surface::Rest);
+    let mut seat = server.client(Surface::Rest);
     let run = Run::create(&mut seat, "proof");
     for path in ["note.md", "note-2.md"] {
-        run.emits(&mut seat, "submit_note", &json!({"artifacts": [{"path": path, "text": format!("{path} is here")}]}));
+        run.emit_accepted(
+            &mut seat,
+            "submit_note",
+            &json!({"artifacts": [{"path": path, "text": format!("{path} is here")}]}),
+        );
     }
-    assert_eq!(run.is_refused(&mut seat, "approve", &json!({})).0, "FORBIDDEN");
+    assert_eq!(run.emit_refused(&mut seat, "approve", &json!({})).0, "FORBIDDEN");
     run
 }
 
 /// The body of a snapshot in which the run is finished.
-fn finished(run: &Run) -> String {
+fn finished_run_snapshot(run: &Run) -> String {
     json!({
         "run": {
             "id": run.id, "process": {"id": "proof", "version": "1", "hash": "00"}, "campaign_id": null, "folder": null,
@@ -34,7 +38,7 @@ fn finished(run: &Run) -> String {
 }
 
 /// Statements that tamper with the store, each with the finding that `verify` must report.
-fn edits(run: &Run) -> Vec<(&'static str, String)> {
+fn tampering_statements(run: &Run) -> Vec<(&'static str, String)> {
     let stream = format!("stream = 'run/{}'", run.id);
     let second = format!("{stream} AND revision = 2");
     vec![
@@ -47,7 +51,7 @@ fn edits(run: &Run) -> Vec<(&'static str, String)> {
             "record_hidden",
             format!("UPDATE heads SET revision = 2, hash = (SELECT hash FROM records WHERE {second}) WHERE {stream}"),
         ),
-        ("snapshot_differs", forged_snapshot(run)),
+        ("snapshot_differs", forged_snapshot_statement(run)),
         ("row_differs", format!("UPDATE documents SET body = replace(body, 'active', 'finished') WHERE {stream}")),
         ("row_differs", format!("UPDATE documents SET partition = 'camp_other' WHERE {stream}")),
         (
@@ -88,53 +92,53 @@ fn edits(run: &Run) -> Vec<(&'static str, String)> {
 }
 
 /// A statement that inserts a snapshot in which the run is finished, though it is not.
-fn forged_snapshot(run: &Run) -> String {
+fn forged_snapshot_statement(run: &Run) -> String {
     format!(
         "INSERT INTO snapshots (stream, shard, version, revision, hash, body, mark, parts, digest)
         SELECT stream, shard, 1, revision, hash, '{}', 0, 1, hash FROM records
         WHERE stream = 'run/{}' AND revision = 3",
-        finished(run),
+        finished_run_snapshot(run),
         run.id
     )
 }
 
-fn every_edit_is_found(kind: Kind) {
+fn every_edit_is_found(kind: StoreKind) {
     let gate = Gate::new(kind);
-    let run = worked_on(&gate);
+    let run = create_run_with_attempt(&gate);
     let world = &gate.world;
-    let store = EditedStore::of(world);
-    let sound = verified(world).expect("nothing was changed yet");
-    for (word, statement) in edits(&run) {
+    let store = EditedStore::new(world);
+    let sound = verify_store(world).expect("nothing was changed yet");
+    for (word, statement) in tampering_statements(&run) {
         store.edit(&statement);
-        let findings = verified(world).expect_err(&statement);
+        let findings = verify_store(world).expect_err(&statement);
         assert!(findings.iter().any(|finding| finding.starts_with(&format!("{word}: "))), "{statement}: {findings:?}");
         if ["row_", "snapshot_"].iter().any(|derived| word.starts_with(derived)) {
             let rebuilt = world.run(&["rebuild"]);
             assert!(rebuilt.status.success(), "{statement}: {}", String::from_utf8_lossy(&rebuilt.stderr));
-            assert_eq!(verified(world), Ok(sound.clone()), "{statement}");
+            assert_eq!(verify_store(world), Ok(sound.clone()), "{statement}");
         }
         store.undo();
     }
-    assert_eq!(verified(world), Ok(sound));
+    assert_eq!(verify_store(world), Ok(sound));
 }
 
-fn a_forged_snapshot_is_not_opened(kind: Kind) {
+fn a_forged_snapshot_is_not_opened(kind: StoreKind) {
     let gate = Gate::new(kind);
-    let run = worked_on(&gate);
-    EditedStore::of(&gate.world).edit(&forged_snapshot(&run));
+    let run = create_run_with_attempt(&gate);
+    EditedStore::new(&gate.world).edit(&forged_snapshot_statement(&run));
     let server = gate.serve(&[]);
-    let state = run.state(&mut server.seat(Surface::Rest));
+    let state = run.state(&mut server.client(Surface::Rest));
     assert_eq!((&state["current_state"], &state["revision"]), (&json!("collect"), &json!(3)), "{state}");
 }
 
 #[test]
 fn every_edit_of_a_file_is_found() {
-    every_edit_is_found(Kind::Sqlite);
+    every_edit_is_found(StoreKind::Sqlite);
 }
 
 #[test]
 fn a_forged_snapshot_in_a_file_is_not_opened() {
-    a_forged_snapshot_is_not_opened(Kind::Sqlite);
+    a_forged_snapshot_is_not_opened(StoreKind::Sqlite);
 }
 
 mod postgres {
@@ -142,11 +146,11 @@ mod postgres {
 
     #[test]
     fn every_edit_of_a_table_is_found() {
-        every_edit_is_found(Kind::Postgres);
+        every_edit_is_found(StoreKind::Postgres);
     }
 
     #[test]
     fn a_forged_snapshot_in_a_table_is_not_opened() {
-        a_forged_snapshot_is_not_opened(Kind::Postgres);
+        a_forged_snapshot_is_not_opened(StoreKind::Postgres);
     }
 }

@@ -4,24 +4,34 @@ use serde_json::{json, to_value};
 
 use super::Walk;
 
-pub(super) fn explored() -> Walk {
-    let mut walk = Walk::of("exploration-process", json!({}));
-    walk.goes("submit_experiment_plan", json!({"plan": "look"}), &[("experiment_plan.md", "p")], "observe");
-    walk.goes("submit_observation", json!({}), &[("observation-001.md", "1"), ("observation-002.md", "2")], "observe");
-    walk.goes("submit_observation", json!({}), &[("observation-003.md", "3")], "synthesize");
-    walk.goes("submit_synthesis", json!({}), &[("synthesis.md", "s")], "decide");
+pub(super) fn walk_exploration() -> Walk {
+    let mut walk = Walk::start("exploration-process", json!({}));
+    walk.assert_agent_reaches(
+        "submit_experiment_plan",
+        json!({"plan": "look"}),
+        &[("experiment_plan.md", "p")],
+        "observe",
+    );
+    walk.assert_agent_reaches(
+        "submit_observation",
+        json!({}),
+        &[("observation-001.md", "1"), ("observation-002.md", "2")],
+        "observe",
+    );
+    walk.assert_agent_reaches("submit_observation", json!({}), &[("observation-003.md", "3")], "synthesize");
+    walk.assert_agent_reaches("submit_synthesis", json!({}), &[("synthesis.md", "s")], "decide");
     walk
 }
 
 /// A run at its third revision that has no experiment plan yet.
 #[test]
 fn an_exploration_without_a_plan_says_so() {
-    let mut walk = Walk::of("exploration-process", json!({}));
-    walk.goes("submit_experiment_plan", json!({"plan": "first"}), &[], "experiment");
-    walk.goes("submit_experiment_plan", json!({"plan": "second"}), &[], "experiment");
+    let mut walk = Walk::start("exploration-process", json!({}));
+    walk.assert_agent_reaches("submit_experiment_plan", json!({"plan": "first"}), &[], "experiment");
+    walk.assert_agent_reaches("submit_experiment_plan", json!({"plan": "second"}), &[], "experiment");
     assert_eq!(walk.revision, 3);
     assert_eq!(to_value(walk.run.context()).unwrap(), json!({"exploration_mode": "domain", "team_mode": "solo"}));
-    let look = walk.look();
+    let look = walk.run_view();
     assert_eq!(
         to_value(look.missing_guards()).unwrap(),
         json!([{
@@ -46,11 +56,16 @@ fn an_exploration_without_a_plan_says_so() {
 
 #[test]
 fn observations_are_counted_by_what_is_in_them() {
-    let mut walk = Walk::of("exploration-process", json!({}));
-    walk.goes("submit_experiment_plan", json!({"plan": "look"}), &[("experiment_plan.md", "p")], "observe");
-    walk.goes("submit_observation", json!({}), &[("observation-000.md", "zero")], "observe");
+    let mut walk = Walk::start("exploration-process", json!({}));
+    walk.assert_agent_reaches(
+        "submit_experiment_plan",
+        json!({"plan": "look"}),
+        &[("experiment_plan.md", "p")],
+        "observe",
+    );
+    walk.assert_agent_reaches("submit_observation", json!({}), &[("observation-000.md", "zero")], "observe");
     assert_eq!(walk.revision, 3);
-    let listed = to_value(walk.look().events(true)).unwrap();
+    let listed = to_value(walk.run_view().events(true)).unwrap();
     let event =
         |name: &str| listed.as_array().unwrap().iter().find(|event| event["event_name"] == name).unwrap().clone();
     let observing = event("submit_observation");
@@ -76,13 +91,13 @@ fn observations_are_counted_by_what_is_in_them() {
         "compared_with": ["competitor_a", "competitor_b"],
     });
     let files = [("./evidence/observation-001.md", "one"), ("./evidence/screenshots/search-test-001.png", "png")];
-    let emitted = walk.emits(("robot", "agent"), "submit_observation", payload, &files).unwrap();
+    let emitted = walk.emit(("robot", "agent"), "submit_observation", payload, &files).unwrap();
     assert_eq!((emitted.from.as_str(), emitted.to.as_str(), walk.revision), ("observe", "observe", 4));
     assert_eq!(
-        walk.fails("finish_observation", json!({}), &[]),
+        walk.assert_guard_refuses("finish_observation", json!({}), &[]),
         ["has_sufficient_observations: 観察件数が不足 (現在: 2, 必要: 3)"]
     );
-    walk.goes("submit_observation", json!({}), &[("again/observation-001.md", "one")], "observe");
+    walk.assert_agent_reaches("submit_observation", json!({}), &[("again/observation-001.md", "one")], "observe");
     assert_eq!(walk.revision, 5, "a copy is kept, and counts for nothing");
-    walk.goes("finish_observation", json!({}), &[("observation-003.md", "three")], "synthesize");
+    walk.assert_agent_reaches("finish_observation", json!({}), &[("observation-003.md", "three")], "synthesize");
 }

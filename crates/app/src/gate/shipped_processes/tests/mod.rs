@@ -1,21 +1,21 @@
 //! Tests of the shipped processes: helpers that walk a run through a process.
 
+mod evidence_and_prompts;
 mod exploration;
-mod table;
-mod trusted;
+mod game_processes;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use skald_domain::decider::{Decider, Given};
+use skald_domain::decider::{Decider, DecisionContext};
 use skald_domain::gate::{
-    Emit, Emitted, Facts, Look, Process, RunCommand, RunEvent, RunRefusal, RunRules, RunState, RunStatus, Submitted,
-    load,
+    Emit, Emitted, Facts, Process, RunCommand, RunEvent, RunRefusal, RunRules, RunState, RunStatus, RunView,
+    SubmittedArtifact, load,
 };
 
-use super::shipped;
+use super::shipped_processes;
 
 /// A run of a shipped process.
 struct Walk {
@@ -26,24 +26,24 @@ struct Walk {
 }
 
 impl Walk {
-    fn of(id: &str, context: Value) -> Self {
-        let (_, source) = shipped().into_iter().find(|(found, _)| *found == id).unwrap();
+    fn start(id: &str, context: Value) -> Self {
+        let (_, source) = shipped_processes().into_iter().find(|(found, _)| *found == id).unwrap();
         let process = Arc::new(load(source).process.unwrap());
         let mut walk = Self { process, run: RunState::default(), facts: Facts::default(), revision: 0 };
         let create = RunCommand::Create {
             id: "run-1".to_owned(),
             process: Arc::clone(&walk.process),
             role: "agent".to_owned(),
-            context: object(context),
+            context: to_object(context),
             campaign_id: None,
             folder: None,
         };
-        walk.tries("robot", &create).unwrap();
+        walk.execute("robot", &create).unwrap();
         walk
     }
 
-    fn tries(&mut self, by: &str, command: &RunCommand) -> Result<Vec<RunEvent>, RunRefusal> {
-        let given = Given { at: "2024-01-15T10:30:00Z".parse().unwrap(), by: by.to_owned() };
+    fn execute(&mut self, by: &str, command: &RunCommand) -> Result<Vec<RunEvent>, RunRefusal> {
+        let given = DecisionContext { at: "2024-01-15T10:30:00Z".parse().unwrap(), by: by.to_owned() };
         let events = RunRules::decide(&self.run, command, &given)?;
         for event in &events {
             self.run = RunRules::evolve(std::mem::take(&mut self.run), event, &given);
@@ -52,7 +52,7 @@ impl Walk {
         Ok(events)
     }
 
-    fn emits(
+    fn emit(
         &mut self,
         who: (&str, &str),
         event: &str,
@@ -63,35 +63,35 @@ impl Walk {
             process: Arc::clone(&self.process),
             role: who.1.to_owned(),
             event: event.to_owned(),
-            payload: object(payload),
-            artifacts: files.iter().map(|(path, content)| file(path, content)).collect(),
+            payload: to_object(payload),
+            artifacts: files.iter().map(|(path, content)| submitted_file(path, content)).collect(),
             unfit: Vec::new(),
             facts: self.facts.clone(),
             facts_of: self.run.revision(),
         }));
-        match &self.tries(who.0, &command)?[..] {
+        match &self.execute(who.0, &command)?[..] {
             [RunEvent::Emitted(emitted)] => Ok((**emitted).clone()),
             other => panic!("{other:?}"),
         }
     }
 
     /// The agent emits an event, after which the run must be in `state`.
-    fn goes(&mut self, event: &str, payload: Value, files: &[(&str, &str)], state: &str) {
-        let emitted = self.emits(("robot", "agent"), event, payload, files);
+    fn assert_agent_reaches(&mut self, event: &str, payload: Value, files: &[(&str, &str)], state: &str) {
+        let emitted = self.emit(("robot", "agent"), event, payload, files);
         assert!(emitted.is_ok(), "{event}: {emitted:?}");
         assert_eq!(self.run.state(), state, "{event}");
     }
 
     /// A person emits an event, after which the run must be in `state`.
-    fn person(&mut self, event: &str, payload: Value, state: &str) {
-        let emitted = self.emits(("hanna", "human"), event, payload, &[]);
+    fn assert_person_reaches(&mut self, event: &str, payload: Value, state: &str) {
+        let emitted = self.emit(("hanna", "human"), event, payload, &[]);
         assert!(emitted.is_ok(), "{event}: {emitted:?}");
         assert_eq!(self.run.state(), state, "{event}");
     }
 
     /// The agent emits an event that a guard must refuse. Returns the results of the guards.
-    fn fails(&mut self, event: &str, payload: Value, files: &[(&str, &str)]) -> Vec<String> {
-        match self.emits(("robot", "agent"), event, payload, files) {
+    fn assert_guard_refuses(&mut self, event: &str, payload: Value, files: &[(&str, &str)]) -> Vec<String> {
+        match self.emit(("robot", "agent"), event, payload, files) {
             Err(RunRefusal::GuardFailed { results }) => {
                 results.iter().map(skald_domain::gate::GuardResult::line).collect()
             }
@@ -99,18 +99,18 @@ impl Walk {
         }
     }
 
-    fn look(&self) -> Look<'_> {
-        Look { process: &self.process, run: &self.run, facts: &self.facts, principal: "robot", role: "agent" }
+    fn run_view(&self) -> RunView<'_> {
+        RunView { process: &self.process, run: &self.run, facts: &self.facts, principal: "robot", role: "agent" }
     }
 }
 
-fn object(value: Value) -> Map<String, Value> {
+fn to_object(value: Value) -> Map<String, Value> {
     serde_json::from_value(value).unwrap()
 }
 
-fn file(path: &str, content: &str) -> Submitted {
+fn submitted_file(path: &str, content: &str) -> SubmittedArtifact {
     let digest = Sha256::digest(content.as_bytes());
-    Submitted {
+    SubmittedArtifact {
         pointer: "/artifact_paths/0".to_owned(),
         path: path.to_owned(),
         sha256: digest.iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}")),
@@ -123,18 +123,18 @@ fn file(path: &str, content: &str) -> Submitted {
 
 #[test]
 fn each_loads_without_a_finding_under_its_own_id() {
-    for (id, source) in shipped() {
+    for (id, source) in shipped_processes() {
         let loaded = load(source);
         assert_eq!(loaded.findings, [], "{id}");
         assert_eq!(loaded.process.unwrap().id, id);
     }
-    let ids: BTreeSet<&str> = shipped().into_iter().map(|(id, _)| id).collect();
+    let ids: BTreeSet<&str> = shipped_processes().into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids.len(), 5);
 }
 
 #[test]
 fn each_says_what_it_asks_for_and_what_to_do() {
-    for (id, source) in shipped() {
+    for (id, source) in shipped_processes() {
         let process = load(source).process.unwrap();
         for (name, guard) in &process.guards {
             assert!(guard.description.is_some(), "{id}: guard {name} has no description");
@@ -152,15 +152,15 @@ fn each_says_what_it_asks_for_and_what_to_do() {
 #[test]
 fn prompts_are_filled_in() {
     for (walk, state) in [
-        (exploration::explored(), "decide"),
-        (table::prepared(), "ready"),
-        (table::quested(), "resolved"),
-        (table::created(), "ready"),
-        (table::reviewed(), "canon"),
+        (exploration::walk_exploration(), "decide"),
+        (game_processes::walk_session_preparation(), "ready"),
+        (game_processes::walk_quest(), "resolved"),
+        (game_processes::walk_character_creation(), "ready"),
+        (game_processes::walk_canon_review(), "canon"),
     ] {
         assert_eq!((walk.run.state(), walk.run.status()), (state, RunStatus::Finished));
-        for state in walk.run.entered() {
-            let prompt = walk.look().prompt(state).unwrap_or_default();
+        for state in walk.run.entered_states() {
+            let prompt = walk.run_view().prompt(state).unwrap_or_default();
             assert!(!prompt.contains("{context."), "{} {state}: {prompt}", walk.process.id);
         }
     }

@@ -8,7 +8,7 @@ use crate::limits;
 
 #[test]
 fn expressions_see_what_they_are_handed() {
-    let mut world = World::with(json!({"n": 3, "v": "x", "w": [1, 2, 3]})).notes(&["one", "two"]);
+    let mut world = GuardFixture::from_context(json!({"n": 3, "v": "x", "w": [1, 2, 3]})).with_notes(&["one", "two"]);
     world.payload = object(json!({"score": 0.5, "tags": ["a", "b"]}));
     world.visits.insert("a".to_owned(), 2);
     world.facts.campaign = Some(json!({"sessions": [{"status": "ended"}, {"status": "active"}]}));
@@ -29,7 +29,7 @@ fn expressions_see_what_they_are_handed() {
 
 #[test]
 fn expressions_that_fail_say_why() {
-    let world = World::with(json!({"n": 3}));
+    let world = GuardFixture::from_context(json!({"n": 3}));
     let missing = |expression: &str| world.missing("en", &format!("{{type: cel, expression: '{expression}'}}"));
     assert_eq!(missing("context.n > 3"), ["Condition 'context.n > 3' is not met"]);
     assert_eq!(missing("context.m > 3"), ["Condition 'context.m > 3' cannot be evaluated: No such key: m"]);
@@ -89,7 +89,7 @@ fn expressions_are_nested_within_bounds_whatever_they_are_nested_by() {
     ] {
         assert!(CelExpression::new(&deep).is_err(), "{deep}");
     }
-    let world = World::with(json!({"v": 1}));
+    let world = GuardFixture::from_context(json!({"v": 1}));
     let sum = format!("{{type: cel, expression: 'context.v{} > 0'}}", " + 1".repeat(20));
     assert!(world.missing("en", &sum).is_empty());
     let loops = format!("{{type: cel, expression: '{}true{}'}}", "[1].all(x, ".repeat(6), ")".repeat(6));
@@ -99,7 +99,7 @@ fn expressions_are_nested_within_bounds_whatever_they_are_nested_by() {
 #[test]
 fn what_an_expression_costs_depends_on_what_it_reads() {
     let guard = "{type: cel, expression: 'context.w.all(x, context.w.all(y, context.w.all(z, x + y + z >= 0)))'}";
-    let with = |count: usize| World::with(json!({ "w": vec![1; count] }));
+    let with = |count: usize| GuardFixture::from_context(json!({ "w": vec![1; count] }));
     assert!(with(20).missing("en", guard).is_empty());
     let refused = with(500).missing("en", guard);
     assert!(refused[0].contains("could cost"), "{refused:?}");
@@ -124,11 +124,13 @@ fn only_known_names_are_read() {
         let refused = CelExpression::new(expression).expect_err(expression);
         assert!(refused.contains(word), "{expression}: {refused}");
     }
-    let mut reads = Reads::default();
-    CelExpression::new("context.a > 1 && has(context.b) && context.c.d == payload.e").unwrap().reads(&mut reads);
+    let mut reads = ReadVariables::default();
+    CelExpression::new("context.a > 1 && has(context.b) && context.c.d == payload.e")
+        .unwrap()
+        .collect_reads(&mut reads);
     let names: Vec<&str> = reads.variables.iter().map(String::as_str).collect();
     assert_eq!((names, reads.is_any), (vec!["a", "b", "c"], false));
-    CelExpression::new("size(context) > 1").unwrap().reads(&mut reads);
+    CelExpression::new("size(context) > 1").unwrap().collect_reads(&mut reads);
     assert!(reads.is_any);
 }
 
@@ -160,14 +162,14 @@ fn patterns_are_written_out_and_cost_what_they_take() {
         assert_eq!(CelExpression::new(&format!("context.v.matches(\"{pattern}\")")).err(), None, "{pattern}");
     }
     let guard = "{type: cel, expression: 'context.w.all(x, \"a\".matches(\"^[a-z]{1,20}$\"))'}";
-    let with = |count: usize| World::with(json!({ "w": vec![1; count] }));
+    let with = |count: usize| GuardFixture::from_context(json!({ "w": vec![1; count] }));
     assert!(with(20).missing("en", guard).is_empty());
     assert!(with(1_000).missing("en", guard)[0].contains("could cost"));
 }
 
 #[test]
 fn copies_of_a_content_are_one_artifact_and_stale_ones_are_none() {
-    let mut world = World::default().notes(&["same", "same", "other", "same"]);
+    let mut world = GuardFixture::default().with_notes(&["same", "same", "other", "same"]);
     let two = "{type: cel, expression: 'size(artifacts) == 2'}";
     assert!(world.missing("en", two).is_empty());
     world.facts.stale.insert("note-0.md".to_owned());

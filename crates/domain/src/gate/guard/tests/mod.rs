@@ -31,7 +31,7 @@ fn process(locale: &str, guards: &str) -> Arc<Process> {
 
 /// Inputs for the guards under test.
 #[derive(Default)]
-struct World {
+struct GuardFixture {
     context: OrdMap<String, Value>,
     evidence: Evidence,
     attempts: OrdMap<String, u64>,
@@ -40,12 +40,12 @@ struct World {
     facts: Facts,
 }
 
-impl World {
-    fn with(context: Value) -> Self {
+impl GuardFixture {
+    fn from_context(context: Value) -> Self {
         Self { context: object(context).into_iter().collect(), ..Self::default() }
     }
 
-    fn notes(mut self, contents: &[&str]) -> Self {
+    fn with_notes(mut self, contents: &[&str]) -> Self {
         for (index, content) in contents.iter().enumerate() {
             let types = vec!["note".to_owned()];
             let path = format!("note-{index}.md");
@@ -54,7 +54,7 @@ impl World {
         self
     }
 
-    fn asked(&self, process: &Process, guard: &str) -> GuardResult {
+    fn evaluate(&self, process: &Process, guard: &str) -> GuardResult {
         let scene = GuardInputs {
             process,
             run_id: "run-1",
@@ -71,7 +71,7 @@ impl World {
 
     /// What one guard is missing; empty if it is satisfied.
     fn missing(&self, locale: &str, guard: &str) -> Vec<String> {
-        let result = self.asked(&process(locale, &format!("  g: {guard}")), "g");
+        let result = self.evaluate(&process(locale, &format!("  g: {guard}")), "g");
         assert_eq!(result.satisfied, result.missing.is_empty());
         result.missing
     }
@@ -161,7 +161,7 @@ fn the_eight_shapes_say_what_is_missing() {
         ),
     ];
     for (context, guard, expected) in cases {
-        let world = World::with(context);
+        let world = GuardFixture::from_context(context);
         let (en, ja): (Vec<&str>, Vec<&str>) = expected.into_iter().unzip();
         assert_eq!(world.missing("en", guard), en, "{guard}");
         assert_eq!(world.missing("ja", guard), ja, "{guard}");
@@ -172,7 +172,7 @@ fn the_eight_shapes_say_what_is_missing() {
 fn numbers_are_compared_by_value() {
     let asked = |value: Value, condition: &str, bound: &str| {
         let guard = format!("{{type: context, variable: n, condition: {condition}, value: {bound}}}");
-        World::with(json!({ "n": value })).missing("en", &guard).is_empty()
+        GuardFixture::from_context(json!({ "n": value })).missing("en", &guard).is_empty()
     };
     for (condition, below, equal, above) in [
         ("less_than", true, false, false),
@@ -191,16 +191,19 @@ fn numbers_are_compared_by_value() {
     assert!(!asked(json!(9_007_199_254_740_992.0), "at_least", "9007199254740993"));
     assert!(asked(json!(-2), "greater_than", "-2.5") && asked(json!(-2.5), "less_than", "-2"));
     assert!(asked(json!(u64::MAX), "less_than", "1e300") && asked(json!(-1e300), "less_than", "-9223372036854775808"));
-    let world = World::with(json!({"n": "3"}));
+    let world = GuardFixture::from_context(json!({"n": "3"}));
     let guard = "{type: context, variable: n, condition: at_least, value: 3}";
     assert_eq!(world.missing("en", guard), ["Context variable 'n' is '3', expected a number"]);
-    assert_eq!(World::with(json!({"n": 2})).missing("en", guard), ["Context variable 'n' is '2', expected at least 3"]);
-    assert_eq!(World::with(json!({})).missing("en", guard), ["Context variable 'n' is not defined"]);
+    assert_eq!(
+        GuardFixture::from_context(json!({"n": 2})).missing("en", guard),
+        ["Context variable 'n' is '2', expected at least 3"]
+    );
+    assert_eq!(GuardFixture::from_context(json!({})).missing("en", guard), ["Context variable 'n' is not defined"]);
 }
 
 #[test]
 fn counters_of_the_run_are_seen() {
-    let mut world = World::default();
+    let mut world = GuardFixture::default();
     let visits = "{type: run, counter: visits, of: a, condition: at_most, value: 2}";
     assert_eq!(world.missing("en", visits), [""; 0]);
     world.visits.insert("a".to_owned(), 3);
@@ -212,16 +215,16 @@ fn counters_of_the_run_are_seen() {
 
 #[test]
 fn messages_are_filled_in_and_never_cover_what_else_is_wrong() {
-    let world = World::default().notes(&["one", "two"]);
+    let world = GuardFixture::default().with_notes(&["one", "two"]);
     let guard = "{type: artifact, artifact_type: note, condition: count, min_count: 3, message: '{current}/{required} {current}'}";
     assert_eq!(world.missing("ja", guard), ["2/3 2"]);
-    let mut world = World::default().notes(&["one", "two", "three"]);
+    let mut world = GuardFixture::default().with_notes(&["one", "two", "three"]);
     assert_eq!(world.missing("ja", guard), [""; 0]);
     world.facts.stale.insert("note-1.md".to_owned());
     assert_eq!(world.missing("en", guard), ["2/3 2", "Artifact file 'note-1.md' has changed since it was submitted"]);
     let broken = "{type: context, variable: n, condition: at_least, value: 3, message: too small}";
     assert_eq!(
-        World::with(json!({"n": []})).missing("en", broken),
+        GuardFixture::from_context(json!({"n": []})).missing("en", broken),
         ["Context variable 'n' is '[]', expected a number"]
     );
 }
@@ -229,20 +232,23 @@ fn messages_are_filled_in_and_never_cover_what_else_is_wrong() {
 #[test]
 fn a_message_has_words_for_a_variable_without_a_value() {
     let bound = "{type: context, variable: n, condition: at_most, value: 3, message: '{current} of {required}'}";
-    assert_eq!(World::default().missing("en", bound), ["not defined of 3"]);
-    assert_eq!(World::default().missing("ja", bound), ["未定義 of 3"]);
+    assert_eq!(GuardFixture::default().missing("en", bound), ["not defined of 3"]);
+    assert_eq!(GuardFixture::default().missing("ja", bound), ["未定義 of 3"]);
     let exists = "{type: context, variable: n, condition: exists, message: 'n is {current}'}";
-    assert_eq!(World::default().missing("en", exists), ["n is not defined"]);
-    assert_eq!(World::with(json!({"n": ""})).missing("en", bound), ["Context variable 'n' is '', expected a number"]);
+    assert_eq!(GuardFixture::default().missing("en", exists), ["n is not defined"]);
+    assert_eq!(
+        GuardFixture::from_context(json!({"n": ""})).missing("en", bound),
+        ["Context variable 'n' is '', expected a number"]
+    );
 }
 
 #[test]
 fn guards_are_combined() {
     let has = |name: &str| format!("{{type: context, variable: {name}, condition: exists}}");
     let (v, w) = (has("v"), has("w"));
-    let none = World::with(json!({}));
-    let one = World::with(json!({"v": 1}));
-    let both = World::with(json!({"v": 1, "w": 1}));
+    let none = GuardFixture::from_context(json!({}));
+    let one = GuardFixture::from_context(json!({"v": 1}));
+    let both = GuardFixture::from_context(json!({"v": 1, "w": 1}));
     let all = format!("{{all: [{v}, {w}]}}");
     let missing = |name: &str| format!("Context variable '{name}' does not exist");
     assert_eq!(none.missing("en", &all), [missing("v"), missing("w")], "every leaf is told");
@@ -261,7 +267,7 @@ fn guards_are_combined() {
 #[test]
 fn what_cannot_be_told_is_not_satisfied_nor_is_its_opposite() {
     let broken = "{type: context, variable: n, condition: at_least, value: 3}";
-    let world = World::with(json!({"n": "many", "v": 1}));
+    let world = GuardFixture::from_context(json!({"n": "many", "v": 1}));
     let fine = "{type: context, variable: v, condition: exists}";
     for guard in [
         broken.to_owned(),
@@ -281,7 +287,7 @@ fn what_cannot_be_told_is_not_satisfied_nor_is_its_opposite() {
 
 #[test]
 fn a_variable_that_is_not_defined_satisfies_neither_a_guard_nor_its_opposite() {
-    let world = World::with(json!({"v": 1}));
+    let world = GuardFixture::from_context(json!({"v": 1}));
     let (here, gone) = ("{type: context, variable: v, condition: exists}", |condition: &str| {
         format!("{{type: context, variable: w, condition: {condition}, message: 'say {{required}}'}}")
     });
@@ -305,24 +311,24 @@ fn reasons_that_quote_each_other_stay_short() {
         writeln!(guards, "  a{number}: {{any: [a{before}, b{before}]}}").unwrap();
         writeln!(guards, "  b{number}: {{any: [b{before}, a{before}]}}").unwrap();
     }
-    let line = World::default().asked(&process("en", &guards), "a30").line();
+    let line = GuardFixture::default().evaluate(&process("en", &guards), "a30").line();
     assert!(line.starts_with("a30: one of: ") && line.chars().count() < 2_100, "{}", line.len());
     let parts = (0..300)
         .map(|number| format!("{{type: run, counter: visits, of: a, condition: greater_than, value: {number}}}"));
     let many = format!("{{all: [{}]}}", parts.collect::<Vec<_>>().join(", "));
-    assert_eq!(World::default().missing("en", &many).len(), 100);
+    assert_eq!(GuardFixture::default().missing("en", &many).len(), 100);
 }
 
 #[test]
 fn a_long_value_is_shown_by_its_beginning() {
-    let world = World::with(json!({"v": "x".repeat(100_000)}));
+    let world = GuardFixture::from_context(json!({"v": "x".repeat(100_000)}));
     let guard =
         format!("{{type: context, variable: v, condition: equals, value: y, message: '{}'}}", "{current}".repeat(500));
     let missing = world.missing("en", &guard);
     assert_eq!(missing[0].chars().count(), 2_000);
     let plain = world.missing("en", "{type: context, variable: v, condition: equals, value: y}");
     assert!(plain[0].ends_with("x…', expected 'y'") && plain[0].len() < 600);
-    let mut world = World::default().notes(&["same"; 100]);
+    let mut world = GuardFixture::default().with_notes(&["same"; 100]);
     world.facts.stale = (0..100).map(|number| format!("note-{number}.md")).collect();
     let missing = world.missing("en", "{type: artifact, artifact_type: note, condition: exists}");
     assert_eq!(missing.len(), 21, "what is missing, and some of the files that changed");
@@ -336,9 +342,9 @@ fn guards_that_share_parts_are_asked_once() {
         writeln!(guards, "  g{number}: {{all: [g{before}, g{before}, {{any: [g{before}, g{before}]}}]}}").unwrap();
     }
     let process = process("en", &guards);
-    assert!(World::with(json!({"v": 1})).asked(&process, "g31").satisfied);
-    assert_eq!(World::default().asked(&process, "g31").missing, ["Context variable 'v' does not exist"]);
-    assert_eq!(process.evidence_in("a"), Some(BTreeSet::new()), "what they ask for is found once, too");
+    assert!(GuardFixture::from_context(json!({"v": 1})).evaluate(&process, "g31").satisfied);
+    assert_eq!(GuardFixture::default().evaluate(&process, "g31").missing, ["Context variable 'v' does not exist"]);
+    assert_eq!(process.needed_artifact_types("a"), Some(BTreeSet::new()), "what they ask for is found once, too");
 }
 
 #[test]

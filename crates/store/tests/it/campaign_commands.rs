@@ -1,0 +1,135 @@
+//! Generators of campaign commands for property tests, also refused ones. Commands are sent alone or together, under a
+//! key, repeated, or with an expected revision.
+
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use serde_json::json;
+use skald_domain::campaign::{ActorKind, CampaignCommand, Controller, GmMode, RecordedRoll, Role};
+
+pub(crate) const CAMPAIGN: &str = "camp_1";
+
+/// Few ids, so that commands refer to what others created.
+fn id(prefix: &'static str) -> impl Strategy<Value = String> {
+    (0..4_u8).prop_map(move |number| format!("{prefix}{number}"))
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![6 => "[a-zäß🎲'\"\\\\]{1,8}", 1 => Just(" ".to_owned()), 1 => Just("x".repeat(10_001))]
+}
+
+fn people_command() -> impl Strategy<Value = CampaignCommand> {
+    let role = || prop_oneof![Just(Role::Gm), Just(Role::Player)];
+    let kind = || prop_oneof![Just(ActorKind::Pc), Just(ActorKind::Npc)];
+    let controller = || prop_oneof![Just(Controller::Human), Just(Controller::Ai)];
+    prop_oneof![
+        3 => (id("part_"), text(), role(), controller()).prop_map(|(id, display_name, role, controller)| {
+            CampaignCommand::AddParticipant { id, display_name, role, controller }
+        }),
+        1 => (id("part_"), of(text()), of(role()), of(controller())).prop_map(
+            |(participant_id, display_name, role, controller)| {
+                CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller }
+            }
+        ),
+        2 => id("part_").prop_map(|participant_id| CampaignCommand::RemoveParticipant { participant_id }),
+        3 => (id("actor_"), text(), kind(), text()).prop_map(|(id, name, kind, notes)| {
+            CampaignCommand::AddActor { id, name, kind, notes }
+        }),
+        1 => (id("actor_"), of(text()), of(kind()), of(text())).prop_map(|(actor_id, name, kind, notes)| {
+            CampaignCommand::UpdateActor { actor_id, name, kind, notes }
+        }),
+        1 => id("actor_").prop_map(|actor_id| CampaignCommand::RemoveActor { actor_id }),
+        3 => (id("actor_"), prop_oneof![3 => id("part_"), 1 => Just("gm".to_owned())])
+            .prop_map(|(actor_id, controller)| CampaignCommand::SetActorControl { actor_id, controller }),
+    ]
+}
+
+fn play_command() -> impl Strategy<Value = CampaignCommand> {
+    let session = || of(id("sess_"));
+    prop_oneof![
+        2 => (id("sess_"), text()).prop_map(|(id, name)| CampaignCommand::StartSession { id, name }),
+        1 => session().prop_map(|session_id| CampaignCommand::EndSession { session_id }),
+        1 => (id("note_"), session(), text())
+            .prop_map(|(id, session_id, text)| CampaignCommand::AddNote { id, session_id, text }),
+        1 => (id("roll_"), session(), of(id("part_")), of(id("actor_")), text()).prop_map(
+            |(id, session_id, participant_id, actor_id, text)| {
+                CampaignCommand::RecordRoll(Box::new(RecordedRoll {
+                    id,
+                    session_id,
+                    participant_id,
+                    actor_id,
+                    tool: "roll".to_owned(),
+                    expression: None,
+                    input: json!({ "expression": text }),
+                    result: json!({ "total": 7 }),
+                    chance: None,
+                    rng: None,
+                }))
+            }
+        ),
+    ]
+}
+
+/// Any command. `Create` is frequent, since other commands need a campaign.
+pub(crate) fn command() -> impl Strategy<Value = CampaignCommand> {
+    let mode = || prop_oneof![Just(GmMode::Human), Just(GmMode::Ai), Just(GmMode::Hybrid)];
+    let create = |(name, gm_mode, theme_prompt)| CampaignCommand::Create {
+        id: CAMPAIGN.to_owned(),
+        name,
+        gm_mode,
+        theme_prompt,
+    };
+    prop_oneof![
+        4 => (text(), mode(), text()).prop_map(create),
+        1 => (of(text()), of(mode()), of(text())).prop_map(|(name, gm_mode, theme_prompt)| {
+            CampaignCommand::Update { name, gm_mode, theme_prompt }
+        }),
+        1 => prop_oneof![Just(CampaignCommand::End), Just(CampaignCommand::Archive)],
+        2 => Just(CampaignCommand::Restore),
+        12 => people_command(),
+        8 => play_command(),
+    ]
+}
+
+/// How a command is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct GeneratedCommand {
+    pub(crate) command: CampaignCommand,
+    pub(crate) key: Option<String>,
+    pub(crate) pin: Option<RevisionPin>,
+}
+
+/// The revision that a sender expects.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RevisionPin {
+    /// The newest, as long as nobody sends at the same time.
+    Newest,
+    /// This revision, which is the newest only once.
+    Fixed(u64),
+}
+
+/// One action of a sender.
+#[derive(Debug, Clone)]
+pub(crate) enum SenderAction {
+    Send(GeneratedCommand),
+    /// Sends again what was sent this many actions ago.
+    Redecide(usize),
+}
+
+fn sender_action() -> impl Strategy<Value = SenderAction> {
+    // Few keys, so that some are used for another request.
+    let key = of((0..12_u8).prop_map(|number| format!("key {number}")));
+    let pin = prop_oneof![
+        6 => Just(None),
+        1 => Just(Some(RevisionPin::Newest)),
+        1 => (0..12_u64).prop_map(|revision| Some(RevisionPin::Fixed(revision))),
+    ];
+    let send = (command(), key, pin)
+        .prop_map(|(command, key, pin)| SenderAction::Send(GeneratedCommand { command, key, pin }));
+    prop_oneof![5 => send, 1 => (1..12_usize).prop_map(SenderAction::Redecide)]
+}
+
+/// Groups of actions, one group after the other. The actions of a group are sent at the same time.
+pub(crate) fn action_groups() -> impl Strategy<Value = Vec<Vec<SenderAction>>> {
+    vec(prop_oneof![3 => vec(sender_action(), 1), 1 => vec(sender_action(), 2..5)], 1..30)
+}

@@ -1,0 +1,122 @@
+//! `cargo xtask bench`: builds what is compared, and runs the benchmarks.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+
+use crate::bench::{self, BenchOptions};
+use crate::install::ForeignClients;
+use crate::{paths, run};
+
+/// The packages that are built with the `dist` profile, and the parts that need them.
+const BUILDS: [(&[&str], &[&str]); 5] = [
+    (&["skald", "--bins", "--examples"], &["universe", "gate", "lists", "cost", "rate", "bridge", "startup"]),
+    (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
+    (&["skald-domain", "--examples"], &["dice", "universe"]),
+    (&["skald-store", "--example", "journal_speed"], &["journal"]),
+    (&["skald-grpc", "--examples"], &["bridge"]),
+];
+/// The parts that need servers of other SDKs.
+const WITH_FOREIGN: [&str; 2] = ["cost", "rate"];
+
+/// The arguments of `cargo xtask bench`.
+#[derive(Debug, Default)]
+pub(crate) struct BenchArguments {
+    /// More rounds, and larger sizes.
+    pub long: bool,
+    /// The only part to run.
+    pub part: Option<String>,
+    /// A binary that is measured instead of the one that would be built.
+    pub skald: Option<PathBuf>,
+}
+
+impl BenchArguments {
+    pub(crate) fn parse(mut words: &[&str]) -> anyhow::Result<Self> {
+        let mut asked = Self::default();
+        loop {
+            words = match words {
+                [] => return Ok(asked),
+                ["--long", rest @ ..] => {
+                    asked.long = true;
+                    rest
+                }
+                ["--skald", file, rest @ ..] => {
+                    asked.skald = Some(std::path::absolute(file)?);
+                    rest
+                }
+                [part, rest @ ..] if asked.part.is_none() && bench::PARTS.contains(part) => {
+                    asked.part = Some((*part).to_owned());
+                    rest
+                }
+                [other, ..] => {
+                    bail!("the bench knows no {other:?}; it takes --long, --skald FILE and one of {}", part_names())
+                }
+            }
+        }
+    }
+
+    /// Whether one of these parts will run.
+    fn has_any_part(&self, parts: &[&str]) -> bool {
+        self.part.as_deref().is_none_or(|part| parts.contains(&part))
+    }
+}
+
+fn part_names() -> String {
+    bench::PARTS.join(", ")
+}
+
+/// Runs the whole bench, or the part that is named.
+pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
+    for (what, parts) in BUILDS {
+        // If the binary is given, its package is built only for the universe's example.
+        let is_given = asked.skald.is_some() && what[0] == "skald" && !asked.has_any_part(&["universe"]);
+        if asked.has_any_part(parts) && !is_given {
+            run::run_shown(run::cargo_command(&["build", "--quiet", "--profile", "dist", "--package"]).args(what))?;
+        }
+    }
+    let foreign = if asked.has_any_part(&WITH_FOREIGN) { Some(ForeignClients::install()?) } else { None };
+    let options = BenchOptions {
+        skald: asked.skald.unwrap_or_else(|| paths::built_binary("dist", "skald")),
+        bare: paths::built_binary("dist", "examples/bare"),
+        speed: paths::built_binary("dist", "examples/speed"),
+        bounds: paths::built_binary("dist", "examples/bounds"),
+        universe: paths::built_binary("dist", "examples/universe_speed"),
+        readers: paths::built_binary("dist", "examples/universe_readers"),
+        journal: paths::built_binary("dist", "examples/journal_speed"),
+        echo: paths::built_binary("dist", "examples/echo"),
+        calls: paths::built_binary("dist", "examples/calls"),
+        typescript: foreign.as_ref().map(|foreign| (foreign.node_program(), foreign.script("typescript_server.mjs"))),
+        python: foreign.as_ref().map(|foreign| (foreign.python_program(), foreign.script("python_server.py"))),
+        long: asked.long,
+        only: asked.part,
+    };
+    if !bench::run(&options)? {
+        bail!("a gate is missed");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_and_options_come_in_any_order() {
+        let asked = BenchArguments::parse(&["--long", "gate", "--skald", "/a/skald"]).unwrap();
+        assert_eq!((asked.long, asked.part.as_deref()), (true, Some("gate")));
+        assert_eq!(asked.skald, Some(PathBuf::from("/a/skald")));
+        assert!(asked.has_any_part(&["cost", "gate"]) && !asked.has_any_part(&WITH_FOREIGN));
+        assert!(BenchArguments::parse(&[]).unwrap().has_any_part(&["rate"]));
+        for wrong in [&["gates"][..], &["gate", "dice"], &["--skald"]] {
+            assert!(BenchArguments::parse(wrong).unwrap_err().to_string().contains("universe, gate"), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn only_parts_that_there_are_have_something_built() {
+        let known = |part: &&str| bench::PARTS.contains(part);
+        assert!(BUILDS.iter().all(|(_, parts)| parts.iter().all(known)) && WITH_FOREIGN.iter().all(known));
+        let is_built = |part: &&str| BUILDS.iter().any(|(_, parts)| parts.contains(part));
+        assert!(bench::PARTS.iter().all(is_built));
+    }
+}
