@@ -10,7 +10,10 @@ use crate::{paths, run};
 
 /// The packages that are built with the `dist` profile, and the parts that need them.
 const BUILDS: [(&[&str], &[&str]); 5] = [
-    (&["skald", "--bins", "--examples"], &["universe", "gate", "lists", "cost", "rate", "bridge", "startup"]),
+    (
+        &["skald", "--bins", "--examples"],
+        &["universe", "gate", "lists", "cost", "rate", "bridge", "startup", "profiles"],
+    ),
     (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
     (&["skald-domain", "--examples"], &["dice", "universe"]),
     (&["skald-store", "--example", "journal_speed"], &["journal"]),
@@ -73,6 +76,9 @@ pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
         if asked.has_any_part(parts) && !is_given {
             run::run_shown(run::cargo_command(&["build", "--quiet", "--profile", "dist", "--package"]).args(what))?;
         }
+    }
+    if asked.has_any_part(&["profiles"]) {
+        run::run_shown(&mut run::cargo_command(&["build", "--quiet", "--release", "--package", "skald"]))?;
     }
     let foreign = if asked.has_any_part(&WITH_FOREIGN) { Some(ForeignClients::install()?) } else { None };
     let options = BenchOptions {

@@ -149,7 +149,7 @@ fn names_say_what_is_inside() {
 
 #[test]
 fn function_names_say_what_is_done() {
-    for path in repository_files(".rs").iter().filter(is_source) {
+    for path in repository_files(".rs").iter().filter(|path| is_source(path)) {
         for line in read_text(path).lines() {
             let name = line.split_once("fn ").map(|(_, rest)| rest.split(['(', '<']).next().unwrap_or_default());
             let is_banned = name.is_some_and(|name| BANNED_FUNCTION_NAMES.contains(&name));
@@ -159,7 +159,7 @@ fn function_names_say_what_is_done() {
 }
 
 /// Whether a file is code of the product or of xtask, not of tests.
-fn is_source(path: &&PathBuf) -> bool {
+fn is_source(path: &Path) -> bool {
     let path = path.display().to_string();
     path.contains("/src/") && !path.contains("/tests")
 }
@@ -168,7 +168,7 @@ fn is_source(path: &&PathBuf) -> bool {
 fn type_names_have_one_meaning() {
     let sources: Vec<(String, String)> = repository_files(".rs")
         .iter()
-        .filter(is_source)
+        .filter(|path| is_source(path))
         .map(|path| (path.display().to_string(), read_text(path)))
         .collect();
     let shared = type_names::shared_names(&sources);

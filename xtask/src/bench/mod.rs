@@ -14,6 +14,7 @@ mod load;
 mod mode;
 mod peer;
 mod process;
+mod profiles;
 mod rate;
 mod report;
 mod startup;
@@ -23,7 +24,7 @@ mod universe;
 use std::path::PathBuf;
 
 /// The programs that are compared, and how.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BenchOptions {
     pub skald: PathBuf,
     pub bare: PathBuf,
@@ -50,8 +51,8 @@ pub(crate) struct BenchOptions {
 }
 
 /// The parts of the bench, in the order in which they run.
-pub(crate) const PARTS: [&str; 9] =
-    ["dice", "journal", "universe", "gate", "lists", "cost", "rate", "bridge", "startup"];
+pub(crate) const PARTS: [&str; 10] =
+    ["dice", "journal", "universe", "gate", "lists", "cost", "rate", "bridge", "startup", "profiles"];
 
 /// Runs all comparisons and prints them. Returns whether every target is met.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
@@ -66,7 +67,8 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
             "cost" => cost::compare(options)?,
             "rate" => rate::compare(options).map(|()| Vec::new())?,
             "bridge" => bridge::compare(options)?,
-            _ => startup::compare(options)?,
+            "startup" => startup::compare(options)?,
+            _ => profiles::compare(options)?,
         });
     }
     Ok(report::print_verdicts(&gates))

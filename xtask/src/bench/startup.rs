@@ -17,7 +17,7 @@ use crate::paths;
 const RUNS: u32 = 21;
 const MILLISECONDS_MAX: f64 = 20.0;
 const MEGABYTES_MAX: f64 = 20.0;
-const MILLISECONDS: f64 = 1e3;
+pub(super) const MILLISECONDS: f64 = 1e3;
 const BYTES_PER_MEGABYTE: f64 = 1e6;
 
 /// Measures the start over stdio and the idle server over HTTP.
@@ -51,7 +51,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>
 }
 
 /// The time from the start to the answer to `initialize`, and the bytes resident then.
-fn measure_first_answer(options: &BenchOptions) -> anyhow::Result<(Duration, u64)> {
+pub(super) fn measure_first_answer(options: &BenchOptions) -> anyhow::Result<(Duration, u64)> {
     let message = mode::initialize_message();
     let mut command = Command::new(&options.skald);
     command
@@ -71,7 +71,7 @@ fn measure_first_answer(options: &BenchOptions) -> anyhow::Result<(Duration, u64
     Ok((took, process.resident_bytes()?))
 }
 
-fn to_megabytes(bytes: u64) -> anyhow::Result<f64> {
+pub(super) fn to_megabytes(bytes: u64) -> anyhow::Result<f64> {
     let bytes = u32::try_from(bytes).context("more than 4 GB are resident")?;
     Ok(f64::from(bytes) / BYTES_PER_MEGABYTE)
 }

@@ -13,13 +13,13 @@ mod files_port;
 mod get_state;
 mod history;
 mod list_runs;
+mod manage;
 mod path_redaction;
 mod process_document;
 mod processes;
 mod read;
 mod refused_attempts;
 mod resources;
-mod run_methods;
 mod shipped_processes;
 mod stream;
 mod submit_process;
@@ -57,7 +57,7 @@ impl Noun for GateNoun {
             OperationEntry::from_operation::<emit_event::EmitEvent>(),
             OperationEntry::from_operation::<create_run::CreateRun>(),
             OperationEntry::from_operation::<list_runs::ListRuns>(),
-            OperationEntry::from_operation::<run_methods::RunOperation>(),
+            OperationEntry::from_operation::<manage::RunOperation>(),
             OperationEntry::from_operation::<submit_process::SubmitProcess>(),
             OperationEntry::from_operation::<read::GateRead>(),
             OperationEntry::from_operation::<process_document::GateDocument>(),
