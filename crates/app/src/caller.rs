@@ -147,6 +147,11 @@ pub enum Conversation {
 }
 
 impl Caller {
+    /// Whether calls of this conversation have a context.
+    pub(crate) fn has_context(&self) -> bool {
+        self.conversation != Conversation::None
+    }
+
     pub fn owner() -> Self {
         Self { principal: Principal::Owner, conversation: Conversation::None }
     }

@@ -29,6 +29,8 @@ pub struct RequestControl {
     pub idempotency_key: Option<String>,
     /// The revision that the caller has read; another one is a conflict.
     pub expected_revision: Option<u64>,
+    /// Whether ids may not be replaced by names: fields of a URI are ids.
+    pub takes_only_ids: bool,
     /// The revision of the stream after this operation, set by the operation: the caller can expect it in the next
     /// request without reading first.
     pub revision: OnceLock<u64>,
@@ -146,7 +148,8 @@ pub trait Engine: Send + Sync + 'static {
             let (resource, fields) = self.catalogue().resolve(uri)?;
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
-            let answer = self.answer(caller, entry.name, input_from_text(&entry.full_input, fields), work).await?;
+            let work = RequestControl { takes_only_ids: true, ..work.clone() };
+            let answer = self.answer(caller, entry.name, input_from_text(&entry.full_input, fields), &work).await?;
             Ok(ReadContents { mime_type: resource.mime_type, text: contents_text(answer, resource.mime_type) })
         })
     }

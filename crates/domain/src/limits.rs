@@ -37,6 +37,12 @@ pub const PARTICIPANTS_MAX: usize = 1_000;
 pub const ACTORS_MAX: usize = 10_000;
 /// Play sessions of one campaign, ended ones included.
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
+/// Notes of one campaign that were not taken back.
+pub const NOTES_MAX: usize = 100_000;
+/// Tags of one note.
+pub const NOTE_TAGS_MAX: usize = 20;
+/// Characters of a tag.
+pub const TAG_CHARS_MAX: usize = 50;
 /// Campaigns that one token leads. This limit and the next three do not apply to the owner.
 pub const CAMPAIGNS_PER_TOKEN_MAX: usize = 10_000;
 /// Universes of one campaign, or of none.
@@ -198,6 +204,9 @@ pub const ALL: &[Limit] = &[
     limit("participants of one campaign", PARTICIPANTS_MAX as u64, "participants"),
     limit("actors of one campaign", ACTORS_MAX as u64, "actors"),
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
+    limit("notes of one campaign", NOTES_MAX as u64, "notes"),
+    limit("tags of one note", NOTE_TAGS_MAX as u64, "tags"),
+    limit("a tag", TAG_CHARS_MAX as u64, "characters"),
     limit("campaigns that one token leads", CAMPAIGNS_PER_TOKEN_MAX as u64, "campaigns"),
     limit("universes that tokens create in one campaign", UNIVERSES_PER_CAMPAIGN_MAX as u64, "universes"),
     limit("runs that tokens create in one campaign", RUNS_PER_CAMPAIGN_MAX as u64, "runs"),

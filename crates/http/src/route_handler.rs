@@ -48,7 +48,9 @@ async fn answer_request(
     query: &Fields,
     request: Request,
 ) -> Result<Response, Fault> {
-    let asked = RequestContext::from_request(&request)?;
+    let mut asked = RequestContext::from_request(&request)?;
+    // A path names a thing by its id alone, so that the thing has one URL.
+    asked.work.takes_only_ids = path.iter().next().is_some();
     let known = request.headers().get(IF_NONE_MATCH).cloned();
     let after = match targets[0].route.success {
         Success::Events => feed_response::last_event_id(request.headers())?,

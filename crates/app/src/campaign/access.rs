@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use skald_domain::campaign::{CampaignCommand, CampaignRefusal, CampaignState};
 
+use super::CampaignAnswer;
 use super::stream::{PARTICIPANTS, SESSIONS, campaign_not_found, campaign_stream, refusal_fault};
 use crate::{
     Allowed, App, Call, Caller, Code, CommandAnswer, Fault, Operation, OperationKind, limits, truncate_for_message,
@@ -65,8 +66,8 @@ impl App {
         call: &Call<'_>,
         given: Option<&str>,
     ) -> Result<EnteredCampaign, Fault> {
-        let campaign_id = match parse_id("campaign_id", given)? {
-            Some(id) => id.to_owned(),
+        let campaign_id = match given {
+            Some(given) => self.resolve_campaign_id(call, given).await?,
             None => self.find_default_campaign(call.caller).await?,
         };
         let entered_campaign = self.enter_campaign_as(call.caller, O::NAME, O::ALLOWED, &campaign_id).await?;
@@ -101,7 +102,7 @@ impl App {
     }
 
     /// The campaign of a call that names none: from the context, from the command line, or the caller's only one.
-    async fn find_default_campaign(&self, caller: &Caller) -> Result<String, Fault> {
+    pub(super) async fn find_default_campaign(&self, caller: &Caller) -> Result<String, Fault> {
         if let Some(context) = self.context(caller).await? {
             return Ok(context.campaign_id);
         }
@@ -209,7 +210,7 @@ impl App {
         entered_campaign: (&str, &StreamName),
         command: CampaignCommand,
         answer: impl Fn(&Applied<CampaignStream>) -> T + Send + Sync + 'static,
-    ) -> Result<CommandAnswer<T>, Fault> {
+    ) -> Result<CommandAnswer<CampaignAnswer<T>>, Fault> {
         let (campaign_id, stream) = entered_campaign;
         let tried = self.try_campaign_command::<O, T>(call, stream, command, answer).await;
         tried.map_err(|failure| self.campaign_fault(campaign_id, failure))
@@ -228,8 +229,9 @@ impl App {
         stream: &StreamName,
         command: CampaignCommand,
         answer: impl Fn(&Applied<CampaignStream>) -> T + Send + Sync + 'static,
-    ) -> Result<CommandAnswer<T>, JournalFailure<CampaignRefusal>> {
-        self.execute::<O, CampaignStream, T>(&self.campaigns, call, stream, command, answer)
+    ) -> Result<CommandAnswer<CampaignAnswer<T>>, JournalFailure<CampaignRefusal>> {
+        let answer = move |applied: &Applied<CampaignStream>| CampaignAnswer::new(answer(applied), applied);
+        self.execute::<O, CampaignStream, CampaignAnswer<T>>(&self.campaigns, call, stream, command, answer)
             .await
             .map(|(answered, _)| answered)
     }

@@ -7,6 +7,8 @@ use skald_domain::campaign::{
 };
 use skald_domain::id;
 
+use super::CampaignAnswer;
+use super::set_context::Context;
 use super::stream::campaign_stream;
 use crate::{Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
@@ -24,28 +26,46 @@ pub(super) struct CampaignCreateInput {
     theme_prompt: String,
 }
 
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CampaignCreated {
+    #[serde(flatten)]
+    campaign: Campaign,
+    /// The context of this conversation from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Context>,
+}
+
 impl Operation for CampaignCreate {
     const NAME: &'static str = "campaign_create";
     const TITLE: &'static str = "Create a campaign";
-    const SUMMARY: &'static str = "Create a campaign. Then add participants and actors, and start a session.";
+    const SUMMARY: &'static str = "Create a campaign, which becomes the context of this conversation. Then add participants and actors, \
+        and start a session.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = CampaignCreateInput;
-    type Output = CommandAnswer<Campaign>;
+    type Output = CommandAnswer<CampaignAnswer<CampaignCreated>>;
 
-    async fn run(app: &App, call: &Call<'_>, input: CampaignCreateInput) -> Result<CommandAnswer<Campaign>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: CampaignCreateInput) -> Result<Self::Output, Fault> {
         let id = app.new_id(call, id::CAMPAIGN, "");
         let stream = campaign_stream(&id);
         app.check_campaign_quota(call.caller, &stream).await?;
         let CampaignCreateInput { name, gm_mode, theme_prompt } = input;
         let command = CampaignCommand::Create { id: id.clone(), name, gm_mode, theme_prompt };
+        let context = call.caller.has_context().then(|| Context::of_campaign(&id));
         let answered = app
-            .execute_campaign_command::<Self, _>(call, (&id, &stream), command, |done| {
-                done.committed.state.campaign().cloned().expect("a campaign that was just created")
+            .execute_campaign_command::<Self, _>(call, (&id, &stream), command, {
+                let context = context.clone();
+                move |done| CampaignCreated {
+                    campaign: done.committed.state.campaign().cloned().expect("a campaign that was just created"),
+                    context: context.clone(),
+                }
             })
             .await?;
         app.give_role(call.caller, &id, CampaignRole::Gm, Self::NAME).await?;
+        if let Some(context) = context {
+            app.set_context(call.caller, &context).await?;
+        }
         Ok(answered)
     }
 }
@@ -74,13 +94,13 @@ impl Operation for ParticipantCreate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ParticipantCreateInput;
-    type Output = CommandAnswer<Participant>;
+    type Output = CommandAnswer<CampaignAnswer<Participant>>;
 
     async fn run(
         app: &App,
         call: &Call<'_>,
         input: ParticipantCreateInput,
-    ) -> Result<CommandAnswer<Participant>, Fault> {
+    ) -> Result<CommandAnswer<CampaignAnswer<Participant>>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let id = app.new_id(call, id::PARTICIPANT, entered_campaign.stream.as_str());
         let ParticipantCreateInput { display_name, role, controller, .. } = input;
@@ -120,9 +140,13 @@ impl Operation for ActorCreate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorCreateInput;
-    type Output = CommandAnswer<Actor>;
+    type Output = CommandAnswer<CampaignAnswer<Actor>>;
 
-    async fn run(app: &App, call: &Call<'_>, input: ActorCreateInput) -> Result<CommandAnswer<Actor>, Fault> {
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: ActorCreateInput,
+    ) -> Result<CommandAnswer<CampaignAnswer<Actor>>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let id = app.new_id(call, id::ACTOR, entered_campaign.stream.as_str());
         let ActorCreateInput { name, kind, notes, .. } = input;
@@ -162,17 +186,22 @@ impl Operation for ActorControlSet {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorControlSetInput;
-    type Output = CommandAnswer<ActorControl>;
+    type Output = CommandAnswer<CampaignAnswer<ActorControl>>;
 
     async fn run(
         app: &App,
         call: &Call<'_>,
         input: ActorControlSetInput,
-    ) -> Result<CommandAnswer<ActorControl>, Fault> {
+    ) -> Result<CommandAnswer<CampaignAnswer<ActorControl>>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let (campaign_id, actor_id) = (entered_campaign.campaign_id.clone(), input.actor_id.trim().to_owned());
-        let controller = ActorController::read(&input.controller);
-        let command = CampaignCommand::SetActorControl { actor_id: input.actor_id, controller: input.controller };
+        let state = entered_campaign.state();
+        let actor_id = entered_campaign.resolve_id(call, "actor_id", &input.actor_id, state.actors())?;
+        let controller = match ActorController::read(&input.controller).participant_id() {
+            Some(given) => entered_campaign.resolve_id(call, "controller", given, state.participants())?,
+            None => input.controller,
+        };
+        let command = CampaignCommand::SetActorControl { actor_id: actor_id.clone(), controller: controller.clone() };
+        let (campaign_id, controller) = (entered_campaign.campaign_id.clone(), ActorController::read(&controller));
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |_| {
             ActorControl {
                 campaign_id: campaign_id.clone(),

@@ -139,9 +139,10 @@ impl EventsListInput {
 
 fn event_session_id(event: &CampaignEvent) -> Option<&str> {
     match event {
-        CampaignEvent::SessionStarted { session_id, .. }
-        | CampaignEvent::SessionEnded { session_id }
-        | CampaignEvent::NoteAdded { session_id, .. } => Some(session_id),
+        CampaignEvent::SessionStarted { session_id, .. } | CampaignEvent::SessionEnded { session_id } => {
+            Some(session_id)
+        }
+        CampaignEvent::NoteAdded { session_id, .. } => session_id.as_deref(),
         CampaignEvent::RollRecorded(roll) => roll.session_id.as_deref(),
         _ => None,
     }

@@ -1,20 +1,25 @@
 //! The campaign noun: operations, resources and prompts for campaigns, participants, actors, sessions and notes.
 
 mod access;
+mod campaign_answer;
 mod changed_resources;
-mod context;
+
 mod create;
 mod events;
 mod prompts;
 mod read;
 mod record_roll;
+mod resolve_name;
 mod session;
+mod session_note;
+mod set_context;
 mod stream;
 mod update;
 
-pub(crate) use context::{CONTEXT_URI, SessionContexts};
+pub(crate) use campaign_answer::CampaignAnswer;
 pub(crate) use events::LoggedEvent;
 pub(crate) use record_roll::{Recorded, RollDetails, RollPlace};
+pub(crate) use set_context::{CONTEXT_URI, SessionContexts};
 pub use stream::CampaignStream;
 pub(crate) use stream::{CAMPAIGNS, campaign_stream};
 
@@ -24,9 +29,9 @@ use crate::noun::RecordAudience;
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The campaign part of the MCP server instructions.
-const INSTRUCTIONS: &str = "To play: campaign_create, participant_create, actor_create, session_start, then set_context with the session, so \
-        that every roll is recorded; session_note what matters, session_end, session_recap. campaign_read and events_list \
-        tell what is there.";
+const INSTRUCTIONS: &str = "To play: campaign_create, participant_create, actor_create, session_start: from then on every roll is recorded; \
+        session_note what matters, session_end, session_recap. Names stand for ids. campaign_read and events_list tell what \
+        is there; set_context changes the campaign.";
 
 /// Campaigns, with their participants, actors and sessions.
 pub(crate) struct CampaignNoun;
@@ -39,8 +44,8 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<create::ActorCreate>(),
             OperationEntry::from_operation::<create::ActorControlSet>(),
             OperationEntry::from_operation::<session::SessionStart>(),
-            OperationEntry::from_operation::<context::SetContext>(),
-            OperationEntry::from_operation::<session::SessionNote>(),
+            OperationEntry::from_operation::<set_context::SetContext>(),
+            OperationEntry::from_operation::<session_note::SessionNote>(),
             OperationEntry::from_operation::<session::SessionRecap>(),
             OperationEntry::from_operation::<session::SessionEnd>(),
             OperationEntry::from_operation::<read::CampaignRead>(),
@@ -148,7 +153,7 @@ impl Noun for CampaignNoun {
 
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
         // Contexts are not derived from the journal, so `verify` does not check them.
-        vec![(context::CONTEXT_KIND, SideRowCheck::NotCovered)]
+        vec![(set_context::CONTEXT_KIND, SideRowCheck::NotCovered)]
     }
 
     fn changed_resources(&self, record: &Record) -> Vec<ResourceChange> {

@@ -135,7 +135,7 @@ impl Prompt for PrepareSession {
         let last = match entered_campaign.state().sessions().newest_first().next() {
             None => String::new(),
             Some(session) => {
-                let recap = app.render_recap(caller, &entered_campaign, Some(&session.id)).await?;
+                let recap = app.render_recap(caller, &entered_campaign, Some(session.id.clone())).await?;
                 format!("\nWhat happened last:\n\n{}\n", recap.into_text())
             }
         };
@@ -209,7 +209,10 @@ impl Prompt for WriteRecap {
 
     async fn render(app: &App, caller: &Caller, arguments: WriteRecapArguments) -> Result<String, Fault> {
         let entered_campaign = enter_prompt_campaign(app, caller, arguments.campaign_id.as_deref()).await?;
-        let recap = app.render_recap(caller, &entered_campaign, arguments.session_id.as_deref()).await?;
+        let (work, input) = (RequestControl::default(), serde_json::Value::Null);
+        let call = Call { caller, work: &work, input: &input };
+        let session_id = app.resolve_session_id(&call, &entered_campaign, arguments.session_id.as_deref()).await?;
+        let recap = app.render_recap(caller, &entered_campaign, session_id).await?;
         Ok(format!(
             "{}\nWrite the recap to be read aloud before the next session: what \
              happened and why it matters, in at most 250 words, in the tone of the campaign. Use only what was recorded; \

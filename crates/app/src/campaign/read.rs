@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{Actor, Campaign, CampaignState, HasId, Participant, Register, Session};
 
-use super::context::ContextView;
+use super::set_context::ContextView;
 use super::stream::CAMPAIGNS;
 use crate::list_page::{ListPage, check_page_limit, invalid_cursor_fault};
 use crate::redaction::{Redact, Redaction};

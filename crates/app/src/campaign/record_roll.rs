@@ -1,4 +1,4 @@
-//! Recording of rolls: a roll that names a session, or has one in the context, is stored in its campaign.
+//! Recording of rolls: a roll is stored in the session that it names, or in the one that is going on.
 
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -9,6 +9,7 @@ use skald_domain::dice::RandomReport;
 use skald_domain::dice::odds::Exact;
 use skald_domain::id;
 
+use super::CampaignAnswer;
 use super::access::{EnteredCampaign, parse_id};
 use super::stream::SESSIONS;
 use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, truncate_for_message};
@@ -40,29 +41,51 @@ pub(crate) struct RollDetails {
 /// Who may record a roll.
 const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
 
+/// Where a roll goes.
+enum RollTarget {
+    Session {
+        entered_campaign: EnteredCampaign,
+        session_id: String,
+        participant_id: Option<String>,
+    },
+    /// The roll is answered and not recorded, for this reason.
+    NotRecorded(String),
+}
+
 impl App {
-    /// The campaign, session and participant of a roll, from its input or from the context. `None` if neither names a
-    /// session: such a roll is answered and not recorded.
-    async fn find_roll_place<O: Operation>(
-        &self,
-        call: &Call<'_>,
-        place: &RollPlace,
-    ) -> Result<Option<(EnteredCampaign, String, Option<String>)>, Fault> {
+    /// The session of a roll: the one that its input names, or the one that is going on in the campaign of the context. A
+    /// session in the context that has ended stands for the one that is going on.
+    async fn find_roll_target<O: Operation>(&self, call: &Call<'_>, place: &RollPlace) -> Result<RollTarget, Fault> {
         let context = self.context(call.caller).await?;
-        let (campaign_id, session_id) = match (parse_id("session_id", place.session_id.as_deref())?, &context) {
-            (Some(session_id), _) => (self.campaign_of_session(call, session_id).await?, session_id.to_owned()),
-            (None, Some(context)) => match &context.session_id {
-                Some(session_id) => (context.campaign_id.clone(), session_id.clone()),
-                None => return check_unrecorded_roll(place),
+        let named = place.session_id.as_deref();
+        let campaign_id = match named {
+            Some(id) if is_session_id(id) || call.work.takes_only_ids => {
+                self.campaign_of_session(call, parse_id("session_id", named)?.unwrap_or_default()).await?
+            }
+            _ => match self.find_default_campaign(call.caller).await {
+                Ok(campaign_id) => campaign_id,
+                Err(fault) if named.is_none() => return Ok(RollTarget::NotRecorded(no_campaign_reason(&fault))),
+                Err(fault) => return Err(fault),
             },
-            (None, None) => return check_unrecorded_roll(place),
         };
+        let role = call.caller.role_in(&campaign_id);
+        if named.is_none() && role.is_none_or(|role| role < CampaignRole::Player) {
+            return Ok(RollTarget::NotRecorded("only players and game masters record rolls".to_owned()));
+        }
         let entered_campaign = self.enter_campaign_as(call.caller, O::NAME, ALLOWED, &campaign_id).await?;
+        let state = entered_campaign.state();
+        let session_id = match self.resolve_session_id(call, &entered_campaign, named).await? {
+            Some(id) => id,
+            None => match state.active_session() {
+                Some(session) => session.id.clone(),
+                None => return Ok(RollTarget::NotRecorded(no_session_reason(&entered_campaign))),
+            },
+        };
         let here = context.filter(|context| context.campaign_id == campaign_id);
         // The participant may have been removed since the context was set: then the roll is recorded without one.
-        let participant = here.and_then(|context| context.participant_id);
-        let participant = participant.filter(|id| entered_campaign.state().participants().contains(id));
-        Ok(Some((entered_campaign, session_id, participant)))
+        let participant_id = here.and_then(|context| context.participant_id);
+        let participant_id = participant_id.filter(|id| state.participants().contains(id));
+        Ok(RollTarget::Session { entered_campaign, session_id, participant_id })
     }
 
     async fn campaign_of_session(&self, call: &Call<'_>, session_id: &str) -> Result<String, Fault> {
@@ -84,13 +107,20 @@ impl App {
         roll: impl Future<Output = Result<T, Fault>>,
         note: for<'a> fn(&'a Self, &'a T) -> BoxFuture<'a, RollDetails>,
         finish: fn(&mut T, Recorded),
-    ) -> Result<CommandAnswer<T>, Fault> {
-        // Checked before rolling, so that a roll that cannot be recorded is not made.
-        let place_found = self.find_roll_place::<O>(call, place).await?;
-        let answer = roll.await?;
-        let Some((entered_campaign, session_id, participant_id)) = place_found else {
-            return Ok(CommandAnswer::Now(answer));
+    ) -> Result<CommandAnswer<CampaignAnswer<T>>, Fault> {
+        // Checked before rolling, so that a roll whose session is wrong is not made.
+        let target = self.find_roll_target::<O>(call, place).await?;
+        let (entered_campaign, session_id, participant_id) = match target {
+            RollTarget::Session { entered_campaign, session_id, participant_id } => {
+                (entered_campaign, session_id, participant_id)
+            }
+            RollTarget::NotRecorded(reason) => {
+                return Ok(CommandAnswer::Now(CampaignAnswer::not_recorded(roll.await?, reason)));
+            }
         };
+        let actors = entered_campaign.state().actors();
+        let actor_id = entered_campaign.resolve_optional_id(call, "actor_id", place.actor_id.as_deref(), actors)?;
+        let answer = roll.await?;
         let note = note(self, &answer).await;
         let roll_id = self.new_id(call, id::ROLL, entered_campaign.stream.as_str());
         let recorded = Recorded {
@@ -102,7 +132,7 @@ impl App {
             id: roll_id,
             session_id: Some(session_id),
             participant_id,
-            actor_id: parse_id("actor_id", place.actor_id.as_deref())?.map(str::to_owned),
+            actor_id,
             tool: O::NAME.to_owned(),
             expression: note.expression,
             input: call.input.clone(),
@@ -124,11 +154,15 @@ impl App {
     }
 }
 
-/// The result for a roll without a session: `None`, or a fault if it names an actor, who belongs in a record.
-fn check_unrecorded_roll<T>(place: &RollPlace) -> Result<Option<T>, Fault> {
-    if place.actor_id.is_none() {
-        return Ok(None);
-    }
-    let fault = Fault::new(Code::InvalidParams, "actor_id is given, but no session to record the roll in");
-    Err(fault.with_path("/actor_id").hint("send session_id too; `set_context` with a session says it once for all"))
+fn is_session_id(text: &str) -> bool {
+    text.trim().starts_with(id::SESSION)
+}
+
+fn no_campaign_reason(fault: &Fault) -> String {
+    format!("{}; {}", fault.body().message, fault.body().hint.as_deref().unwrap_or_default())
+}
+
+fn no_session_reason(entered_campaign: &EnteredCampaign) -> String {
+    let name = entered_campaign.state().campaign().map_or("", |campaign| campaign.name.as_str());
+    format!("no session of {name:?} is going on; session_start begins one")
 }

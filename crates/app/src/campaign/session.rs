@@ -1,11 +1,13 @@
-//! Session operations: `session_start`, `session_end`, `session_note` and `session_recap`.
+//! Session operations: `session_start`, `session_end` and `session_recap`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
-use skald_domain::{Moment, id};
+use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Session, recap};
+use skald_domain::id;
 
-use super::access::{EnteredCampaign, parse_id};
+use super::CampaignAnswer;
+use super::access::EnteredCampaign;
+use super::set_context::Context;
 use crate::redaction::Redaction;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset,
@@ -27,23 +29,48 @@ pub(super) struct SessionStartInput {
 impl Operation for SessionStart {
     const NAME: &'static str = "session_start";
     const TITLE: &'static str = "Start a session";
-    const SUMMARY: &'static str = "Start a session of play. A campaign has at most one active session. \
-        Then call set_context with it, so that rolls are recorded.";
+    const SUMMARY: &'static str = "Start a session of play: rolls and notes go to it from now on. A campaign has at most one active \
+        session.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = SessionStartInput;
-    type Output = CommandAnswer<Session>;
+    type Output = CommandAnswer<CampaignAnswer<SessionStarted>>;
 
-    async fn run(app: &App, call: &Call<'_>, input: SessionStartInput) -> Result<CommandAnswer<Session>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: SessionStartInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let id = app.new_id(call, id::SESSION, entered_campaign.stream.as_str());
         let command = CampaignCommand::StartSession { id: id.clone(), name: input.name };
-        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
-            done.committed.state.sessions().get(&id).cloned().expect("a session that was just started")
-        })
-        .await
+        let context = app.context_with_session(call.caller, &entered_campaign.campaign_id, &id).await?;
+        let answered = app
+            .execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, {
+                let context = context.clone();
+                move |done| SessionStarted {
+                    session: done
+                        .committed
+                        .state
+                        .sessions()
+                        .get(&id)
+                        .cloned()
+                        .expect("a session that was just started"),
+                    context: context.clone(),
+                }
+            })
+            .await?;
+        if let Some(context) = context {
+            app.set_context(call.caller, &context).await?;
+        }
+        Ok(answered)
     }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SessionStarted {
+    #[serde(flatten)]
+    session: Session,
+    /// The context of this conversation from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Context>,
 }
 
 pub(super) struct SessionEnd;
@@ -65,15 +92,12 @@ impl Operation for SessionEnd {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = SessionEndInput;
-    type Output = CommandAnswer<Session>;
+    type Output = CommandAnswer<CampaignAnswer<Session>>;
 
-    async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<CommandAnswer<Session>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let asked = parse_id("session_id", input.session_id.as_deref())?;
-        if let Some(id) = asked.filter(|id| !entered_campaign.state().sessions().contains(id)) {
-            return Err(app.missing_session(call.caller, &entered_campaign, id).await?);
-        }
-        let command = CampaignCommand::EndSession { session_id: asked.map(str::to_owned) };
+        let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
+        let command = CampaignCommand::EndSession { session_id };
         let ended = app.try_campaign_command::<Self, _>(call, &entered_campaign.stream, command, |done| {
             let ended = done.events.iter().find_map(|event| match event {
                 CampaignEvent::SessionEnded { session_id } => done.committed.state.sessions().get(session_id),
@@ -81,58 +105,20 @@ impl Operation for SessionEnd {
             });
             ended.cloned().expect("a session that was just ended")
         });
-        match ended.await {
+        let ended = match ended.await {
             // Another request may have ended it a moment ago.
             Err(JournalFailure::Refused(CampaignRefusal::SessionEnded { session_id })) => {
                 let entered_campaign = app.enter_campaign::<Self>(call, Some(&entered_campaign.campaign_id)).await?;
                 call.work.set_revision(entered_campaign.committed.revision());
                 let session = entered_campaign.state().sessions().get(&session_id).cloned();
-                Ok(CommandAnswer::Now(session.expect("a session that has ended")))
+                let session = session.expect("a session that has ended");
+                let state = entered_campaign.state();
+                Ok(CommandAnswer::Now(CampaignAnswer::unchanged(session, state, Some(&session_id))))
             }
             ended => ended.map_err(|failure| app.campaign_fault(&entered_campaign.campaign_id, failure)),
-        }
-    }
-}
-
-pub(super) struct SessionNote;
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SessionNoteInput {
-    /// The campaign of the context if left out.
-    campaign_id: Option<String>,
-    /// That of the context, or the active one, if left out.
-    session_id: Option<String>,
-    /// What is worth remembering.
-    text: String,
-}
-
-impl Operation for SessionNote {
-    const NAME: &'static str = "session_note";
-    const TITLE: &'static str = "Note something";
-    const SUMMARY: &'static str = "Note what happened in a session; the recap tells it again.";
-    const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: OperationKind = OperationKind::Command;
-    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
-    type Input = SessionNoteInput;
-    type Output = CommandAnswer<Note>;
-
-    async fn run(app: &App, call: &Call<'_>, input: SessionNoteInput) -> Result<CommandAnswer<Note>, Fault> {
-        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let session_id = app.find_session_id(call.caller, &entered_campaign, input.session_id.as_deref()).await?;
-        let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
-        let given = app.time_and_caller(call);
-        let command = CampaignCommand::AddNote { id, session_id, text: input.text };
-        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
-            let noted = done.events.iter().find_map(|event| match event {
-                CampaignEvent::NoteAdded { note_id, session_id, text } => Some((note_id, session_id, text)),
-                _ => None,
-            });
-            let (id, session_id, text) = noted.expect("a note that was just added");
-            let (id, session_id, text) = (id.clone(), session_id.clone(), text.clone());
-            Note { id, session_id, text, at: Moment::from(given.at), by: given.by.clone() }
-        })
-        .await
+        }?;
+        app.change_context(call.caller, &entered_campaign.campaign_id, |context| context.session_id = None).await?;
+        Ok(ended)
     }
 }
 
@@ -168,7 +154,8 @@ impl Operation for SessionRecap {
 
     async fn run(app: &App, call: &Call<'_>, input: SessionRecapInput) -> Result<SessionRecapOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        app.render_recap(call.caller, &entered_campaign, input.session_id.as_deref()).await
+        let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
+        app.render_recap(call.caller, &entered_campaign, session_id).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -183,32 +170,56 @@ impl SessionRecapOutput {
 }
 
 impl App {
-    /// The session of a call: the named one, or that of the context if it is in this campaign. `None` stands for the
-    /// active one.
-    pub(super) async fn find_session_id(
+    /// The session that a call names, by id or by name.
+    pub(super) async fn resolve_session_id(
         &self,
-        caller: &Caller,
+        call: &Call<'_>,
         entered_campaign: &EnteredCampaign,
         given: Option<&str>,
     ) -> Result<Option<String>, Fault> {
-        if let Some(id) = parse_id("session_id", given)? {
-            if entered_campaign.state().sessions().contains(id) {
-                return Ok(Some(id.to_owned()));
+        let sessions = entered_campaign.state().sessions();
+        let id = entered_campaign.resolve_optional_id(call, "session_id", given, sessions)?;
+        match id {
+            Some(id) if !sessions.contains(&id) => {
+                Err(self.missing_session(call.caller, entered_campaign, &id).await?)
             }
-            return Err(self.missing_session(caller, entered_campaign, id).await?);
+            id => Ok(id),
         }
-        let context = self.context(caller).await?.filter(|context| context.campaign_id == entered_campaign.campaign_id);
+    }
+
+    /// The session that the context names, if the context is about this campaign.
+    async fn session_in_context(&self, caller: &Caller, campaign_id: &str) -> Result<Option<String>, Fault> {
+        let context = self.context(caller).await?.filter(|context| context.campaign_id == campaign_id);
         Ok(context.and_then(|context| context.session_id))
+    }
+
+    /// The context with a session that is about to start; `None` for a caller without a conversation.
+    async fn context_with_session(
+        &self,
+        caller: &Caller,
+        campaign_id: &str,
+        session_id: &str,
+    ) -> Result<Option<Context>, Fault> {
+        if !caller.has_context() {
+            return Ok(None);
+        }
+        let current = self.context(caller).await?.filter(|context| context.campaign_id == campaign_id);
+        let context = current.unwrap_or_else(|| Context::of_campaign(campaign_id));
+        Ok(Some(Context { session_id: Some(session_id.to_owned()), ..context }))
     }
 
     pub(super) async fn render_recap(
         &self,
         caller: &Caller,
         entered_campaign: &EnteredCampaign,
-        session_id: Option<&str>,
+        session_id: Option<String>,
     ) -> Result<SessionRecapOutput, Fault> {
         let sessions = entered_campaign.state().sessions();
-        let session = match self.find_session_id(caller, entered_campaign, session_id).await? {
+        let session_id = match session_id {
+            Some(id) => Some(id),
+            None => self.session_in_context(caller, &entered_campaign.campaign_id).await?,
+        };
+        let session = match session_id {
             Some(id) => sessions.get(&id),
             None => entered_campaign.state().active_session().or_else(|| sessions.newest_first().next()),
         };

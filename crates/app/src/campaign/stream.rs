@@ -19,6 +19,8 @@ pub struct CampaignStream;
 impl StreamKind for CampaignStream {
     type Rules = CampaignRules;
     const NAME: &'static str = "campaign";
+    // Raised when the state got its notes: an older snapshot does not have them.
+    const SNAPSHOT_VERSION: u32 = 2;
     type Parts = WholeSnapshot<CampaignState>;
     type ReadCache = ();
 
@@ -48,9 +50,7 @@ impl StreamKind for CampaignStream {
             _ => None,
         });
         // Notes and rolls change nothing that a list of campaigns shows.
-        let is_listed = !events
-            .iter()
-            .all(|event| matches!(event, CampaignEvent::NoteAdded { .. } | CampaignEvent::RollRecorded(_)));
+        let is_listed = !events.iter().all(|event| event.is_note() || matches!(event, CampaignEvent::RollRecorded(_)));
         let listed = is_listed.then(|| {
             let body = serde_json::to_string(campaign).expect("a campaign is JSON");
             put(CAMPAIGNS, stream.id(), state.created_micros(), body)

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role};
 
+use super::CampaignAnswer;
 use crate::method_fields::MethodFields;
 use crate::{Allowed, App, Call, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
@@ -53,9 +54,13 @@ impl Operation for CampaignUpdate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = CampaignUpdateInput;
-    type Output = CommandAnswer<Campaign>;
+    type Output = CommandAnswer<CampaignAnswer<Campaign>>;
 
-    async fn run(app: &App, call: &Call<'_>, input: CampaignUpdateInput) -> Result<CommandAnswer<Campaign>, Fault> {
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: CampaignUpdateInput,
+    ) -> Result<CommandAnswer<CampaignAnswer<Campaign>>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let CampaignUpdateInput { name, gm_mode, theme_prompt, method, .. } = input;
         let given =
@@ -117,16 +122,22 @@ impl Operation for ParticipantUpdate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ParticipantUpdateInput;
-    type Output = CommandAnswer<ParticipantChanged>;
+    type Output = CommandAnswer<CampaignAnswer<ParticipantChanged>>;
 
     async fn run(
         app: &App,
         call: &Call<'_>,
         input: ParticipantUpdateInput,
-    ) -> Result<CommandAnswer<ParticipantChanged>, Fault> {
+    ) -> Result<CommandAnswer<CampaignAnswer<ParticipantChanged>>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let ParticipantUpdateInput { participant_id, method, display_name, role, controller, .. } = input;
-        let id = participant_id.trim().to_owned();
+        let id = entered_campaign.resolve_id(
+            call,
+            "participant_id",
+            &participant_id,
+            entered_campaign.state().participants(),
+        )?;
+        let participant_id = id.clone();
         let before = entered_campaign.state().participants().get(&id).cloned();
         let given =
             [("display_name", display_name.is_some()), ("role", role.is_some()), ("controller", controller.is_some())];
@@ -183,12 +194,17 @@ impl Operation for ActorUpdate {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorUpdateInput;
-    type Output = CommandAnswer<ActorChanged>;
+    type Output = CommandAnswer<CampaignAnswer<ActorChanged>>;
 
-    async fn run(app: &App, call: &Call<'_>, input: ActorUpdateInput) -> Result<CommandAnswer<ActorChanged>, Fault> {
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: ActorUpdateInput,
+    ) -> Result<CommandAnswer<CampaignAnswer<ActorChanged>>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let ActorUpdateInput { actor_id, method, name, kind, notes, .. } = input;
-        let id = actor_id.trim().to_owned();
+        let id = entered_campaign.resolve_id(call, "actor_id", &actor_id, entered_campaign.state().actors())?;
+        let actor_id = id.clone();
         let before = entered_campaign.state().actors().get(&id).cloned();
         let given = [("name", name.is_some()), ("kind", kind.is_some()), ("notes", notes.is_some())];
         let command = match method {

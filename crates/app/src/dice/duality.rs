@@ -8,7 +8,7 @@ use skald_domain::dice::notation::{Duality, Edge, Roll};
 use skald_domain::dice::odds::{ComputationBudget, line_odds};
 use skald_domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
 
-use crate::campaign::{Recorded, RollDetails, RollPlace};
+use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollPlace};
 use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset};
 
 /// No fields.
@@ -72,13 +72,13 @@ impl Operation for DualityActionRoll {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = DualityActionRollInput;
-    type Output = CommandAnswer<DualityActionRollOutput>;
+    type Output = CommandAnswer<CampaignAnswer<DualityActionRollOutput>>;
 
     async fn run(
         app: &App,
         call: &Call<'_>,
         input: DualityActionRollInput,
-    ) -> Result<CommandAnswer<DualityActionRollOutput>, Fault> {
+    ) -> Result<CommandAnswer<CampaignAnswer<DualityActionRollOutput>>, Fault> {
         let DualityActionRollInput { modifier, difficulty, rng, session_id, actor_id } = input;
         let place = RollPlace { session_id, actor_id };
         let roll = async {

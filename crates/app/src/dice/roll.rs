@@ -9,7 +9,7 @@ use skald_domain::dice::odds::Exact;
 use skald_domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
 
 use super::expression_odds::{compute_odds, parse_expression};
-use crate::campaign::{Recorded, RollDetails, RollPlace};
+use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollPlace};
 use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
 pub(super) struct RollOperation;
@@ -72,9 +72,13 @@ impl Operation for RollOperation {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = RollInput;
-    type Output = CommandAnswer<RollOutput>;
+    type Output = CommandAnswer<CampaignAnswer<RollOutput>>;
 
-    async fn run(app: &App, call: &Call<'_>, input: RollInput) -> Result<CommandAnswer<RollOutput>, Fault> {
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: RollInput,
+    ) -> Result<CommandAnswer<CampaignAnswer<RollOutput>>, Fault> {
         let notation = parse_expression(&input.expression, input.dialect, "expression")?;
         let place = RollPlace { session_id: input.session_id, actor_id: input.actor_id };
         let roll = roll_expression(app, notation, input.rng.unwrap_or_default());

@@ -9,7 +9,7 @@ use skald_domain::dice::odds::Exact;
 use skald_domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest};
 
 use super::expression_odds::compute_odds;
-use crate::campaign::{Recorded, RollDetails, RollPlace};
+use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollPlace};
 use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
 pub(super) struct RollDice;
@@ -45,9 +45,13 @@ impl Operation for RollDice {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = RollDiceInput;
-    type Output = CommandAnswer<RollDiceOutput>;
+    type Output = CommandAnswer<CampaignAnswer<RollDiceOutput>>;
 
-    async fn run(app: &App, call: &Call<'_>, input: RollDiceInput) -> Result<CommandAnswer<RollDiceOutput>, Fault> {
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: RollDiceInput,
+    ) -> Result<CommandAnswer<CampaignAnswer<RollDiceOutput>>, Fault> {
         let place = RollPlace { session_id: input.session_id, actor_id: input.actor_id };
         let roll = async {
             let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;

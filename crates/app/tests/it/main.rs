@@ -1,5 +1,6 @@
 //! Tests of the catalogue and its operations, called as a surface calls them.
 
+mod campaign;
 mod catalogue;
 mod changes;
 mod docs;

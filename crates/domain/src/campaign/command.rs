@@ -63,11 +63,20 @@ pub enum CampaignCommand {
     EndSession {
         session_id: Option<String>,
     },
-    /// Without a session: the active one. Notes may be added to ended sessions too.
+    /// Without a session: the active one, or none if no session is active. Notes may be added to ended sessions too.
     AddNote {
         id: String,
         session_id: Option<String>,
         text: String,
+        tags: Vec<String>,
+    },
+    ChangeNote {
+        note_id: String,
+        text: Option<String>,
+        tags: Option<Vec<String>>,
+    },
+    RemoveNote {
+        note_id: String,
     },
     /// Without a session: the active one, or none if no session is active.
     RecordRoll(Box<RecordedRoll>),

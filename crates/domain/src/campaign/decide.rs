@@ -49,7 +49,9 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand) -> Decisi
         C::SetActorControl { actor_id, controller } => set_actor_control(state, actor_id, controller)?,
         C::StartSession { id, name } => return start_session(state, id, name),
         C::EndSession { session_id } => end_session(state, session_id.as_deref())?,
-        C::AddNote { id, session_id, text } => add_note(state, id, session_id.as_deref(), text)?,
+        C::AddNote { id, session_id, text, tags } => add_note(state, id, session_id.as_deref(), text, tags)?,
+        C::ChangeNote { note_id, text, tags } => change_note(state, note_id, text.as_ref(), tags.as_ref())?,
+        C::RemoveNote { note_id } => remove_note(state, note_id)?,
         C::RecordRoll(roll) => record_roll(state, roll)?,
     };
     Ok(vec![event])
@@ -186,11 +188,58 @@ fn end_session(state: &CampaignState, session_id: Option<&str>) -> SingleDecisio
     Ok(CampaignEvent::SessionEnded { session_id: session.id.clone() })
 }
 
-fn add_note(state: &CampaignState, id: &str, session_id: Option<&str>, text: &str) -> SingleDecision {
-    state.check_status(CampaignAction::Play)?;
-    let session_id = state.find_session(session_id)?.id.clone();
+/// A note without an active session belongs to none: much is noted between the evenings.
+fn add_note(state: &CampaignState, id: &str, session_id: Option<&str>, text: &str, tags: &[String]) -> SingleDecision {
+    let session_id = match (session_id, state.active_session()) {
+        (None, None) => {
+            state.check_status(CampaignAction::Change)?;
+            None
+        }
+        (given, _) => {
+            state.check_status(CampaignAction::Play)?;
+            Some(state.find_session(given)?.id.clone())
+        }
+    };
+    if state.notes.contains_key(id) {
+        return Err(CampaignRefusal::IdTaken { id: id.to_owned() });
+    }
+    if state.notes.len() >= limits::NOTES_MAX {
+        return Err(CampaignRefusal::TooMany { things: "notes", count_max: limits::NOTES_MAX });
+    }
     let text = check_text("text", check_not_empty("text", text)?)?;
-    Ok(CampaignEvent::NoteAdded { note_id: id.to_owned(), session_id, text })
+    Ok(CampaignEvent::NoteAdded { note_id: id.to_owned(), session_id, text, tags: check_tags(tags)? })
+}
+
+fn change_note(state: &CampaignState, id: &str, text: Option<&String>, tags: Option<&Vec<String>>) -> SingleDecision {
+    state.require_campaign()?;
+    let note_id = state.find_note(id)?;
+    if text.is_none() && tags.is_none() {
+        return Err(CampaignRefusal::NothingToUpdate { fields: &["text", "tags"] });
+    }
+    let text = text.map(|text| check_text("text", check_not_empty("text", text)?)).transpose()?;
+    let tags = tags.map(|tags| check_tags(tags)).transpose()?;
+    Ok(CampaignEvent::NoteChanged { note_id, text, tags })
+}
+
+fn remove_note(state: &CampaignState, id: &str) -> SingleDecision {
+    state.require_campaign()?;
+    Ok(CampaignEvent::NoteRemoved { note_id: state.find_note(id)? })
+}
+
+/// Trims tags and drops repeated ones, which may differ in case.
+fn check_tags(tags: &[String]) -> Result<Vec<String>, CampaignRefusal> {
+    let mut checked: Vec<String> = Vec::new();
+    for tag in tags {
+        let tag = check_not_empty("tags", tag)?;
+        let tag = check_plain("tags", check_length("tags", tag, limits::TAG_CHARS_MAX)?)?;
+        if !checked.iter().any(|known| known.to_lowercase() == tag.to_lowercase()) {
+            checked.push(tag);
+        }
+    }
+    if checked.len() > limits::NOTE_TAGS_MAX {
+        return Err(CampaignRefusal::TooMany { things: "tags on one note", count_max: limits::NOTE_TAGS_MAX });
+    }
+    Ok(checked)
 }
 
 /// A roll without an active session belongs to none: characters are rolled before the first session.
@@ -257,6 +306,12 @@ impl CampaignState {
     fn find_actor(&self, id: &str) -> Result<&Actor, CampaignRefusal> {
         let id = check_not_empty("actor_id", id)?;
         self.actors.get(id).ok_or_else(|| CampaignRefusal::ActorNotFound { actor_id: id.to_owned() })
+    }
+
+    fn find_note(&self, id: &str) -> Result<String, CampaignRefusal> {
+        let id = check_not_empty("note_id", id)?;
+        let missing = || CampaignRefusal::NoteNotFound { note_id: id.to_owned() };
+        self.notes.get_key_value(id).map(|(id, _)| id.to_string()).ok_or_else(missing)
     }
 
     /// The session of this id, or the active one.

@@ -76,9 +76,35 @@ pub enum CampaignEvent {
     #[serde(rename = "session.ended.v1")]
     SessionEnded { session_id: String },
     #[serde(rename = "note.added.v1")]
-    NoteAdded { note_id: String, session_id: String, text: String },
+    NoteAdded {
+        note_id: String,
+        /// Absent for a note that belongs to no session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<String>,
+        text: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tags: Vec<String>,
+    },
+    #[serde(rename = "note.changed.v1")]
+    NoteChanged {
+        note_id: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// All tags of the note from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tags: Option<Vec<String>>,
+    },
+    #[serde(rename = "note.removed.v1")]
+    NoteRemoved { note_id: String },
     #[serde(rename = "roll.recorded.v1")]
     RollRecorded(Box<RecordedRoll>),
+}
+
+impl CampaignEvent {
+    /// Whether the event is about a note, which no list of a campaign shows.
+    pub fn is_note(&self) -> bool {
+        matches!(self, Self::NoteAdded { .. } | Self::NoteChanged { .. } | Self::NoteRemoved { .. })
+    }
 }
 
 macro_rules! kinds {
@@ -112,5 +138,7 @@ kinds! {
     SessionStarted = "session.started.v1",
     SessionEnded = "session.ended.v1",
     NoteAdded = "note.added.v1",
+    NoteChanged = "note.changed.v1",
+    NoteRemoved = "note.removed.v1",
     RollRecorded = "roll.recorded.v1",
 }

@@ -7,7 +7,7 @@ use super::record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
     SessionStatus,
 };
-use super::state::CampaignState;
+use super::state::{CampaignState, NoteOrigin};
 use crate::Moment;
 use crate::decider::DecisionContext;
 
@@ -56,10 +56,17 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
                 (session.updated_at, session.ended_at) = (at, Some(at));
             });
         }
-        E::NoteAdded { session_id, .. } => state.sessions.change(session_id, |session| {
-            session.note_count += 1;
-            session.updated_at = at;
-        }),
+        E::NoteAdded { note_id, session_id, .. } => {
+            let origin = NoteOrigin { session_id: session_id.clone(), by: given.by.clone() };
+            state.notes.insert(note_id.as_str().into(), Arc::new(origin));
+            state.count_notes(session_id.as_deref(), at, |count| count + 1);
+        }
+        E::NoteChanged { .. } => {}
+        E::NoteRemoved { note_id } => {
+            if let Some(origin) = state.notes.remove(note_id.as_str()) {
+                state.count_notes(origin.session_id.as_deref(), at, |count| count.saturating_sub(1));
+            }
+        }
         E::RollRecorded(roll) => state.sessions.change(roll.session_id.as_deref().unwrap_or_default(), |session| {
             session.roll_count += 1;
             session.updated_at = at;
@@ -78,7 +85,7 @@ impl CampaignState {
     /// Updates the campaign's own record after every event except notes and rolls.
     fn update_campaign(&mut self, event: &CampaignEvent, at: Moment) {
         use CampaignEvent as E;
-        if matches!(event, E::NoteAdded { .. } | E::RollRecorded(_)) {
+        if event.is_note() || matches!(event, E::RollRecorded(_)) {
             return;
         }
         let Some(campaign) = &mut self.campaign else { return };
@@ -163,6 +170,16 @@ impl CampaignState {
             actor.controller = controller.cloned();
             actor.updated_at = at;
         });
+    }
+
+    /// Updates the number of notes of a session, if the note belongs to one.
+    fn count_notes(&mut self, session_id: Option<&str>, at: Moment, count: impl Fn(u64) -> u64) {
+        if let Some(session_id) = session_id {
+            self.sessions.change(session_id, |session| {
+                session.note_count = count(session.note_count);
+                session.updated_at = at;
+            });
+        }
     }
 
     fn start_session(&mut self, id: &str, name: &str, at: Moment) {

@@ -32,7 +32,7 @@ pub use record::{
 pub use refusal::{CampaignAction, CampaignRefusal, CampaignRefusalKind};
 pub use register::{HasId, Register};
 pub use roll::{LoggedRoll, RecordedRoll};
-pub use state::CampaignState;
+pub use state::{CampaignState, NoteOrigin};
 
 use crate::decider::{Decider, DecisionContext};
 

@@ -64,8 +64,15 @@ fn any_play_command() -> impl Strategy<Value = CampaignCommand> {
         (id("note_"), session_id(), text()).prop_map(|(id, session_id, text)| CampaignCommand::AddNote {
             id,
             session_id,
-            text
+            tags: vec![text.clone()],
+            text,
         }),
+        (id("note_"), of(text()), of(text())).prop_map(|(note_id, text, tag)| CampaignCommand::ChangeNote {
+            note_id,
+            text,
+            tags: tag.map(|tag| vec![tag]),
+        }),
+        id("note_").prop_map(|note_id| CampaignCommand::RemoveNote { note_id }),
         (id("roll_"), session_id(), of(id("part_")), of(id("actor_"))).prop_map(
             |(id, session_id, participant_id, actor_id)| {
                 CampaignCommand::RecordRoll(Box::new(RecordedRoll {

@@ -208,12 +208,16 @@ pub struct Session {
     pub ended_at: Option<Moment>,
 }
 
-/// Something worth remembering of a session.
+/// Something worth remembering.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     pub id: String,
-    pub session_id: String,
+    /// Absent for a note that belongs to no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
     pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     pub at: Moment,
     /// The principal that wrote it.
     pub by: String,

@@ -65,6 +65,8 @@ pub enum CampaignRefusal {
     ActorNotFound { actor_id: String },
     #[error("there is no session {session_id} in this campaign")]
     SessionNotFound { session_id: String },
+    #[error("there is no note {note_id} in this campaign, or it was taken back")]
+    NoteNotFound { note_id: String },
     #[error("{field} is required, it is empty")]
     Empty { field: &'static str },
     #[error("{field} has at most {chars_max} characters, this one has {chars}")]
@@ -102,7 +104,8 @@ impl CampaignRefusal {
             Self::CampaignNotFound
             | Self::ParticipantNotFound { .. }
             | Self::ActorNotFound { .. }
-            | Self::SessionNotFound { .. } => CampaignRefusalKind::NotFound,
+            | Self::SessionNotFound { .. }
+            | Self::NoteNotFound { .. } => CampaignRefusalKind::NotFound,
             Self::Empty { .. } | Self::TooLong { .. } | Self::Deceptive { .. } | Self::NothingToUpdate { .. } => {
                 CampaignRefusalKind::Invalid
             }
@@ -125,6 +128,7 @@ impl CampaignRefusal {
             | Self::TooLong { field, .. }
             | Self::Deceptive { field, .. } => Some(format!("/{field}")),
             Self::ActorNotFound { .. } => Some("/actor_id".to_owned()),
+            Self::NoteNotFound { .. } => Some("/note_id".to_owned()),
             Self::SessionNotFound { .. } | Self::SessionEnded { .. } => Some("/session_id".to_owned()),
             Self::NothingToUpdate { .. }
             | Self::TooMany { .. }
@@ -144,6 +148,7 @@ impl CampaignRefusal {
             Self::ParticipantNotFound { participant_id: id, .. }
             | Self::ActorNotFound { actor_id: id }
             | Self::SessionNotFound { session_id: id }
+            | Self::NoteNotFound { note_id: id }
             | Self::CampaignExists { campaign_id: id }
             | Self::IdTaken { id }
             | Self::ActiveSessionExists { session_id: id }
@@ -180,6 +185,7 @@ impl CampaignRefusal {
             Self::ParticipantNotFound { .. } => "list the campaign's participants for their ids",
             Self::ActorNotFound { .. } => "list the campaign's actors for their ids",
             Self::SessionNotFound { .. } => "list the campaign's sessions for their ids",
+            Self::NoteNotFound { .. } => "send the id that session_note answered; events_list has them",
             Self::Empty { .. } => "send at least one character that is not a space",
             Self::TooLong { .. } => "shorten it, or put the rest elsewhere",
             Self::Deceptive { .. } => "leave that character out; a longer text may have several lines in the notes",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use imbl::OrdSet;
+use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 
 use super::record::{Actor, Campaign, Participant, Session};
@@ -16,11 +16,23 @@ pub struct CampaignState {
     pub(super) actors: Register<Actor>,
     pub(super) sessions: Register<Session>,
     pub(super) active_session_id: Option<Arc<str>>,
+    /// The notes that can be changed or removed. Their texts are in the events.
+    #[serde(default)]
+    pub(super) notes: OrdMap<Arc<str>, Arc<NoteOrigin>>,
     /// Creation time in microseconds, to sort lists of campaigns created in the same second.
     #[serde(default)]
     pub(super) created_micros: i64,
     /// Index of (participant, actor), to find a leaving participant's actors without a scan.
     pub(super) played: OrdSet<(Arc<str>, Arc<str>)>,
+}
+
+/// Where a note is, and who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoteOrigin {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The principal that wrote it.
+    pub by: String,
 }
 
 impl CampaignState {
@@ -42,6 +54,10 @@ impl CampaignState {
 
     pub fn sessions(&self) -> &Register<Session> {
         &self.sessions
+    }
+
+    pub fn note_origin(&self, note_id: &str) -> Option<&NoteOrigin> {
+        self.notes.get(note_id).map(|origin| &**origin)
     }
 
     pub fn active_session(&self) -> Option<&Session> {

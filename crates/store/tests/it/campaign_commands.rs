@@ -50,7 +50,9 @@ fn play_command() -> impl Strategy<Value = CampaignCommand> {
         2 => (id("sess_"), text()).prop_map(|(id, name)| CampaignCommand::StartSession { id, name }),
         1 => session().prop_map(|session_id| CampaignCommand::EndSession { session_id }),
         1 => (id("note_"), session(), text())
-            .prop_map(|(id, session_id, text)| CampaignCommand::AddNote { id, session_id, text }),
+            .prop_map(|(id, session_id, text)| CampaignCommand::AddNote { id, session_id, text, tags: Vec::new() }),
+        1 => (id("note_"), of(text())).prop_map(|(note_id, text)| CampaignCommand::ChangeNote { note_id, text, tags: None }),
+        1 => id("note_").prop_map(|note_id| CampaignCommand::RemoveNote { note_id }),
         1 => (id("roll_"), session(), of(id("part_")), of(id("actor_")), text()).prop_map(
             |(id, session_id, participant_id, actor_id, text)| {
                 CampaignCommand::RecordRoll(Box::new(RecordedRoll {

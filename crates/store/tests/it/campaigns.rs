@@ -223,7 +223,7 @@ fn every_command_and_every_refusal_is_among_the_cases() {
     assert_eq!(refusals, REFUSALS.map(str::to_owned).into());
 }
 
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 18] = [
     "Create",
     "Update",
     "End",
@@ -239,10 +239,12 @@ const KINDS: [&str; 16] = [
     "StartSession",
     "EndSession",
     "AddNote",
+    "ChangeNote",
+    "RemoveNote",
     "RecordRoll",
 ];
 
-const REFUSALS: [&str; 14] = [
+const REFUSALS: [&str; 15] = [
     "ActiveSessionExists",
     "ActorNotFound",
     "CampaignExists",
@@ -250,6 +252,7 @@ const REFUSALS: [&str; 14] = [
     "Empty",
     "IdTaken",
     "NoActiveSession",
+    "NoteNotFound",
     "NothingToUpdate",
     "ParticipantNotFound",
     "SessionEnded",
@@ -278,6 +281,8 @@ fn command_kind(command: &CampaignCommand) -> &'static str {
         CampaignCommand::StartSession { .. } => "StartSession",
         CampaignCommand::EndSession { .. } => "EndSession",
         CampaignCommand::AddNote { .. } => "AddNote",
+        CampaignCommand::ChangeNote { .. } => "ChangeNote",
+        CampaignCommand::RemoveNote { .. } => "RemoveNote",
         CampaignCommand::RecordRoll(_) => "RecordRoll",
     }
 }

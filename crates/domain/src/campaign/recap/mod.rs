@@ -7,6 +7,7 @@ mod changes;
 mod dice;
 mod luck;
 mod names;
+mod notes;
 mod people;
 #[cfg(test)]
 mod tests;
@@ -20,15 +21,13 @@ use self::attendance::Attendance;
 use self::changes::RecapChanges;
 use self::dice::Dice;
 use self::names::{Names, to_one_line};
+use self::notes::RecapNotes;
 use super::event::CampaignEvent;
 use super::record::{ActorKind, Session};
 use crate::Moment;
 
 pub use self::people::People;
 
-/// Notes that a recap shows, and characters of each.
-const NOTES_SHOWN: usize = 50;
-const NOTE_CHARS_SHOWN: usize = 500;
 /// Participants, and player characters, that it names.
 const PEOPLE_SHOWN: usize = 20;
 
@@ -52,8 +51,7 @@ struct RecapText<'a> {
     seats: Attendance,
     /// Whether the session is active at the current event.
     is_during: bool,
-    notes: Vec<(Timestamp, String, String)>,
-    notes_left_out: usize,
+    notes: RecapNotes,
     dice: Dice,
     changes: RecapChanges,
 }
@@ -63,13 +61,11 @@ impl RecapText<'_> {
         match event {
             CampaignEvent::SessionStarted { session_id, .. } if *session_id == session.id => self.is_during = true,
             CampaignEvent::SessionEnded { session_id } if *session_id == session.id => self.is_during = false,
-            CampaignEvent::NoteAdded { session_id, text, .. } if *session_id == session.id => {
-                if self.notes.len() < NOTES_SHOWN {
-                    self.notes.push((at, by.to_owned(), truncate_note(text)));
-                } else {
-                    self.notes_left_out += 1;
-                }
+            CampaignEvent::NoteAdded { note_id, session_id, text, .. } if session_id.as_ref() == Some(&session.id) => {
+                self.notes.add(note_id, at, by, text);
             }
+            CampaignEvent::NoteChanged { note_id, text, .. } => self.notes.change(note_id, text.as_deref()),
+            CampaignEvent::NoteRemoved { note_id } => self.notes.remove(note_id),
             CampaignEvent::RollRecorded(roll) if roll.session_id.as_ref() == Some(&session.id) => {
                 self.dice.record_roll(at, roll, &self.names);
             }
@@ -97,7 +93,7 @@ impl RecapText<'_> {
         if !cast.is_empty() {
             let _ = writeln!(text, "\n**In the story:** {}", cast.join(", "));
         }
-        self.render_notes(&mut text, session);
+        self.notes.render(&mut text, session);
         self.dice.render(&mut text);
         self.changes.render(&mut text);
         if self.notes.is_empty() && self.dice.is_empty() && self.changes.is_empty() {
@@ -115,24 +111,6 @@ impl RecapText<'_> {
             None => to_one_line(&actor.name),
         });
         truncate_list(played, PEOPLE_SHOWN)
-    }
-
-    fn render_notes(&self, text: &mut String, session: &Session) {
-        if self.notes.is_empty() {
-            return;
-        }
-        text.push_str("\n## What happened\n\n");
-        let first_author = self.notes.first().map(|(_, by, _)| by);
-        let has_several_authors = self.notes.iter().any(|(_, by, _)| Some(by) != first_author);
-        for (at, by, note) in &self.notes {
-            let is_later = session.ended_at.is_some_and(|ended| Moment::from(*at) > ended);
-            let time = if is_later { "later".to_owned() } else { format_time(*at) };
-            let author = if has_several_authors { format!(" ({})", to_one_line(by)) } else { String::new() };
-            let _ = writeln!(text, "- {time}{author}: {}", indent_note(note));
-        }
-        if self.notes_left_out > 0 {
-            let _ = writeln!(text, "- and {} more notes", self.notes_left_out);
-        }
     }
 }
 
@@ -175,13 +153,6 @@ fn format_day(at: Timestamp) -> String {
 
 fn format_time(at: Timestamp) -> String {
     at.strftime("%H:%M").to_string()
-}
-
-fn truncate_note(text: &str) -> String {
-    match text.char_indices().nth(NOTE_CHARS_SHOWN) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
 }
 
 /// Indents the following lines, so that the note stays one item of the Markdown list.

@@ -5,6 +5,7 @@ use super::super::tests::{
     set_actor_control, start_session,
 };
 use super::super::{ActorKind, CampaignCommand, RecordedRoll, Role};
+use super::notes::{NOTE_CHARS_SHOWN, NOTES_SHOWN};
 use super::*;
 use crate::dice::RollMode;
 use crate::dice::odds::Exact;
@@ -63,6 +64,7 @@ fn a_session_is_told_again() {
         id: "note_3".to_owned(),
         session_id,
         text: "Alice waved.".to_owned(),
+        tags: Vec::new(),
     });
     table.expect_events(add_participant("part_late", "Late", Role::Player));
     table.expect_events(add_participant("part_brief", "Brief", Role::Player));
@@ -138,14 +140,28 @@ fn long_notes_are_cut_and_many_are_counted() {
     let mut table = CampaignFixture::with_session();
     table.expect_events(add_note(&"é".repeat(NOTE_CHARS_SHOWN)));
     table.expect_events(add_note(&"é".repeat(NOTE_CHARS_SHOWN + 1)));
-    for _ in 0..NOTES_SHOWN {
-        table.expect_events(add_note("and so on"));
+    for number in 0..NOTES_SHOWN {
+        table.expect_events(add_note(&format!("and so on, {number}")));
     }
     table.journal[8].0.by = "alice".to_owned();
     let told = render_recap(&table, "sess_1");
     assert!(told.contains(&format!("- 10:07 (local): {}\n", "é".repeat(NOTE_CHARS_SHOWN))), "{told}");
     assert!(told.contains(&format!("- 10:08 (alice): {}…\n", "é".repeat(NOTE_CHARS_SHOWN))), "{told}");
     assert!(told.ends_with("- and 2 more notes\n"), "{told}");
+}
+
+#[test]
+fn notes_are_told_as_they_stand() {
+    let mut table = CampaignFixture::with_session();
+    for note in ["The brigde fell.", "Nobody cared.", "Ilse swims."] {
+        table.expect_events(add_note(note));
+    }
+    let (note_id, text) = ("note_The brigde fell.".to_owned(), Some("The bridge fell.".to_owned()));
+    table.expect_events(CampaignCommand::ChangeNote { note_id, text, tags: None });
+    table.expect_events(CampaignCommand::RemoveNote { note_id: "note_Nobody cared.".to_owned() });
+    let told = render_recap(&table, "sess_1");
+    assert!(told.contains("The bridge fell.") && told.contains("Ilse swims."), "{told}");
+    assert!(!told.contains("brigde") && !told.contains("Nobody cared"), "{told}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::access::{parse_campaign_id, parse_id};
+use super::campaign_answer::Destination;
 use crate::resource_changes::ChangeAudience;
 use crate::sha256::sha256_hex;
 use crate::{
@@ -44,6 +44,12 @@ pub(super) struct ContextView {
 /// Uses `anyOf` instead of a list of types, which not every client that translates schemas supports.
 fn text_or_null(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "anyOf": [{ "type": "string" }, { "type": "null" }] })
+}
+
+impl Context {
+    pub(super) fn of_campaign(campaign_id: &str) -> Self {
+        Self { campaign_id: campaign_id.to_owned(), session_id: None, participant_id: None }
+    }
 }
 
 impl From<Context> for ContextView {
@@ -156,14 +162,50 @@ impl App {
         }
     }
 
+    /// Changes the context of a campaign, if it is the caller's current one.
+    pub(super) async fn change_context(
+        &self,
+        caller: &Caller,
+        campaign_id: &str,
+        change: impl FnOnce(&mut Context),
+    ) -> Result<(), Fault> {
+        if let Some(mut context) = self.context(caller).await?.filter(|context| context.campaign_id == campaign_id) {
+            change(&mut context);
+            self.set_context(caller, &context).await?;
+        }
+        Ok(())
+    }
+
+    /// Empties the caller's context, and publishes the change to its conversation.
+    async fn clear_context(&self, caller: &Caller) -> Result<(), Fault> {
+        let stored = match &caller.conversation {
+            Conversation::None => return Ok(()),
+            Conversation::Session(session) => {
+                self.contexts.lock().remove(session);
+                None
+            }
+            Conversation::Held(conversation) => Some(StoredContext::from_held_conversation(conversation)),
+            Conversation::Client(client) => Some(StoredContext::from_client(caller, client)),
+        };
+        if let Some(place) = stored {
+            self.journal.remove(&place.kind, &place.key).await.map_err(|error| self.store_fault(&error))?;
+        }
+        self.publish_context_change(caller);
+        Ok(())
+    }
+
+    fn publish_context_change(&self, caller: &Caller) {
+        let whom = ChangeAudience::Conversation(caller.id().into(), caller.conversation.clone());
+        self.publish_change(ResourceChange::Resource(CONTEXT_URI.into()), whom);
+    }
+
     /// Stores a context, and publishes the change to its conversation.
-    async fn set_context(&self, caller: &Caller, context: &Context) -> Result<(), Fault> {
+    pub(super) async fn set_context(&self, caller: &Caller, context: &Context) -> Result<(), Fault> {
         if self.context(caller).await?.as_ref() == Some(context) {
             return Ok(());
         }
         self.store_context(caller, context).await?;
-        let whom = ChangeAudience::Conversation(caller.id().into(), caller.conversation.clone());
-        self.publish_change(ResourceChange::Resource(CONTEXT_URI.into()), whom);
+        self.publish_context_change(caller);
         Ok(())
     }
 
@@ -191,26 +233,51 @@ pub(super) struct SetContext;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "they are what clients send")]
 pub(super) struct SetContextInput {
-    /// The campaign that the next calls are about.
-    campaign_id: String,
+    /// The campaign that the next calls are about; required unless clear is true.
+    campaign_id: Option<String>,
     /// Rolls are recorded in this session. Cleared if left out.
     session_id: Option<String>,
     /// Who plays here. Cleared if left out.
     participant_id: Option<String>,
+    /// Empties the context.
+    #[serde(default)]
+    clear: bool,
+}
+
+impl SetContextInput {
+    /// The campaign; `None` if the context is to be cleared.
+    fn campaign_id(&self) -> Result<Option<&str>, Fault> {
+        let has_other = self.campaign_id.is_some() || self.session_id.is_some() || self.participant_id.is_some();
+        match &self.campaign_id {
+            _ if self.clear && has_other => Err(Fault::new(Code::InvalidParams, "clear takes no other field")
+                .with_path("/clear")
+                .value(&true.into())
+                .hint("send clear alone, or the new context without it")),
+            _ if self.clear => Ok(None),
+            Some(id) => Ok(Some(id)),
+            None => Err(Fault::new(Code::InvalidParams, "campaign_id is missing")
+                .with_path("/campaign_id")
+                .hint("send campaign_id, or clear: true to empty the context")),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ContextOutput {
-    pub context: Context,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Context>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cleared: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    went_to: Option<Destination>,
 }
 
 impl Operation for SetContext {
     const NAME: &'static str = "set_context";
     const TITLE: &'static str = "Set the context";
     const SUMMARY: &'static str = "Say which campaign, session and participant the next calls are about. \
-        What is left out is cleared; with a session, every roll is recorded in it.";
+        What is left out is cleared. Rolls are recorded in the session, or in the one that is going on.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
@@ -218,26 +285,31 @@ impl Operation for SetContext {
     type Output = ContextOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: SetContextInput) -> Result<ContextOutput, Fault> {
-        let id = parse_campaign_id(&input.campaign_id)?;
-        let entered_campaign = app.enter_campaign::<Self>(call, Some(id)).await?;
-        let context = Context {
-            campaign_id: entered_campaign.campaign_id.clone(),
-            session_id: match parse_id("session_id", input.session_id.as_deref())? {
-                Some(id) if !entered_campaign.state().sessions().contains(id) => {
-                    return Err(app.missing_session(call.caller, &entered_campaign, id).await?);
-                }
-                id => id.map(str::to_owned),
-            },
-            participant_id: match parse_id("participant_id", input.participant_id.as_deref())? {
-                Some(id) if !entered_campaign.state().participants().contains(id) => {
-                    return Err(app.missing_participant(call.caller, &entered_campaign, id).await?);
-                }
-                id => id.map(str::to_owned),
-            },
+        let Some(campaign_id) = input.campaign_id()? else {
+            app.clear_context(call.caller).await?;
+            return Ok(ContextOutput { context: None, cleared: true, went_to: None });
         };
+        let entered_campaign = app.enter_campaign::<Self>(call, Some(campaign_id)).await?;
+        let state = entered_campaign.state();
+        let session_id =
+            entered_campaign.resolve_optional_id(call, "session_id", input.session_id.as_deref(), state.sessions())?;
+        if let Some(id) = session_id.as_ref().filter(|id| !state.sessions().contains(id)) {
+            return Err(app.missing_session(call.caller, &entered_campaign, id).await?);
+        }
+        let participant_id = entered_campaign.resolve_optional_id(
+            call,
+            "participant_id",
+            input.participant_id.as_deref(),
+            state.participants(),
+        )?;
+        if let Some(id) = participant_id.as_ref().filter(|id| !state.participants().contains(id)) {
+            return Err(app.missing_participant(call.caller, &entered_campaign, id).await?);
+        }
+        let went_to = Destination::new(state, session_id.as_deref());
+        let context = Context { campaign_id: entered_campaign.campaign_id.clone(), session_id, participant_id };
         app.set_context(call.caller, &context).await?;
         call.work.set_revision(entered_campaign.committed.revision());
-        Ok(ContextOutput { context })
+        Ok(ContextOutput { context: Some(context), cleared: false, went_to })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {

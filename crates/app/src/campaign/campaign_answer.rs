@@ -1,0 +1,96 @@
+//! The answer of a command in a campaign, with the campaign and session that it went to.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use skald_domain::campaign::{Actor, CampaignEvent, CampaignState, Participant, Register, Session};
+
+use super::CampaignStream;
+use super::resolve_name::{HasName, is_same_name};
+use skald_journal::Applied;
+
+/// An answer, and beside it where the command went.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CampaignAnswer<T> {
+    #[serde(flatten)]
+    answer: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    went_to: Option<Destination>,
+    /// Why a roll is not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_recorded: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// The campaign and the session that a command went to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Destination {
+    campaign: NameAndId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<NameAndId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct NameAndId {
+    id: String,
+    name: String,
+}
+
+impl Destination {
+    pub(super) fn new(state: &CampaignState, session_id: Option<&str>) -> Option<Self> {
+        let campaign = state.campaign()?;
+        let session = session_id.and_then(|id| state.sessions().get(id));
+        let named = |session: &Session| NameAndId { id: session.id.clone(), name: session.name.clone() };
+        Some(Self {
+            campaign: NameAndId { id: campaign.id.clone(), name: campaign.name.clone() },
+            session: session.map(named),
+        })
+    }
+}
+
+impl<T> CampaignAnswer<T> {
+    pub(super) fn new(answer: T, applied: &Applied<CampaignStream>) -> Self {
+        let state = &applied.committed.state;
+        let session_id = applied.events.iter().find_map(session_of_event);
+        let note = applied.events.iter().find_map(|event| same_name_note(state, event));
+        Self { answer, went_to: Destination::new(state, session_id), not_recorded: None, note }
+    }
+
+    /// The answer of a command that found everything as it should be and stored nothing.
+    pub(super) fn unchanged(answer: T, state: &CampaignState, session_id: Option<&str>) -> Self {
+        Self { answer, went_to: Destination::new(state, session_id), not_recorded: None, note: None }
+    }
+
+    pub(super) fn not_recorded(answer: T, reason: String) -> Self {
+        Self { answer, went_to: None, not_recorded: Some(reason), note: None }
+    }
+}
+
+fn session_of_event(event: &CampaignEvent) -> Option<&str> {
+    match event {
+        CampaignEvent::SessionStarted { session_id, .. } | CampaignEvent::SessionEnded { session_id } => {
+            Some(session_id)
+        }
+        CampaignEvent::NoteAdded { session_id, .. } => session_id.as_deref(),
+        CampaignEvent::RollRecorded(roll) => roll.session_id.as_deref(),
+        _ => None,
+    }
+}
+
+/// A note if somebody who was just added has the name of another.
+fn same_name_note(state: &CampaignState, event: &CampaignEvent) -> Option<String> {
+    match event {
+        CampaignEvent::ParticipantAdded { participant_id, .. } => {
+            namesake_note::<Participant>(state.participants(), participant_id)
+        }
+        CampaignEvent::ActorAdded { actor_id, .. } => namesake_note::<Actor>(state.actors(), actor_id),
+        _ => None,
+    }
+}
+
+fn namesake_note<T: HasName>(register: &Register<T>, id: &str) -> Option<String> {
+    let name = register.get(id)?.name();
+    let other = register.newest_first().find(|other| other.id() != id && is_same_name(other.name(), name))?;
+    let thing = T::THING;
+    Some(format!("there is another {thing} called {name}, {}; name them by id from now on", other.id()))
+}

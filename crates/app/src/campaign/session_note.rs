@@ -1,0 +1,155 @@
+//! `session_note`: adds a note to a campaign, corrects or tags one, or takes one back. The journal keeps what it was.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skald_domain::campaign::{CampaignCommand, CampaignEvent};
+use skald_domain::{Moment, id};
+
+use super::CampaignAnswer;
+use super::access::EnteredCampaign;
+use crate::method_fields::MethodFields;
+use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset};
+
+pub(super) struct SessionNote;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionNoteInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// The active one, or none, if left out.
+    session_id: Option<String>,
+    /// What is worth remembering.
+    text: Option<String>,
+    /// All tags of the note.
+    tags: Option<Vec<String>>,
+    /// A note to change: send text, tags or remove.
+    note_id: Option<String>,
+    /// Takes the note back.
+    #[serde(default)]
+    remove: bool,
+}
+
+/// A note after the command.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct NoteChanged {
+    id: String,
+    /// Absent for a note that belongs to no session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    removed: bool,
+    at: Moment,
+    /// The principal that sent the command.
+    by: String,
+}
+
+impl Operation for SessionNote {
+    const NAME: &'static str = "session_note";
+    const TITLE: &'static str = "Note something";
+    const SUMMARY: &'static str =
+        "Note what happened; the recap tells it again. With note_id: correct, tag or take back a note.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    type Input = SessionNoteInput;
+    type Output = CommandAnswer<CampaignAnswer<NoteChanged>>;
+
+    async fn run(app: &App, call: &Call<'_>, input: SessionNoteInput) -> Result<Self::Output, Fault> {
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+        let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
+        let command = match &input.note_id {
+            None => {
+                let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
+                new_note(id, session_id, input)?
+            }
+            Some(note_id) => {
+                check_may_change(call, &entered_campaign, note_id)?;
+                changed_note(note_id.trim().to_owned(), &input)?
+            }
+        };
+        let (at, by) = (Moment::from(app.time_and_caller(call).at), call.caller.id().to_owned());
+        app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
+            let note = done.events.iter().find_map(|event| answer_event(event, at, &by));
+            let mut note = note.expect("a note that was just added or changed");
+            if note.session_id.is_none() {
+                let origin = done.committed.state.note_origin(&note.id);
+                note.session_id = origin.and_then(|origin| origin.session_id.clone());
+            }
+            note
+        })
+        .await
+    }
+
+    async fn complete(app: &App, caller: &crate::Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+}
+
+fn new_note(id: String, session_id: Option<String>, input: SessionNoteInput) -> Result<CampaignCommand, Fault> {
+    if input.remove {
+        return Err(Fault::new(Code::InvalidParams, "remove takes back a note, and note_id is missing")
+            .with_path("/note_id")
+            .hint("send the id that session_note answered"));
+    }
+    let Some(text) = input.text else {
+        return Err(Fault::new(Code::InvalidParams, "text is missing")
+            .with_path("/text")
+            .hint("send what is worth remembering"));
+    };
+    Ok(CampaignCommand::AddNote { id, session_id, text, tags: input.tags.unwrap_or_default() })
+}
+
+fn changed_note(note_id: String, input: &SessionNoteInput) -> Result<CampaignCommand, Fault> {
+    let given =
+        [("session_id", input.session_id.is_some()), ("text", input.text.is_some()), ("tags", input.tags.is_some())];
+    if input.remove {
+        MethodFields { method: "remove", takes: &["note_id"] }.check(&given)?;
+        return Ok(CampaignCommand::RemoveNote { note_id });
+    }
+    MethodFields { method: "a changed note", takes: &["note_id", "text", "tags"] }.check(&given)?;
+    Ok(CampaignCommand::ChangeNote { note_id, text: input.text.clone(), tags: input.tags.clone() })
+}
+
+/// A player changes only notes of their own; a game master changes every one.
+fn check_may_change(call: &Call<'_>, entered_campaign: &EnteredCampaign, note_id: &str) -> Result<(), Fault> {
+    let role = call.caller.role_in(&entered_campaign.campaign_id);
+    let origin = entered_campaign.state().note_origin(note_id.trim());
+    let is_own = origin.is_none_or(|origin| origin.by == call.caller.id());
+    if is_own || role.is_some_and(|role| role >= CampaignRole::Gm) {
+        return Ok(());
+    }
+    Err(Fault::new(Code::Forbidden, "the note is somebody else's")
+        .with_path("/note_id")
+        .value(&note_id.into())
+        .hint("ask the game master to change it"))
+}
+
+fn answer_event(event: &CampaignEvent, at: Moment, by: &str) -> Option<NoteChanged> {
+    let note = |id: &str| NoteChanged {
+        id: id.to_owned(),
+        session_id: None,
+        text: None,
+        tags: None,
+        removed: false,
+        at,
+        by: by.to_owned(),
+    };
+    match event {
+        CampaignEvent::NoteAdded { note_id, session_id, text, tags } => Some(NoteChanged {
+            session_id: session_id.clone(),
+            text: Some(text.clone()),
+            tags: (!tags.is_empty()).then(|| tags.clone()),
+            ..note(note_id)
+        }),
+        CampaignEvent::NoteChanged { note_id, text, tags } => {
+            Some(NoteChanged { text: text.clone(), tags: tags.clone(), ..note(note_id) })
+        }
+        CampaignEvent::NoteRemoved { note_id } => Some(NoteChanged { removed: true, ..note(note_id) }),
+        _ => None,
+    }
+}
