@@ -57,7 +57,7 @@ const PROCESS_VERSIONS: QuotaLimit = QuotaLimit {
     what: "whoever has a token",
     things: "submitted versions of processes",
     most: limits::PROCESS_VERSIONS_PER_TOKEN_MAX,
-    hint: "submit one again that is there, put a file into the process folder, or ask the owner, for whom there is no limit",
+    hint: "submit one again that is there, or ask the owner, for whom there is no limit",
 };
 
 /// The kind of the rows that count versions of processes, by the token that submitted them.

@@ -56,7 +56,7 @@ pub use catalogue::Catalogue;
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
 pub use engine::{ContentsText, Engine, LocalEngine, ReadContents, RequestControl};
 pub use fault::{Class, Code, ERROR_TABLE, ErrorRow, Fault, FaultBody, FaultField};
-pub use gate::{ArtifactFile, FilesError, GateFiles, ProcessFile};
+pub use gate::{ArtifactFile, ContentRequest, FilesError, GateFiles, ProcessFile};
 pub use input::{TooComplex, input_from_text, nearest_word, parse_json};
 pub use large_requests::LargeRequests;
 pub use noun::{Noun, Nouns, RecordAudience};

@@ -91,6 +91,8 @@ pub const PROCESS_DEPTH_MAX: usize = 32;
 pub const GUARD_EXPRESSION_CHARS_MAX: usize = 2_000;
 /// What evaluating one guard expression may cost: about the bytes it touches.
 pub const GUARD_COST_MAX: u64 = 10_000_000;
+/// Different words and headings that all guards of one process look for.
+pub const GUARD_WORDS_MAX: usize = 50;
 /// Bytes of the payload of one event, as JSON.
 pub const PAYLOAD_BYTES_MAX: usize = 100_000;
 /// Bytes of the context of one run, as JSON.
@@ -111,7 +113,8 @@ pub const ATTEMPTS_MAX: usize = 1_000;
 pub const ARTIFACT_PATH_BYTES_MAX: usize = 1_000;
 /// Bytes of the file of one artifact.
 pub const ARTIFACT_BYTES_MAX: u64 = 100_000_000;
-/// Bytes of an artifact's file up to which its content is parsed as JSON or shown.
+/// Bytes of an artifact's file up to which its content is parsed as JSON or shown; of a longer one, guards measure so
+/// much from its beginning.
 pub const ARTIFACT_CONTENT_BYTES_MAX: u64 = 1_000_000;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_485_760;
@@ -231,6 +234,7 @@ pub const ALL: &[Limit] = &[
     limit("nesting of one process file", PROCESS_DEPTH_MAX as u64, "levels"),
     limit("one guard expression", GUARD_EXPRESSION_CHARS_MAX as u64, "characters"),
     limit("evaluating one guard expression", GUARD_COST_MAX, "bytes touched"),
+    limit("words and headings that the guards of one process look for", GUARD_WORDS_MAX as u64, "words"),
     limit("payload of one event of a run", PAYLOAD_BYTES_MAX as u64, "bytes"),
     limit("context of one run", CONTEXT_BYTES_MAX as u64, "bytes"),
     limit("artifacts submitted by one event", ARTIFACTS_SUBMITTED_MAX as u64, "artifacts"),
@@ -241,7 +245,7 @@ pub const ALL: &[Limit] = &[
     limit("refused attempts of one run that are kept one by one", ATTEMPTS_MAX as u64, "attempts"),
     limit("path of one artifact", ARTIFACT_PATH_BYTES_MAX as u64, "bytes"),
     limit("file of one artifact", ARTIFACT_BYTES_MAX, "bytes"),
-    limit("file of an artifact that is shown, or read as JSON", ARTIFACT_CONTENT_BYTES_MAX, "bytes"),
+    limit("file of an artifact that is shown, read as JSON, or measured whole", ARTIFACT_CONTENT_BYTES_MAX, "bytes"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body that waits for no other", SMALL_BODY_BYTES_MAX as u64, "bytes"),
     limit("larger request bodies read at once", LARGE_BODIES_BYTES_MAX as u64, "bytes"),

@@ -8,7 +8,8 @@ use std::sync::Mutex;
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
-use skald_app::{ArtifactFile, FilesError};
+use skald_app::{ArtifactFile, ContentRequest, FilesError};
+use skald_domain::gate::ContentMeasure;
 use skald_domain::limits;
 use skald_journal::{Hash, hex};
 
@@ -24,19 +25,33 @@ const ATTEMPTS: usize = 3;
 
 const BUFFER_BYTES: usize = 65_536;
 
+/// Bytes of a file's content that are returned.
+#[expect(clippy::cast_possible_truncation, reason = "it fits 32 bits")]
+const CONTENT_BYTES_MAX: usize = limits::ARTIFACT_CONTENT_BYTES_MAX as usize;
+
 /// The hash, stamp and content of a file that was read.
 pub(super) struct HashedFile {
     pub(super) hash: Hash,
     pub(super) stamp: FileStamp,
     /// Whether a change after reading would show in the stamp.
     pub(super) is_settled: bool,
+    /// Its beginning, up to `ARTIFACT_CONTENT_BYTES_MAX`, if that was asked for.
     content: Option<Vec<u8>>,
 }
 
 impl HashedFile {
-    pub(super) fn into_artifact(self) -> ArtifactFile {
-        let json = self.content.and_then(|content| skald_app::parse_json(&content).ok());
-        ArtifactFile { sha256: hex(&self.hash), bytes: self.stamp.size(), json }
+    pub(super) fn into_artifact(self, wanted: &ContentRequest) -> ArtifactFile {
+        let (sha256, bytes) = (hex(&self.hash), self.stamp.size());
+        let measured = self.content.as_ref().zip(wanted.measured_words.as_ref());
+        let measure =
+            measured.map(|(content, words)| ContentMeasure::from_content(content, words.iter().map(String::as_str)));
+        let whole = self.into_whole_content().filter(|_| wanted.json);
+        ArtifactFile { sha256, bytes, json: whole.and_then(|content| skald_app::parse_json(&content).ok()), measure }
+    }
+
+    /// Its content, unless it is too large.
+    fn into_whole_content(self) -> Option<Vec<u8>> {
+        self.content.filter(|_| self.stamp.size() <= limits::ARTIFACT_CONTENT_BYTES_MAX)
     }
 }
 
@@ -69,16 +84,15 @@ pub(super) fn make_folder(root: &Path, run_id: &str) -> Result<String, FilesErro
     Ok(told.to_owned())
 }
 
-/// Reads and hashes a file, again if it changed meanwhile. Small content is returned if asked for.
+/// Reads and hashes a file, again if it changed meanwhile. The beginning of its content is returned if asked for.
 pub(super) fn hash_file(below: &UntrustedFolder, path: &str, wants_content: bool) -> Result<HashedFile, String> {
     for _ in 0..ATTEMPTS {
         let at = SystemTime::now();
         let (file, stamp) = below.open_file(path)?;
         // Flush to disk before reading, so that later writes through a memory mapping change the stamp.
         let is_settled = stamp.is_settled(at) && (stamp.is_written(at) || file.sync_data().is_ok());
-        let keeps = wants_content && stamp.size() <= limits::ARTIFACT_CONTENT_BYTES_MAX;
         let (hash, bytes, content) =
-            read_and_hash(file, keeps).map_err(|error| refusal_texts::unreadable(path, &error))?;
+            read_and_hash(file, wants_content).map_err(|error| refusal_texts::unreadable(path, &error))?;
         if bytes == stamp.size() && below.stamp(path)? == stamp {
             return Ok(HashedFile { hash, stamp, is_settled, content });
         }
@@ -101,7 +115,8 @@ fn read_and_hash(file: File, keeps: bool) -> io::Result<(Hash, u64, Option<Vec<u
         hasher.update(&buffer[..count]);
         bytes += count as u64;
         if let Some(content) = &mut content {
-            content.extend_from_slice(&buffer[..count]);
+            let room = CONTENT_BYTES_MAX.saturating_sub(content.len());
+            content.extend_from_slice(&buffer[..count.min(room)]);
         }
     }
 }
@@ -130,7 +145,8 @@ pub(super) fn read_content(below: &UntrustedFolder, path: &str) -> Result<Vec<u8
         _ => hash_file(below, path, true)?,
     };
     // The file may have grown since.
-    examined.content.ok_or_else(|| content_too_large(path, examined.stamp.size()))
+    let bytes = examined.stamp.size();
+    examined.into_whole_content().ok_or_else(|| content_too_large(path, bytes))
 }
 
 fn content_too_large(path: &str, bytes: u64) -> String {

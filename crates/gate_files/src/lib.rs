@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::{BoxFuture, ready};
-use skald_app::{ArtifactFile, FilesError, GateFiles, ProcessFile};
+use skald_app::{ArtifactFile, ContentRequest, FilesError, GateFiles, ProcessFile};
 use tokio::sync::broadcast;
 
 use hash_cache::HashCache;
@@ -93,13 +93,14 @@ impl GateFiles for Folders {
         &'a self,
         folder: &'a str,
         path: &'a str,
-        wants_json: bool,
+        wanted: ContentRequest,
     ) -> BoxFuture<'a, Result<ArtifactFile, String>> {
         let cache = Arc::clone(&self.cache);
         self.run_below(folder, path, move |below, path| {
-            let examined = artifacts::hash_file(below, path, wants_json)?;
+            let wants_content = wanted.json || wanted.measured_words.is_some();
+            let examined = artifacts::hash_file(below, path, wants_content)?;
             lock_cache(&cache).put(&examined);
-            Ok(examined.into_artifact())
+            Ok(examined.into_artifact(&wanted))
         })
     }
 

@@ -4,6 +4,7 @@ use crate::gate::RunStream;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::Map;
 use skald_domain::gate::{ActingRole, Artifact, Decision, Facts, Process, Run, RunView};
 
 use super::path_redaction::PathRedaction;
@@ -79,7 +80,7 @@ impl App {
         let Some(run) = run else { return Err(not_found(&run_id)) };
         self.watching.start();
         let process = self.pinned_process(&run.process.hash).await?;
-        if let Some(campaign_id) = run.campaign_id.as_ref().filter(|_| process.reads_campaign()) {
+        if let Some(campaign_id) = run.campaign_id.as_ref().filter(|_| process.follows_campaign()) {
             self.watching.remember_run(campaign_id, &run_id);
         }
         // A command changes the revision, so only a read reports it here.
@@ -108,6 +109,14 @@ impl App {
             Some(id) if found_run.process.reads_campaign() => Some(self.campaign_facts(id).await?),
             _ => None,
         };
+        let campaign_numbers = match &found_run.run().campaign_id {
+            Some(id) if !found_run.process.from_campaign.is_empty() => {
+                let context = found_run.committed.state.context().iter();
+                let context = context.map(|(name, value)| (name.clone(), value.clone())).collect();
+                found_run.process.context_from_campaign(self.campaign_numbers(id).await?, &context)
+            }
+            _ => Map::new(),
+        };
         let held = files_to_check(found_run, evidence);
         let stale = match (&found_run.run().folder, held.is_empty()) {
             (_, true) => BTreeSet::new(),
@@ -115,7 +124,7 @@ impl App {
             (None, false) => held.into_iter().map(|(path, _)| path).collect(),
         };
         let same_person = self.read_access_state().await?.state.principals_of_same_person(&found_run.principal);
-        Ok(Facts { stale, campaign, same_person })
+        Ok(Facts { stale, campaign, campaign_numbers, same_person })
     }
 }
 

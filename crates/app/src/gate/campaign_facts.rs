@@ -2,7 +2,8 @@
 //! They are stored in the event that they decided, so their size is bounded.
 
 use serde_json::{Value, json};
-use skald_domain::campaign::CampaignEvent;
+use skald_domain::campaign::{CampaignEvent, CampaignState, Role, SessionStatus};
+use skald_domain::gate::CampaignNumbers;
 
 use crate::{App, Fault};
 
@@ -12,6 +13,13 @@ const ITEMS_MAX: usize = 50;
 const ROLL_SEARCH_RECORDS: u64 = 500;
 
 impl App {
+    /// The numbers of a campaign that a process may take into the context of its runs.
+    pub(super) async fn campaign_numbers(&self, campaign_id: &str) -> Result<CampaignNumbers, Fault> {
+        let stream = crate::campaign::campaign_stream(campaign_id);
+        let committed = self.campaigns.read(&stream).await.map_err(|error| self.store_fault(&error))?;
+        Ok(count_numbers(&committed.state))
+    }
+
     /// The campaign's sessions, rolls and universes, the newest first, and their counts.
     pub(super) async fn campaign_facts(&self, campaign_id: &str) -> Result<Value, Fault> {
         let stream = crate::campaign::campaign_stream(campaign_id);
@@ -29,14 +37,16 @@ impl App {
             .collect();
         let roll_count: u64 = sessions.newest_first().map(|session| session.roll_count).sum();
         let (universes, universe_count) = self.newest_universes(campaign_id, ITEMS_MAX).await?;
-        let campaign = committed.state.campaign();
+        let (campaign, numbers) = (committed.state.campaign(), count_numbers(&committed.state));
         Ok(json!({
             "id": campaign_id,
             "name": campaign.map(|campaign| &campaign.name),
             "status": campaign.map(|campaign| campaign.status),
             "participant_count": committed.state.participants().len(),
+            "player_count": numbers.players,
             "actor_count": committed.state.actors().len(),
             "session_count": sessions.len(),
+            "open_session_count": numbers.open_sessions,
             "sessions": newest,
             "roll_count": roll_count,
             "rolls": self.newest_rolls(&stream, committed.revision()).await?,
@@ -70,6 +80,16 @@ impl App {
         }
         rolls.truncate(ITEMS_MAX);
         Ok(rolls)
+    }
+}
+
+fn count_numbers(state: &CampaignState) -> CampaignNumbers {
+    let players = state.participants().oldest_first().filter(|participant| participant.role == Role::Player);
+    let open_sessions = state.sessions().newest_first().filter(|session| session.status == SessionStatus::Active);
+    CampaignNumbers {
+        players: players.count() as u64,
+        actors: state.actors().len() as u64,
+        open_sessions: open_sessions.count() as u64,
     }
 }
 

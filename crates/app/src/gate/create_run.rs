@@ -29,7 +29,7 @@ pub(super) struct CreateRunInput {
     context: Option<Map<String, Value>>,
     /// An id of your own choice; one is made if left out.
     run_id: Option<String>,
-    /// The campaign it belongs to, if any: then guards may ask for its sessions, rolls and universes.
+    /// The campaign it belongs to, if any: then its numbers count, such as players and open sessions.
     campaign_id: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl Operation for CreateRun {
             Some(id) => return Err(bad_run_id_fault(&id)),
             None => new_run_id(app, call),
         };
-        let known = app.find_process(call.caller, &input.process_id).await?;
+        let known = app.find_process(&input.process_id).await?;
         app.store_source(&known.process, &known.source).await?;
         app.watching.start();
         let stream = match &input.campaign_id {
@@ -82,12 +82,17 @@ impl Operation for CreateRun {
         };
         app.check_quota(call.caller, &creation_quota::RUNS, &stream, input.campaign_id.as_deref()).await?;
         let (process, role) = (known.process, app.acting_role(call.caller).role);
+        let campaign_numbers = match &input.campaign_id {
+            Some(campaign_id) if !process.from_campaign.is_empty() => Some(app.campaign_numbers(campaign_id).await?),
+            _ => None,
+        };
         let create = |folder: Option<String>| RunCommand::Create {
             id: run_id.clone(),
             process: Arc::clone(&process),
             role: role.clone(),
             context: input.context.clone().unwrap_or_default(),
             campaign_id: input.campaign_id.clone(),
+            campaign_numbers,
             folder,
         };
         let committed = app.runs.read(&stream).await.map_err(|error| app.store_fault(&error))?;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use futures::future::{BoxFuture, ready};
 use serde_json::Value;
+use skald_domain::gate::ContentMeasure;
 use tokio::sync::broadcast;
 
 /// Access to the folders of a gate. Artifact paths are normalized, and resolved only below the given folder.
@@ -22,12 +23,12 @@ pub trait GateFiles: Send + Sync + 'static {
     fn create_run_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>>;
 
     /// Reads a file below a folder, or returns why it is no evidence: not a regular file, empty, too large, or reached
-    /// by a link. `wants_json` asks for the parsed content if it is JSON.
+    /// by a link.
     fn read_artifact<'a>(
         &'a self,
         folder: &'a str,
         path: &'a str,
-        wants_json: bool,
+        wanted: ContentRequest,
     ) -> BoxFuture<'a, Result<ArtifactFile, String>>;
 
     /// Whether a file with this path is below the working folder. It is no evidence there; an error hints at it.
@@ -61,6 +62,16 @@ pub struct ArtifactFile {
     pub sha256: String,
     pub bytes: u64,
     pub json: Option<Value>,
+    pub measure: Option<ContentMeasure>,
+}
+
+/// What is wanted of a file's content, besides its size and hash.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ContentRequest {
+    /// The parsed content, if it is JSON.
+    pub json: bool,
+    /// A measure of the content, with these words searched for.
+    pub measured_words: Option<Vec<String>>,
 }
 
 /// A folder or file that cannot be read.
@@ -102,7 +113,12 @@ impl GateFiles for NoFiles {
         Box::pin(ready(Ok(None)))
     }
 
-    fn read_artifact<'a>(&'a self, _: &'a str, _: &'a str, _: bool) -> BoxFuture<'a, Result<ArtifactFile, String>> {
+    fn read_artifact<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a str,
+        _: ContentRequest,
+    ) -> BoxFuture<'a, Result<ArtifactFile, String>> {
         Box::pin(ready(Err(NO_FOLDER.to_owned())))
     }
 

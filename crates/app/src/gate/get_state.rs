@@ -70,7 +70,7 @@ impl Operation for GetState {
             current_state: state.state().to_owned(),
             current_state_prompt: look.prompt(state.state()),
             revision: found_run.committed.revision(),
-            context: state.context().iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            context: look.context(),
             missing_guards: look.missing_guards(),
             required_artifacts: look.required_artifacts(),
             allowed_events: look.allowed_events(),

@@ -85,7 +85,7 @@ impl App {
                 let page = self.list_runs(caller, &input).await.ok()?;
                 Some(page.items.into_iter().map(|run| run.run_id).collect())
             }
-            "process_id" => self.process_ids(caller).await.ok(),
+            "process_id" => self.process_ids().await.ok(),
             "campaign_id" => self.complete_id_field(caller, "campaign_id").await,
             _ => None,
         }

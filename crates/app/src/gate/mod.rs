@@ -29,7 +29,7 @@ mod watch_artifacts;
 
 pub(crate) use acting_role::AGENT;
 pub(crate) use files_port::NoFiles;
-pub use files_port::{ArtifactFile, FilesError, GateFiles, ProcessFile};
+pub use files_port::{ArtifactFile, ContentRequest, FilesError, GateFiles, ProcessFile};
 pub(crate) use processes::ProcessCache;
 pub(crate) use refused_attempts::AttemptCounts;
 pub(crate) use stream::RUNS;

@@ -84,7 +84,7 @@ impl Operation for GateDocument {
                 return Err(fault.hint("send one of them"));
             }
             (Some(id), None) => {
-                let known = app.find_process(call.caller, id).await?;
+                let known = app.find_process(id).await?;
                 ProcessDrawing { process: known.process, source: known.source, current: None, visited: Vec::new() }
             }
             (None, run_id) => load_run_drawing(app, call, run_id.as_deref()).await?,

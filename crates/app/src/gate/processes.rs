@@ -15,7 +15,7 @@ use skald_domain::gate::{Finding, Process, load};
 use super::path_redaction::PathRedaction;
 use super::shipped_processes::shipped_processes;
 use crate::sha256::sha256_hex;
-use crate::{App, Caller, Code, Fault, FaultField, FilesError, limits, schema, truncate_for_message};
+use crate::{App, Code, Fault, FaultField, FilesError, limits, schema, truncate_for_message};
 use skald_journal::{FindingKind, RowCheck};
 
 /// Kind of the side rows with sources of processes, by hash.
@@ -75,53 +75,45 @@ pub(super) struct SubmittedProcess {
 struct ProcessSource {
     text: String,
     origin: ProcessOrigin,
-    /// The name in error messages.
-    name: String,
 }
 
 impl App {
     /// The current process of an id, which new runs get.
-    pub(super) async fn find_process(&self, caller: &Caller, id: &str) -> Result<KnownProcess, Fault> {
-        let Some(source) = self.find_source(caller, id).await? else {
-            return Err(self.process_not_found_fault(caller, id).await);
+    pub(super) async fn find_process(&self, id: &str) -> Result<KnownProcess, Fault> {
+        let Some(ProcessSource { text, origin }) = self.find_source(id).await? else {
+            return Err(self.process_not_found_fault(id).await);
         };
-        let ProcessSource { text, origin, name } = source;
-        let process = self.parse_process(&text).map_err(|findings| invalid_process_fault(&name, &findings))?;
+        let invalid = |findings: Vec<Finding>| {
+            let errors: Vec<Finding> = findings.into_iter().filter(Finding::is_error).collect();
+            invalid_process_fault(&format!("process '{id}'"), &errors).hint(ASK_THE_KEEPER)
+        };
+        let process = self.parse_process(&text).map_err(invalid)?;
         if process.id != id {
-            let message = format!(
-                "{name} is named after '{id}', but the process in it is '{}'",
-                truncate_for_message(&process.id)
-            );
+            let message = format!("what is kept as process '{id}' is '{}'", truncate_for_message(&process.id));
             let fault = Fault::new(Code::InvalidProcess, message).with_path("/process_id").value(&id.into());
-            return Err(fault.hint("give the file the name of process.id"));
+            return Err(fault.hint(ASK_THE_KEEPER));
         }
         Ok(KnownProcess { process, source: text, origin })
     }
 
-    async fn find_source(&self, caller: &Caller, id: &str) -> Result<Option<ProcessSource>, Fault> {
+    async fn find_source(&self, id: &str) -> Result<Option<ProcessSource>, Fault> {
         if id.is_empty() || id.chars().count() > limits::ID_CHARS_MAX {
             return Ok(None);
         }
-        let paths = self.path_redaction(caller);
-        if let Some(file) = self.files.process_file(id).await.map_err(|error| unreadable_file_fault(&paths, &error))? {
-            return Ok(Some(ProcessSource {
-                text: file.source,
-                origin: ProcessOrigin::File,
-                name: paths.redact_path(&file.path),
-            }));
+        if let Some(file) = self.files.process_file(id).await.map_err(|error| unreadable_process_fault(&error))? {
+            return Ok(Some(ProcessSource { text: file.source, origin: ProcessOrigin::File }));
         }
-        let name = format!("process '{id}'");
         if let Some(submission) = self.stored_submission(id).await?
             && let Some(text) = self.stored_source(&submission.hash).await?
         {
-            return Ok(Some(ProcessSource { text, origin: ProcessOrigin::Submitted, name }));
+            return Ok(Some(ProcessSource { text, origin: ProcessOrigin::Submitted }));
         }
         let shipped = shipped_processes().into_iter().find(|(shipped, _)| *shipped == id);
-        Ok(shipped.map(|(_, text)| ProcessSource { text: text.to_owned(), origin: ProcessOrigin::Shipped, name }))
+        Ok(shipped.map(|(_, text)| ProcessSource { text: text.to_owned(), origin: ProcessOrigin::Shipped }))
     }
 
-    async fn process_not_found_fault(&self, caller: &Caller, id: &str) -> Fault {
-        let known = self.process_ids(caller).await.unwrap_or_default();
+    async fn process_not_found_fault(&self, id: &str) -> Fault {
+        let known = self.process_ids().await.unwrap_or_default();
         Fault::new(Code::ProcessNotFound, format!("Process '{}' not found", truncate_for_message(id)))
             .with_path("/process_id")
             .value(&id.into())
@@ -130,10 +122,10 @@ impl App {
     }
 
     /// The ids of all processes, sorted.
-    pub(super) async fn process_ids(&self, caller: &Caller) -> Result<Vec<String>, Fault> {
+    pub(super) async fn process_ids(&self) -> Result<Vec<String>, Fault> {
         let mut ids: BTreeSet<String> = shipped_processes().into_iter().map(|(id, _)| id.to_owned()).collect();
         let files = self.files.process_ids().await;
-        ids.extend(files.map_err(|error| unreadable_file_fault(&self.path_redaction(caller), &error))?);
+        ids.extend(files.map_err(|error| unreadable_process_fault(&error))?);
         let mut after = String::new();
         loop {
             let rows = self.journal.list(SUBMITTED_PROCESSES, &after, ROWS_READ_AT_ONCE).await;
@@ -226,19 +218,28 @@ pub(super) const FAULT_FIELDS: &[FaultField] = &[FaultField {
     subject: None,
 }];
 
-/// The fault for a process file with errors.
+/// A refusal does not say where a process is kept or how it is changed: whoever is refused could change it then.
+const ASK_THE_KEEPER: &str = "ask whoever keeps this process to mend it, or create a run of another one";
+
+/// The fault for a process with errors.
 pub(super) fn invalid_process_fault(name: &str, findings: &[Finding]) -> Fault {
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
     let first = findings.iter().find(|finding| finding.is_error());
     let first = first.map(ToString::to_string).unwrap_or_default();
     let many = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
     Fault::new(Code::InvalidProcess, format!("{name} has {many}: {first}"))
-        .hint("mend what findings lists; `skald gate check FILE` lists it too")
+        .hint("mend what findings lists, and send it again")
         .detail(FINDINGS, json!(findings))
 }
 
-/// The fault for a file of the gate that cannot be read.
+/// The fault for a process, or for all of them, that cannot be read. Only the log says which file it is.
+pub(super) fn unreadable_process_fault(error: &FilesError) -> Fault {
+    tracing::warn!(%error, "a process cannot be read");
+    Fault::new(Code::InvalidProcess, format!("a process cannot be read: it {}", error.why)).hint(ASK_THE_KEEPER)
+}
+
+/// The fault for an artifact folder that cannot be used.
 pub(super) fn unreadable_file_fault(paths: &PathRedaction, error: &FilesError) -> Fault {
     tracing::warn!(%error, "a file of the gate cannot be read");
-    Fault::new(Code::InvalidProcess, paths.redact_error(error)).hint("mend the file or remove it, then try again")
+    Fault::new(Code::InvalidProcess, paths.redact_error(error)).hint("mend it, then try again")
 }

@@ -119,7 +119,7 @@ impl Operation for GateRead {
     async fn run(app: &App, call: &Call<'_>, input: GateReadInput) -> Result<GateReadOutput, Fault> {
         let mut output = GateReadOutput::default();
         match input.view {
-            GateView::Processes => output.processes = Some(list_processes(app, call.caller).await?),
+            GateView::Processes => output.processes = Some(list_processes(app).await?),
             GateView::Summary => {
                 let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
                 output.summary = Some(read_summary(app, &found_run).await?);
@@ -160,10 +160,10 @@ async fn read_summary(app: &App, found_run: &FoundRun) -> Result<RunSummary, Fau
     })
 }
 
-async fn list_processes(app: &App, caller: &Caller) -> Result<Vec<ListedProcess>, Fault> {
+async fn list_processes(app: &App) -> Result<Vec<ListedProcess>, Fault> {
     let mut listed = Vec::new();
-    for process_id in app.process_ids(caller).await? {
-        let row = match app.find_process(caller, &process_id).await {
+    for process_id in app.process_ids().await? {
+        let row = match app.find_process(&process_id).await {
             Ok(known) => ListedProcess {
                 process_id,
                 version: Some(known.process.version.clone()),

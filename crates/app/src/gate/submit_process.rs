@@ -6,7 +6,7 @@ use skald_domain::gate::{Finding, load};
 
 use super::acting_role::AGENT;
 use super::changed_resources;
-use super::processes::{SubmittedProcess, invalid_process_fault, unreadable_file_fault};
+use super::processes::{SubmittedProcess, invalid_process_fault, unreadable_process_fault};
 use super::shipped_processes::shipped_processes;
 use crate::resource_changes::ChangeAudience;
 use crate::{Allowed, App, Call, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, Toolset};
@@ -70,7 +70,7 @@ impl Operation for SubmitProcess {
 
 fn check_submit_permission(app: &App, call: &Call<'_>) -> Result<(), Fault> {
     let role = app.acting_role(call.caller).role;
-    let hint = "put a file into the process folder, or ask a game master whose gate role is another";
+    let hint = "let a game master of another gate role submit it; with check_only it is checked";
     if role == AGENT {
         let fault = Fault::new(Code::Forbidden, "the gate role agent may not submit a process").value(&role.into());
         return Err(fault.hint(hint));
@@ -93,11 +93,10 @@ async fn store_submitted_process(
         let fault = Fault::new(Code::InvalidProcess, message).with_path("/source");
         return Err(fault.hint("use letters, digits, '-', '_' and '.' for process.id"));
     }
-    let paths = app.path_redaction(call.caller);
-    if let Some(file) = app.files.process_file(id).await.map_err(|error| unreadable_file_fault(&paths, &error))? {
-        let file = paths.redact_path(&file.path);
-        let message = format!("{file} is in the place of process '{id}', new runs get that file");
-        return Err(Fault::new(Code::Rejected, message).hint("change the file, or submit under another id"));
+    let file = app.files.process_file(id).await.map_err(|error| unreadable_process_fault(&error))?;
+    if file.is_some() {
+        let message = format!("new runs of process '{id}' get the owner's version, not a submitted one");
+        return Err(Fault::new(Code::Rejected, message).hint("submit it under another id"));
     }
     let is_everywhere = call.caller.role_in(EVERY_CAMPAIGN) == Some(CampaignRole::Gm);
     if shipped_processes().iter().any(|(shipped, _)| *shipped == id) && !is_everywhere {

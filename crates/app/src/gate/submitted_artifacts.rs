@@ -5,9 +5,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::gate::{Process, SchemaMisfit, SubmittedArtifact, name_matches, normalize_artifact_path};
+use skald_domain::gate::{
+    ArtifactKind, ContentMeasure, Process, SchemaMisfit, SubmittedArtifact, name_matches, normalize_artifact_path,
+};
 
 use super::access::FoundRun;
+use super::files_port::{ArtifactFile, ContentRequest};
 use crate::sha256::sha256_hex;
 use crate::{App, Code, Fault, limits, truncate_for_message};
 use skald_journal::{FindingKind, RowCheck, SideRow};
@@ -117,7 +120,7 @@ impl App {
                         self.read_file_artifact(found_run, format!("{pointer}/path"), &artifact.path, declared).await;
                     resolved.push_result(found);
                 }
-                Ok(Some(bytes)) => resolved.push_inline(pointer, artifact, bytes),
+                Ok(Some(bytes)) => resolved.push_inline(&found_run.process, pointer, artifact, bytes),
             }
         }
         resolved
@@ -136,8 +139,8 @@ impl App {
         let Some(folder) = &found_run.run().folder else {
             return Err(unfit(&pointer, super::files_port::NO_FOLDER.to_owned()));
         };
-        let wants_json = has_json_schema(&found_run.process, &path, declared.as_deref());
-        let found = match self.files.read_artifact(folder, &path, wants_json).await {
+        let wanted = content_request(&found_run.process, &path, declared.as_deref());
+        let found = match self.files.read_artifact(folder, &path, wanted).await {
             Ok(found) => found,
             Err(why) => {
                 let mut why = found_run.paths.redact_text(&why, folder);
@@ -148,8 +151,8 @@ impl App {
                 return Err(unfit(&pointer, why));
             }
         };
-        let (sha256, bytes, json) = (found.sha256, found.bytes, found.json);
-        Ok(SubmittedArtifact { pointer, path, sha256, bytes, artifact_type: declared, inline: false, json })
+        let ArtifactFile { sha256, bytes, json, measure } = found;
+        Ok(SubmittedArtifact { pointer, path, sha256, bytes, artifact_type: declared, inline: false, json, measure })
     }
 
     /// The content that is not stored yet.
@@ -241,8 +244,10 @@ impl ResolvedArtifacts {
         }
     }
 
-    fn push_inline(&mut self, pointer: String, artifact: &SentArtifact, bytes: Vec<u8>) {
+    fn push_inline(&mut self, process: &Process, pointer: String, artifact: &SentArtifact, bytes: Vec<u8>) {
         let sha256 = sha256_hex(&bytes);
+        let words = content_request(process, &artifact.path, artifact.r#type.as_deref()).measured_words;
+        let measure = |words: Vec<String>| ContentMeasure::from_content(&bytes, words.iter().map(String::as_str));
         self.submitted.push(SubmittedArtifact {
             pointer,
             path: artifact.path.clone(),
@@ -251,6 +256,7 @@ impl ResolvedArtifacts {
             artifact_type: artifact.r#type.clone(),
             inline: true,
             json: serde_json::from_slice(&bytes).ok(),
+            measure: words.map(measure),
         });
         self.contents.push((sha256, bytes));
     }
@@ -280,8 +286,13 @@ fn decode_inline_content(artifact: &SentArtifact) -> Result<Option<Vec<u8>>, Str
     Ok(Some(bytes))
 }
 
-/// Whether the artifact's type, as declared or by its name, has a JSON schema.
-fn has_json_schema(process: &Process, path: &str, declared: Option<&str>) -> bool {
+/// What the process asks of the content of an artifact, by its types as declared or by its name.
+fn content_request(process: &Process, path: &str, declared: Option<&str>) -> ContentRequest {
     let counts = |name: &str| declared.map_or_else(|| name_matches(path, name), |declared| declared == name);
-    process.artifacts.iter().any(|kind| kind.schema.is_some() && counts(&kind.name))
+    let kinds: Vec<&ArtifactKind> = process.artifacts.iter().filter(|kind| counts(&kind.name)).collect();
+    let is_measured = kinds.iter().any(|kind| process.is_measured(&kind.name));
+    ContentRequest {
+        json: kinds.iter().any(|kind| kind.schema.is_some()),
+        measured_words: is_measured.then(|| process.searched_words().into_iter().map(str::to_owned).collect()),
+    }
 }

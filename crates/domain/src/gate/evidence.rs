@@ -9,6 +9,7 @@ use imbl::{OrdMap, OrdSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::content_measure::ContentMeasure;
 use crate::plain_text::first_deceptive;
 
 /// One artifact of a run.
@@ -25,6 +26,10 @@ pub struct Artifact {
     /// Whether its content was handed in, rather than found in the artifact folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inline: bool,
+    /// What guards know of its content; stored if a guard asks for the substance of one of its types.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub measure: Option<ContentMeasure>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -102,6 +107,20 @@ impl Evidence {
         let is_lost =
             |sha256: &&&str| contents.get(**sha256).is_some_and(|paths| paths.iter().all(|path| stale.contains(path)));
         (contents.len() - touched.iter().filter(is_lost).count()) as u64
+    }
+
+    /// Number of distinct contents of a type that a test accepts, counted up to `enough`.
+    pub(super) fn count_accepted(
+        &self,
+        artifact_type: &str,
+        stale: &BTreeSet<String>,
+        enough: u64,
+        accepts: impl Fn(&Artifact) -> bool,
+    ) -> u64 {
+        let is_accepted = |path: &String| !stale.contains(path) && self.by_path.get(path).is_some_and(&accepts);
+        let contents = self.by_type.get(artifact_type).into_iter().flat_map(OrdMap::values);
+        let accepted = contents.filter(|paths| paths.iter().any(is_accepted));
+        accepted.take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64
     }
 
     /// The stale paths of a type.

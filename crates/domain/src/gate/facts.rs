@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::evidence::{Artifact, Evidence};
 
@@ -14,6 +14,8 @@ pub struct Facts {
     pub stale: BTreeSet<String>,
     /// Sessions, rolls and universes of the run's campaign; `campaign` in expressions.
     pub campaign: Option<Value>,
+    /// Context variables that come from the run's campaign, with their current values.
+    pub campaign_numbers: Map<String, Value>,
     /// Other principals of the same person as the caller. What they submitted is the caller's own work.
     pub same_person: Vec<String>,
 }

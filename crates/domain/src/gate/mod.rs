@@ -6,7 +6,9 @@
 //! declares it; a principal that submitted evidence may not decide on it; and every accepted event records the guard
 //! that let it through.
 
+mod campaign_numbers;
 mod check;
+mod content_measure;
 mod evidence;
 mod facts;
 mod finding;
@@ -22,11 +24,13 @@ mod tests;
 mod view;
 mod yaml;
 
+pub use campaign_numbers::{CampaignNumber, CampaignNumbers};
+pub use content_measure::ContentMeasure;
 pub use evidence::{Artifact, Evidence, name_matches, normalize_artifact_path};
 pub use facts::Facts;
 pub use finding::{Finding, Place, Rule, Severity};
 pub use guard::{
-    CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardInputs, GuardPart, GuardResult, Test,
+    CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardInputs, GuardPart, GuardResult, Substance, Test,
 };
 pub use process::{
     APPROVE, ArtifactKind, Decision, EVERYBODY, EventKind, LoadedProcess, Locale, OVERRIDE_GUARD, OnGuardFail,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
-use skald_app::{ArtifactFile, GateFiles, limits};
+use skald_app::{ArtifactFile, ContentRequest, GateFiles, limits};
 use skald_gate_files::{Folders, FoldersOptions};
 
 use super::Gate;
@@ -20,15 +20,18 @@ fn content_is_hashed_and_looked_into() {
         let gate = Gate::new().await;
         gate.write("sub/report.json", r#"{"passed": 3}"#);
         gate.write("note.md", "abc");
-        let report = gate.files.read_artifact(&gate.run, "sub/report.json", true).await.unwrap();
+        let report = gate.files.read_artifact(&gate.run, "sub/report.json", super::json_request()).await.unwrap();
         assert_eq!((report.bytes, report.json), (13, Some(json!({"passed": 3}))));
         // The SHA-256 standard lists the digest of "abc".
         let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
         assert_eq!(
-            gate.files.read_artifact(&gate.run, "note.md", true).await,
-            Ok(ArtifactFile { sha256, bytes: 3, json: None })
+            gate.files.read_artifact(&gate.run, "note.md", super::json_request()).await,
+            Ok(ArtifactFile { sha256, bytes: 3, json: None, measure: None })
         );
-        assert_eq!(gate.files.read_artifact(&gate.run, "sub/report.json", false).await.unwrap().json, None);
+        assert_eq!(
+            gate.files.read_artifact(&gate.run, "sub/report.json", ContentRequest::default()).await.unwrap().json,
+            None
+        );
         assert_eq!(gate.files.read_content(&gate.run, "note.md").await.unwrap(), b"abc");
     });
 }
@@ -96,15 +99,15 @@ fn large_files_are_refused_before_they_are_read() {
         let gate = Gate::new().await;
         let grow = |path: &str, bytes| File::create(gate.path(path)).unwrap().set_len(bytes).unwrap();
         grow("large.bin", limits::ARTIFACT_BYTES_MAX + 1);
-        let refusal = gate.files.read_artifact(&gate.run, "large.bin", false).await.unwrap_err();
+        let refusal = gate.files.read_artifact(&gate.run, "large.bin", ContentRequest::default()).await.unwrap_err();
         assert_eq!(refusal, "'large.bin' has 100000001 bytes, at most 100000000 are read; make it smaller");
 
         // At the size limit of content that is parsed, and past it.
         let json = |bytes: u64| format!("\"{}\"", "x".repeat(usize::try_from(bytes).unwrap() - 2));
         gate.write("fits.json", json(limits::ARTIFACT_CONTENT_BYTES_MAX));
         gate.write("more.json", json(limits::ARTIFACT_CONTENT_BYTES_MAX + 1));
-        assert!(gate.files.read_artifact(&gate.run, "fits.json", true).await.unwrap().json.is_some());
-        assert_eq!(gate.files.read_artifact(&gate.run, "more.json", true).await.unwrap().json, None);
+        assert!(gate.files.read_artifact(&gate.run, "fits.json", super::json_request()).await.unwrap().json.is_some());
+        assert_eq!(gate.files.read_artifact(&gate.run, "more.json", super::json_request()).await.unwrap().json, None);
         assert!(gate.files.read_content(&gate.run, "fits.json").await.is_ok());
         let refusal = gate.files.read_content(&gate.run, "more.json").await.unwrap_err();
         assert_eq!(refusal, "'more.json' has 1000001 bytes, at most 1000000 are read; make it smaller");
@@ -116,7 +119,7 @@ fn json_that_is_nested_too_deep_is_not_looked_into() {
     block_on(async {
         let gate = Gate::new().await;
         gate.write("deep.json", "[".repeat(100_000));
-        assert_eq!(gate.files.read_artifact(&gate.run, "deep.json", true).await.unwrap().json, None);
+        assert_eq!(gate.files.read_artifact(&gate.run, "deep.json", super::json_request()).await.unwrap().json, None);
     });
 }
 
@@ -151,10 +154,10 @@ fn a_file_that_grows_while_it_is_read_is_told() {
         gate.write("log.txt", vec![b'x'; 4_000_000]);
         let mut log = File::options().append(true).open(gate.path("log.txt")).unwrap();
         let writing = BackgroundLoop::new(move || log.write_all(b"x").unwrap());
-        let refusal = gate.files.read_artifact(&gate.run, "log.txt", false).await.unwrap_err();
+        let refusal = gate.files.read_artifact(&gate.run, "log.txt", ContentRequest::default()).await.unwrap_err();
         assert_eq!(refusal, "'log.txt' changed while it was read; finish writing it, then try again");
         drop(writing);
-        assert!(gate.files.read_artifact(&gate.run, "log.txt", false).await.is_ok());
+        assert!(gate.files.read_artifact(&gate.run, "log.txt", ContentRequest::default()).await.is_ok());
     });
 }
 
@@ -174,7 +177,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_one_or_the_other() {
             std::fs::rename(&at.2, &at.3).unwrap();
         });
         for _ in 0..50 {
-            match gate.files.read_artifact(&gate.run, "note.md", false).await {
+            match gate.files.read_artifact(&gate.run, "note.md", ContentRequest::default()).await {
                 Ok(artifact) => assert!(artifact.bytes == 200_000 && known.contains(&artifact.sha256)),
                 Err(refusal) => assert!(refusal.contains("changed while it was read"), "{refusal}"),
             }
@@ -218,7 +221,7 @@ fn a_folder_that_is_a_link_or_gone_holds_nothing() {
         let link = gate.place.file("link").display().to_string();
         symlink(&gate.run, &link).unwrap();
         for folder in [link.as_str(), "/nowhere", "", "artifacts/run-1"] {
-            let refusal = gate.files.read_artifact(folder, "note.md", false).await.unwrap_err();
+            let refusal = gate.files.read_artifact(folder, "note.md", ContentRequest::default()).await.unwrap_err();
             assert!(refusal.starts_with(&format!("the artifact folder {folder} is not there")), "{refusal}");
             assert_eq!(gate.files.stale_paths(folder, held.clone()).await.len(), 1);
         }
@@ -235,9 +238,26 @@ fn where_several_machines_serve_only_content_that_is_handed_in_counts() {
         let folder = place.file("").display().to_string();
         let no_folder = "there is no artifact folder here, hand the content in as text or base64";
         assert_eq!(files.create_run_folder("run-1").await.unwrap(), None);
-        assert_eq!(files.read_artifact(&folder, "note.md", false).await.unwrap_err(), no_folder);
+        assert_eq!(files.read_artifact(&folder, "note.md", ContentRequest::default()).await.unwrap_err(), no_folder);
         assert_eq!(files.read_content(&folder, "note.md").await.unwrap_err(), no_folder);
         assert_eq!(files.stale_paths(&folder, vec![("note.md".to_owned(), "x".to_owned())]).await.len(), 1);
         assert!(files.subscribe_run_changes().try_recv().is_err());
+    });
+}
+
+#[test]
+fn content_is_measured_as_it_is_read() {
+    block_on(async {
+        let gate = Gate::new().await;
+        let words = || ContentRequest { measured_words: Some(vec!["Place".to_owned()]), ..ContentRequest::default() };
+        gate.write("scene.md", "Place: the mill\n\n");
+        let measure = gate.files.read_artifact(&gate.run, "scene.md", words()).await.unwrap().measure.unwrap();
+        assert_eq!((measure.bytes, measure.lines, measure.contains), (15, 1, vec!["Place".to_owned()]));
+        let most = usize::try_from(limits::ARTIFACT_CONTENT_BYTES_MAX).unwrap();
+        gate.write("long.md", format!("{} place", "x".repeat(most)));
+        let long = gate.files.read_artifact(&gate.run, "long.md", words()).await.unwrap();
+        let measure = long.measure.unwrap();
+        assert_eq!((long.bytes, measure.bytes, measure.contains.len()), (most as u64 + 6, most as u64, 0));
+        assert_eq!(gate.files.read_artifact(&gate.run, "long.md", super::json_request()).await.unwrap().measure, None);
     });
 }

@@ -9,7 +9,7 @@ mod watch_folders;
 
 use std::path::{Path, PathBuf};
 
-use skald_app::GateFiles;
+use skald_app::{ContentRequest, GateFiles};
 use skald_gate_files::{Folders, FoldersOptions};
 
 use skald_testkit::TemporaryFolder;
@@ -42,8 +42,10 @@ impl Gate {
 
     /// The reason why a file is refused as evidence; asserts that all methods agree.
     async fn refusal(&self, path: &str) -> String {
-        let (artifact, content) =
-            (self.files.read_artifact(&self.run, path, true).await, self.files.read_content(&self.run, path).await);
+        let (artifact, content) = (
+            self.files.read_artifact(&self.run, path, json_request()).await,
+            self.files.read_content(&self.run, path).await,
+        );
         let refusal = artifact.unwrap_err();
         assert_eq!(content.unwrap_err(), refusal);
         assert!(self.is_stale(path, &"0".repeat(64)).await);
@@ -51,13 +53,18 @@ impl Gate {
     }
 
     async fn sha256(&self, path: &str) -> String {
-        self.files.read_artifact(&self.run, path, false).await.unwrap().sha256
+        self.files.read_artifact(&self.run, path, ContentRequest::default()).await.unwrap().sha256
     }
 
     async fn is_stale(&self, path: &str, sha256: &str) -> bool {
         let stale = self.files.stale_paths(&self.run, vec![(path.to_owned(), sha256.to_owned())]).await;
         stale.contains(path)
     }
+}
+
+/// Asks for the content as JSON.
+fn json_request() -> ContentRequest {
+    ContentRequest { json: true, ..ContentRequest::default() }
 }
 
 fn folders(place: &TemporaryFolder) -> Folders {

@@ -2,10 +2,13 @@
 
 mod campaign;
 mod emit_event;
+mod folder;
 mod permissions;
 mod quotas;
 mod races;
+mod refusals;
 mod sealed;
+mod substance;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

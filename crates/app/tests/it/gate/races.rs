@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use futures::future::{BoxFuture, ready};
 use serde_json::{Value, json};
 use skald_app::{
-    App, ArtifactFile, Caller, Engine, FilesError, GateFiles, LocalEngine, Nouns, ProcessFile, RequestControl,
+    App, ArtifactFile, Caller, ContentRequest, Engine, FilesError, GateFiles, LocalEngine, Nouns, ProcessFile,
+    RequestControl,
 };
 use skald_journal::{VerifyVerdict, verify};
 use skald_store::Memory;
@@ -57,13 +58,18 @@ impl GateFiles for SlowFiles {
         Box::pin(ready(Ok(Some(format!("/{run_id}")))))
     }
 
-    fn read_artifact<'a>(&'a self, _: &'a str, path: &'a str, _: bool) -> BoxFuture<'a, Result<ArtifactFile, String>> {
+    fn read_artifact<'a>(
+        &'a self,
+        _: &'a str,
+        path: &'a str,
+        _: ContentRequest,
+    ) -> BoxFuture<'a, Result<ArtifactFile, String>> {
         let meanwhile = self.meanwhile.lock().expect("no panic").take().filter(|_| path == "big.bin");
         Box::pin(async move {
             if let Some(meanwhile) = meanwhile {
                 meanwhile().await;
             }
-            Ok(ArtifactFile { sha256: "ab".repeat(32), bytes: 1, json: None })
+            Ok(ArtifactFile { sha256: "ab".repeat(32), bytes: 1, json: None, measure: None })
         })
     }
 

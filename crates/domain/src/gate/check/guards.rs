@@ -13,6 +13,7 @@ pub(super) fn check(checker: &mut Checker<'_>) {
     check_cycles_and_depth(checker);
     check_tests(checker);
     check_unused(checker);
+    check_word_count(checker);
     for (index, transition) in checker.process.transitions.iter().enumerate() {
         if transition.guard.is_none() && transition.on_guard_fail == OnGuardFail::Record {
             let path = format!("/transitions/{index}/on_guard_fail");
@@ -132,6 +133,15 @@ fn check_tests(checker: &mut Checker<'_>) {
                 _ => {}
             }
         }
+    }
+}
+
+/// Every submitted artifact is searched for all words, so their number is limited.
+fn check_word_count(checker: &mut Checker<'_>) {
+    let (count, most) = (checker.process.searched_words().len(), limits::GUARD_WORDS_MAX);
+    if count > most {
+        let message = format!("the guards of a process look for at most {most} different words, these for {count}");
+        checker.report(Rule::TooLarge, "/guards", message, "ask for fewer words in contains");
     }
 }
 

@@ -95,6 +95,7 @@ impl<'a> SettableVariables<'a> {
     fn can_set(&self, process: &Process, variable: &str) -> bool {
         let is_open = !self.open.is_empty() || process.sets.is_none();
         process.initial_context.contains_key(variable)
+            || process.from_campaign.contains_key(variable)
             || self.named.contains(variable)
             || (is_open && !process.reads.contains(variable))
     }

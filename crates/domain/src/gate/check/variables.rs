@@ -9,7 +9,8 @@ use crate::gate::process::{ReadVariables, Setting};
 pub(super) fn check(checker: &mut Checker<'_>) {
     let process = checker.process;
     let is_set = |variable: &str| {
-        process.creation_setting(variable) == Setting::Set
+        process.from_campaign.contains_key(variable)
+            || process.creation_setting(variable) == Setting::Set
             || process.events.iter().any(|event| process.event_setting(event, variable) == Setting::Set)
     };
     let hint = "name it in `sets` or in the payload_schema of the event that sets it, or in the process's `sets`";

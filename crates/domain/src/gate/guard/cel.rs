@@ -240,7 +240,12 @@ fn collect_context_reads(expression: &IdedExpr, reads: &mut ReadVariables) {
 
 fn variable_value(name: &str, scene: &GuardInputs<'_>) -> Value {
     match name {
-        "context" => scene.context.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        "context" => {
+            let numbers = scene.facts.campaign_numbers.iter();
+            // Of two entries of a name the later one counts, which is the campaign's.
+            let all = scene.context.iter().chain(numbers);
+            all.map(|(name, value)| (name.clone(), value.clone())).collect()
+        }
         "payload" => Value::Object(scene.payload.clone()),
         "artifacts" => artifacts_value(scene),
         "run" => json!({

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::messages::{GuardMessages, display_value, display_values};
-use super::{ContextTest, Counter, Guard, GuardComparison, GuardPart, Test};
-use crate::gate::evidence::Evidence;
+use super::{ContextTest, Counter, Guard, GuardComparison, GuardPart, Substance, Test};
+use crate::gate::evidence::{Artifact, Evidence};
 use crate::gate::facts::Facts;
 use crate::gate::finding::clip;
 use crate::gate::process::Process;
@@ -66,6 +66,8 @@ enum Verdict {
 const REASONS_MAX: usize = 100;
 /// Maximum characters of one reason: the values in a message come from callers, and guards quote each other's reasons.
 const REASON_CHARS_MAX: usize = 2_000;
+/// Maximum number of artifacts without substance in the reasons of one guard.
+const THIN_LISTED_MAX: usize = 5;
 /// Maximum number of stale files in the reasons of one guard; the event lists all.
 const STALE_LISTED_MAX: usize = 20;
 
@@ -89,6 +91,11 @@ impl Verdict {
 }
 
 impl GuardInputs<'_> {
+    /// A context variable. In a campaign, the campaign's number counts.
+    fn variable(&self, name: &str) -> Option<&Value> {
+        self.facts.campaign_numbers.get(name).or_else(|| self.context.get(name))
+    }
+
     /// Evaluates the guard of this name.
     pub fn evaluate(&self, guard: &str) -> GuardResult {
         let verdict = Evaluation { scene: self, known: RefCell::default() }.evaluate_named(guard);
@@ -163,11 +170,11 @@ impl Evaluation<'_> {
 
     fn evaluate_test(&self, test: &Test) -> EvaluatedTest {
         match test {
-            Test::ArtifactExists { artifact_type } => {
-                self.evaluate_artifacts(artifact_type, 1, |words, _| words.artifact_missing(artifact_type))
+            Test::ArtifactExists { artifact_type, substance } => {
+                self.evaluate_artifacts(artifact_type, 1, substance, |words, _| words.artifact_missing(artifact_type))
             }
-            Test::ArtifactCount { artifact_type, min_count } => {
-                self.evaluate_artifacts(artifact_type, *min_count, |words, current| {
+            Test::ArtifactCount { artifact_type, min_count, substance } => {
+                self.evaluate_artifacts(artifact_type, *min_count, substance, |words, current| {
                     words.artifact_count(artifact_type, current, *min_count)
                 })
             }
@@ -190,22 +197,36 @@ impl Evaluation<'_> {
         &self,
         artifact_type: &str,
         required: u64,
+        substance: &Substance,
         reason: impl FnOnce(GuardMessages, u64) -> String,
     ) -> EvaluatedTest {
-        let (evidence, stale) = (self.scene.evidence, &self.scene.facts.stale);
-        let current = evidence.count_distinct(artifact_type, stale);
-        let verdict = Verdict::from_bool(current >= required, || reason(self.messages(), current));
+        let (evidence, stale, words) = (self.scene.evidence, &self.scene.facts.stale, self.messages());
+        let is_thin = |artifact: &Artifact| !artifact.measure.as_ref().is_some_and(|found| substance.is_met(found));
+        let current = if substance.is_empty() {
+            evidence.count_distinct(artifact_type, stale)
+        } else {
+            evidence.count_accepted(artifact_type, stale, required, |artifact| !is_thin(artifact))
+        };
+        let verdict = Verdict::from_bool(current >= required, || {
+            let reason = reason(words, current);
+            if substance.is_empty() { reason } else { format!("{reason}{}", words.each_needs(substance)) }
+        });
         let mut judged = EvaluatedTest::new(verdict, &current, &required);
         if judged.verdict != Verdict::Holds {
+            if !substance.is_empty() {
+                let found = evidence.of_type(artifact_type).filter(|artifact| !stale.contains(&artifact.path));
+                let thin = found.filter(|artifact| is_thin(artifact)).take(THIN_LISTED_MAX);
+                judged.beside.extend(thin.map(|artifact| words.artifact_thin(artifact, substance)));
+            }
             let paths = evidence.stale_paths(artifact_type, stale).take(STALE_LISTED_MAX);
-            judged.beside = paths.map(|path| self.messages().artifact_stale(path)).collect();
+            judged.beside.extend(paths.map(|path| words.artifact_stale(path)));
         }
         judged
     }
 
     fn evaluate_context(&self, variable: &str, test: &ContextTest) -> EvaluatedTest {
         let words = self.messages();
-        let found = self.scene.context.get(variable);
+        let found = self.scene.variable(variable);
         match test {
             ContextTest::Exists => {
                 let verdict = Verdict::from_bool(found.is_some(), || words.missing_variable(variable));

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::super::finding::{clip, shorten};
 use super::super::process::Locale;
-use super::{Counter, GuardComparison};
+use super::{Counter, GuardComparison, Substance};
+use crate::gate::evidence::Artifact;
 
 /// Characters of a value that a reason shows.
 const VALUE_CHARS_MAX: usize = 500;
@@ -32,6 +33,59 @@ impl GuardMessages {
         self.pick(
             || format!("Artifact '{artifact_type}' count is {current}, required {required}"),
             || format!("成果物 '{artifact_type}' の件数が不足 (現在: {current}, 必要: {required})"),
+        )
+    }
+
+    /// What each artifact needs to count, to be appended to a reason.
+    pub(super) fn each_needs(self, substance: &Substance) -> String {
+        let mut parts = Vec::new();
+        if substance.min_bytes > 0 {
+            let most = substance.min_bytes;
+            parts.push(self.pick(|| format!("{most} bytes of text"), || format!("{most} バイト")));
+        }
+        if substance.min_lines > 0 {
+            let most = substance.min_lines;
+            parts.push(self.pick(|| format!("{most} lines"), || format!("{most} 行")));
+        }
+        parts.extend(substance.contains.iter().map(|word| format!("'{word}'")));
+        self.pick(
+            || format!(" (each with at least {})", parts.join(", ")),
+            || format!(" (各成果物に必要: {})", parts.join("、")),
+        )
+    }
+
+    /// Why an artifact does not count for a guard that asks for substance.
+    pub(super) fn artifact_thin(self, artifact: &Artifact, substance: &Substance) -> String {
+        let measure = artifact.measure.clone().unwrap_or_default();
+        let mut parts = Vec::new();
+        if measure.bytes < substance.min_bytes {
+            let (current, required) = (measure.bytes, substance.min_bytes);
+            parts.push(self.pick(
+                || format!("bytes of text: {current}, required {required}"),
+                || format!("バイト数: {current} (必要: {required})"),
+            ));
+        }
+        if measure.lines < substance.min_lines {
+            let (current, required) = (measure.lines, substance.min_lines);
+            parts.push(self.pick(
+                || format!("lines: {current}, required {required}"),
+                || format!("行数: {current} (必要: {required})"),
+            ));
+        }
+        let lacks: Vec<String> = substance
+            .contains
+            .iter()
+            .filter(|word| !measure.contains.contains(word))
+            .map(|word| format!("'{word}'"))
+            .collect();
+        if !lacks.is_empty() {
+            let lacks = lacks.join(", ");
+            parts.push(self.pick(|| format!("without {lacks}"), || format!("{lacks} がない")));
+        }
+        let (path, parts) = (shorten(&artifact.path), parts.join("; "));
+        self.pick(
+            || format!("Artifact '{path}' does not count: {parts}"),
+            || format!("成果物 '{path}' は数えられません: {parts}"),
         )
     }
 

@@ -17,6 +17,7 @@ pub(super) use messages::GuardMessages;
 
 use serde_json::{Number, Value};
 
+use super::content_measure::ContentMeasure;
 use super::process::ReadVariables;
 use crate::case_insensitive_enum::case_insensitive_enum;
 
@@ -33,11 +34,13 @@ pub struct Guard {
 pub enum Test {
     ArtifactExists {
         artifact_type: String,
+        substance: Substance,
     },
     /// Counts distinct contents, not paths.
     ArtifactCount {
         artifact_type: String,
         min_count: u64,
+        substance: Substance,
     },
     Context {
         variable: String,
@@ -53,6 +56,28 @@ pub enum Test {
     All(Vec<GuardPart>),
     Any(Vec<GuardPart>),
     Not(Box<GuardPart>),
+}
+
+/// What the content of an artifact must have to count. Without any of it, everything that was submitted counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Substance {
+    pub min_bytes: u64,
+    pub min_lines: u64,
+    /// Words and headings, see [`ContentMeasure`].
+    pub contains: Vec<String>,
+}
+
+impl Substance {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a content has all of it. A content that was not measured has none.
+    fn is_met(&self, measure: &ContentMeasure) -> bool {
+        measure.bytes >= self.min_bytes
+            && measure.lines >= self.min_lines
+            && self.contains.iter().all(|word| measure.contains.contains(word))
+    }
 }
 
 /// All tests but the last two fail while the variable is not defined, including `NotEquals` and `NotIn`.
@@ -150,12 +175,23 @@ impl Guard {
     pub(super) fn artifact_types(&self) -> Vec<(String, &str)> {
         let written = self.inline_guards().into_iter();
         let asked = written.filter_map(|(path, guard)| match &guard.test {
-            Test::ArtifactExists { artifact_type } | Test::ArtifactCount { artifact_type, .. } => {
+            Test::ArtifactExists { artifact_type, .. } | Test::ArtifactCount { artifact_type, .. } => {
                 Some((format!("{path}/artifact_type"), artifact_type.as_str()))
             }
             _ => None,
         });
         asked.collect()
+    }
+
+    /// The artifact types whose content it measures, each with what it asks for.
+    pub(super) fn substances(&self) -> Vec<(&str, &Substance)> {
+        let written = self.inline_guards().into_iter();
+        let asked = written.filter_map(|(_, guard)| match &guard.test {
+            Test::ArtifactExists { artifact_type, substance }
+            | Test::ArtifactCount { artifact_type, substance, .. } => Some((artifact_type.as_str(), substance)),
+            _ => None,
+        });
+        asked.filter(|(_, substance)| !substance.is_empty()).collect()
     }
 
     /// Whether an expression in this guard uses a variable such as `campaign`. Guards that it refers to are not

@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::campaign_numbers::CampaignNumber;
 use super::check;
 use super::finding::{FINDINGS_MAX, Finding};
 use super::guard::Guard;
@@ -48,6 +49,8 @@ pub struct Process {
     pub context_schema: Option<Schema>,
     /// The context variables that may be set when a run is created; if absent, all that no guard reads.
     pub sets: Option<Vec<String>>,
+    /// The context variables that a run in a campaign takes from there.
+    pub from_campaign: BTreeMap<String, CampaignNumber>,
     pub states: Vec<State>,
     pub events: Vec<EventKind>,
     pub transitions: Vec<Transition>,
@@ -248,6 +251,17 @@ impl Process {
         let from: BTreeSet<&str> = of_event.map(|transition| transition.from.as_str()).collect();
         let has = |state: &&State| !state.is_final && from.contains(state.name.as_str());
         self.states.iter().filter(has).map(|state| state.name.as_str()).collect()
+    }
+
+    /// The words and headings that guards look for in artifacts, each once.
+    pub fn searched_words(&self) -> BTreeSet<&str> {
+        let asked = self.guards.values().flat_map(Guard::substances);
+        asked.flat_map(|(_, substance)| &substance.contains).map(String::as_str).collect()
+    }
+
+    /// Whether a guard asks for the substance of artifacts of this type.
+    pub fn is_measured(&self, artifact_type: &str) -> bool {
+        self.guards.values().flat_map(Guard::substances).any(|(asked, _)| asked == artifact_type)
     }
 
     /// Whether an expression reads `campaign`.

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::super::finding::{Rule, join_pointer, shorten, suggest_word};
-use super::super::guard::{CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardPart, Test};
+use super::super::guard::{CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardPart, Substance, Test};
 use super::super::yaml::{Content, Node};
 use super::fields::{Fields, Reader};
+use crate::limits;
 
 const GUARD_TYPES: &[&str] = &["artifact", "context", "run", "cel"];
 const COMBINATORS: &[&str] = &["all", "any", "not"];
@@ -72,9 +73,22 @@ fn parse_condition(reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
     reader.text(node, &fields.path("condition"))
 }
 
+const ARTIFACT_KEYS: &[&str] = &[
+    "type",
+    "artifact_type",
+    "condition",
+    "min_count",
+    "min_bytes",
+    "min_lines",
+    "contains",
+    "description",
+    "message",
+];
+
 fn parse_artifact_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
-    reader.check_keys(fields, &["type", "artifact_type", "condition", "min_count", "description", "message"]);
+    reader.check_keys(fields, ARTIFACT_KEYS);
     let artifact_type = reader.required_name(fields, "artifact_type");
+    let substance = parse_substance(reader, fields);
     let condition = parse_condition(reader, fields)?;
     match condition.as_str() {
         "exists" => {
@@ -88,7 +102,7 @@ fn parse_artifact_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test>
                     "use condition: count",
                 );
             }
-            Some(Test::ArtifactExists { artifact_type })
+            Some(Test::ArtifactExists { artifact_type, substance })
         }
         "count" => {
             let node = reader.required_field(fields, "min_count")?;
@@ -106,13 +120,43 @@ fn parse_artifact_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test>
                     "write it without quotes",
                 );
             }
-            Some(Test::ArtifactCount { artifact_type, min_count: min_count? })
+            Some(Test::ArtifactCount { artifact_type, min_count: min_count?, substance })
         }
         _ => {
             report_unknown(reader, fields, "condition", &condition, &["exists", "count"]);
             None
         }
     }
+}
+
+fn parse_substance(reader: &mut Reader, fields: &Fields<'_>) -> Substance {
+    let (min_bytes, min_lines) = (parse_size(reader, fields, "min_bytes"), parse_size(reader, fields, "min_lines"));
+    let contains = reader.names(fields, "contains").unwrap_or_default();
+    let is_empty = |node: &&Node| match &node.content {
+        Content::List(words) => words.is_empty(),
+        content => *content == Content::Null,
+    };
+    if let Some(node) = fields.get_nullable("contains").filter(is_empty) {
+        let message = "a guard that asks for no word lets everything through";
+        reader.report(Rule::InvalidValue, &fields.path("contains"), node.place, message, "write a list: [one, two]");
+    }
+    Substance { min_bytes, min_lines, contains }
+}
+
+/// A minimum size of content. It is at most what is measured of a content, so that it can be reached.
+fn parse_size(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> u64 {
+    let Some(node) = fields.get_nullable(key) else { return 0 };
+    let size = match &node.content {
+        Content::Number(number) => number.as_u64(),
+        _ => None,
+    };
+    let most = limits::ARTIFACT_CONTENT_BYTES_MAX;
+    if let Some(size) = size.filter(|size| (1..=most).contains(size)) {
+        return size;
+    }
+    let message = format!("{key} is a whole number from 1 to {most}");
+    reader.report(Rule::InvalidValue, &fields.path(key), node.place, message, "write it without quotes");
+    0
 }
 
 const CONTEXT_CONDITIONS: &[&str] = &[

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::super::campaign_numbers::CampaignNumber;
 use super::super::finding::{Finding, Rule, join_pointer, shorten};
 use super::super::guard::Guard;
 use super::super::yaml::Node;
@@ -11,8 +12,18 @@ use super::fields::{Fields, Reader};
 use super::{Locale, Process, ReadVariables, parse_guards, parse_parts};
 
 const TOP_LEVEL_KEYS: &[&str] = &["process", "states", "events", "transitions", "guards", "artifacts", "roles"];
-const PROCESS_KEYS: &[&str] =
-    &["id", "version", "name", "description", "locale", "initial_state", "initial_context", "context_schema", "sets"];
+const PROCESS_KEYS: &[&str] = &[
+    "id",
+    "version",
+    "name",
+    "description",
+    "locale",
+    "initial_state",
+    "initial_context",
+    "context_schema",
+    "sets",
+    "from_campaign",
+];
 
 /// Parses a process; `None` if the form of the file has errors. Also returns all findings about the form.
 pub(super) fn parse_process(node: &Node, hash: String) -> (Option<Process>, Vec<Finding>) {
@@ -47,6 +58,7 @@ fn parse_top_level(reader: &mut Reader, node: &Node, hash: String) -> Option<Pro
         initial_context: parse_initial_context(reader, &head),
         context_schema: reader.schema(&head, "context_schema"),
         sets: reader.names(&head, "sets"),
+        from_campaign: parse_from_campaign(reader, &head),
         states,
         events,
         transitions,
@@ -75,6 +87,19 @@ fn parse_initial_context(reader: &mut Reader, head: &Fields<'_>) -> Map<String, 
     mapping
         .map(|mapping| mapping.entries().iter().map(|(key, node)| (key.text.clone(), node.json())).collect())
         .unwrap_or_default()
+}
+
+fn parse_from_campaign(reader: &mut Reader, head: &Fields<'_>) -> BTreeMap<String, CampaignNumber> {
+    let Some(node) = head.get("from_campaign") else { return BTreeMap::new() };
+    let Some(mapping) = reader.mapping(node, "/process/from_campaign") else { return BTreeMap::new() };
+    let mut found = BTreeMap::new();
+    for (key, _) in mapping.entries() {
+        reader.required_field(&mapping, &key.text);
+        if let Some(number) = reader.enum_value(&mapping, &key.text, CampaignNumber::WORDS) {
+            found.insert(key.text.clone(), number);
+        }
+    }
+    found
 }
 
 type ReadItem<T> = fn(&mut Reader, &Node, &str) -> Option<T>;

@@ -1,7 +1,10 @@
 use serde_json::json;
 
+use super::super::campaign_numbers::CampaignNumbers;
 use super::super::finding::{Finding, Rule};
+use super::super::guard::{Substance, Test};
 use super::*;
+use crate::limits;
 
 /// A process that has every key.
 const PROCESS_WITH_EVERY_KEY: &str = r#"
@@ -274,4 +277,68 @@ fn only_a_role_with_the_flag_decides() {
     assert_eq!(found.hint, "write can_approve: true on a role that decides: human");
     let process = loaded.process.unwrap();
     assert!(!process.can_decide("agent", Decision::Approve) && !process.can_decide("human", Decision::Approve));
+}
+
+#[test]
+fn what_guards_ask_of_content_is_read() {
+    let asked = "has_repro: {type: artifact, artifact_type: repro, condition: exists";
+    let loaded = load_changed(asked, &format!("{asked}, min_bytes: 200, min_lines: 3, contains: [Steps, '## Seen']"));
+    assert_eq!(loaded.findings, []);
+    let process = loaded.process.unwrap();
+    let substance =
+        Substance { min_bytes: 200, min_lines: 3, contains: vec!["Steps".to_owned(), "## Seen".to_owned()] };
+    let Test::ArtifactExists { substance: found, .. } = &process.guards["has_repro"].test else { panic!() };
+    assert_eq!(*found, substance);
+    assert_eq!(process.searched_words().into_iter().collect::<Vec<_>>(), ["## Seen", "Steps"]);
+    assert!(process.is_measured("repro") && !process.is_measured("other"));
+    for (wrong, path) in [
+        ("min_bytes: 0", "min_bytes"),
+        ("min_bytes: '5'", "min_bytes"),
+        ("min_bytes: 1000001", "min_bytes"),
+        ("min_lines: -1", "min_lines"),
+        ("min_lines: 1.5", "min_lines"),
+        ("min_lines:", "min_lines"),
+        ("contains: []", "contains"),
+        ("contains: Steps", "contains"),
+        ("contains: [Steps, 7]", "contains/1"),
+        ("contains: [Steps, Steps]", "contains/1"),
+        ("contains: ['']", "contains/0"),
+    ] {
+        let loaded = load_changed(asked, &format!("{asked}, {wrong}"));
+        let finding = &loaded.findings[0];
+        assert_eq!((finding.code, &*finding.path), (Rule::InvalidValue, &*format!("/guards/has_repro/{path}")));
+        assert!(loaded.process.is_none(), "{wrong}");
+    }
+}
+
+#[test]
+fn the_words_of_a_process_are_limited() {
+    let asked = "has_repro: {type: artifact, artifact_type: repro, condition: exists";
+    let load_with = |count: usize| {
+        let words: Vec<String> = (0..count).map(|number| format!("word{number}")).collect();
+        load_changed(asked, &format!("{asked}, contains: [{}]", words.join(", ")))
+    };
+    assert_eq!(load_with(limits::GUARD_WORDS_MAX).findings, []);
+    let loaded = load_with(limits::GUARD_WORDS_MAX + 1);
+    let finding = only_finding(&loaded);
+    assert_eq!((finding.code, &*finding.path), (Rule::TooLarge, "/guards"));
+    assert!(finding.message.contains("at most 50 different words, these for 51"), "{}", finding.message);
+}
+
+#[test]
+fn numbers_of_the_campaign_are_read() {
+    let loaded =
+        load_changed("  sets: [reporter]", "  sets: [reporter]\n  from_campaign: {crew: players, tries: Actors}");
+    assert_eq!(loaded.findings, []);
+    let process = loaded.process.unwrap();
+    assert!(process.follows_campaign() && !process.reads_campaign());
+    let numbers = CampaignNumbers { players: 4, actors: 9, open_sessions: 1 };
+    let taken = process.context_from_campaign(numbers, &process.initial_context);
+    assert_eq!(Value::Object(taken), json!({"crew": 4, "tries": 9}));
+    let loaded = load_changed("  sets: [reporter]", "  sets: [reporter]\n  from_campaign: {crew: playres}");
+    let finding = only_finding(&loaded);
+    assert_eq!((finding.code, &*finding.path), (Rule::InvalidValue, "/process/from_campaign/crew"));
+    assert_eq!(finding.hint, "did you mean \"players\"?");
+    let null = load_changed("  sets: [reporter]", "  sets: [reporter]\n  from_campaign: {crew: }");
+    assert_eq!(only_finding(&null).code, Rule::MissingRequiredField);
 }

@@ -38,8 +38,8 @@ impl RunModel {
             inline.collect()
         };
         match &guard.test {
-            Test::ArtifactExists { artifact_type } => Some(self.count_artifacts(artifact_type, stale) > 0),
-            Test::ArtifactCount { artifact_type, min_count } => {
+            Test::ArtifactExists { artifact_type, .. } => Some(self.count_artifacts(artifact_type, stale) > 0),
+            Test::ArtifactCount { artifact_type, min_count, .. } => {
                 Some(self.count_artifacts(artifact_type, stale) >= *min_count)
             }
             Test::Context { variable, test } => match (self.context.get(variable), test) {

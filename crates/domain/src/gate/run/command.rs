@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::super::campaign_numbers::CampaignNumbers;
+use super::super::content_measure::ContentMeasure;
 use super::super::facts::Facts;
 use super::super::process::Process;
 use super::super::schema::SchemaMisfit;
@@ -18,6 +20,8 @@ pub enum RunCommand {
         context: Map<String, Value>,
         /// The campaign it belongs to, if any.
         campaign_id: Option<String>,
+        /// The numbers of that campaign, if the process takes any from it.
+        campaign_numbers: Option<CampaignNumbers>,
         /// The folder of its artifacts, if it has one.
         folder: Option<String>,
     },
@@ -88,4 +92,6 @@ pub struct SubmittedArtifact {
     pub inline: bool,
     /// Its content, if that is JSON; required if its type has a schema.
     pub json: Option<Value>,
+    /// What guards know of its content; required if a guard asks for the substance of its type.
+    pub measure: Option<ContentMeasure>,
 }

@@ -5,7 +5,7 @@
 //! Guarded transitions are tried first, in the order of the file, then those without a guard. If none can be taken, the
 //! first with `on_guard_fail: record` stores what was submitted; otherwise the refusal lists every guard that failed.
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::super::facts::Facts;
 use super::super::finding::nearest_word;
@@ -23,7 +23,7 @@ type Decided = Result<RunEvent, RunRefusal>;
 
 pub(super) fn decide(state: &RunState, command: &RunCommand, given: &DecisionContext) -> Decided {
     match command {
-        RunCommand::Create { id, process, role, context, campaign_id, folder } => {
+        RunCommand::Create { id, process, role, context, campaign_id, campaign_numbers, folder } => {
             if let Some(run) = state.run() {
                 return Err(RunRefusal::RunExists { run_id: run.id.clone() });
             }
@@ -36,7 +36,7 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &DecisionCon
                 },
                 role: role.clone(),
                 state: process.initial_state.clone(),
-                context: submit::build_initial_context(process, context)?,
+                context: submit::build_initial_context(process, context, *campaign_numbers)?,
                 campaign_id: campaign_id.clone(),
                 folder: folder.clone(),
                 is_final: process.is_final(&process.initial_state),
@@ -74,7 +74,7 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &DecisionContext) -> Decide
     }
     let (evidence, artifacts) = submit::check_artifacts(state, process, artifacts, unfit)?;
     let facts = &facts.without_resubmitted(&artifacts);
-    let set = submit::check_payload(state, process, event, payload)?;
+    let set = submit::check_payload(state, process, event, payload, facts)?;
     let scene = state.guard_inputs(process, &evidence, payload, facts);
     let Choice { taken, guards } = choose_transition(&transitions, role, |guard| scene.evaluate(guard), name)?;
     let (to, guard, recorded) = match taken {
@@ -95,8 +95,15 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &DecisionContext) -> Decide
         guards,
         stale: facts.stale_paths(&evidence),
         campaign: facts.campaign.clone().filter(|_| process.reads_campaign()),
+        campaign_numbers: changed_numbers(state, facts),
         decision: decision.is_some(),
     })))
+}
+
+/// The numbers of the campaign that differ from the context. The others were stored by an earlier event.
+fn changed_numbers(state: &RunState, facts: &Facts) -> Map<String, Value> {
+    let changed = facts.campaign_numbers.iter().filter(|(name, value)| state.context.get(*name) != Some(*value));
+    changed.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 enum Taken<'a> {
@@ -188,6 +195,7 @@ fn decide_override(state: &RunState, command: &Override, given: &DecisionContext
         guards: vec![result],
         stale: facts.stale_paths(&state.evidence),
         campaign: facts.campaign.clone().filter(|_| process.reads_campaign()),
+        campaign_numbers: changed_numbers(state, facts),
         decision: decision.is_some(),
         is_final: process.is_final(&transition.to),
     })))

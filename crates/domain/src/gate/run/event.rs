@@ -68,6 +68,9 @@ pub struct Emitted {
     /// What was known of the campaign, where guards ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub campaign: Option<Value>,
+    /// Context variables that came from the campaign and had changed.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub campaign_numbers: Map<String, Value>,
     /// Whether it decided on the work of others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decision: bool,
@@ -93,6 +96,9 @@ pub struct Overridden {
     /// What was known of the campaign, where guards ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub campaign: Option<Value>,
+    /// Context variables that came from the campaign and had changed.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub campaign_numbers: Map<String, Value>,
     /// Whether it decided on the work of others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decision: bool,

@@ -42,6 +42,7 @@ impl RunState {
                 self.set_variable(name, value);
             }
         }
+        emitted.campaign_numbers.iter().for_each(|(name, value)| self.set_variable(name, value));
         emitted.artifacts.iter().for_each(|artifact| self.evidence.put(artifact.clone()));
         *self.attempts.entry(emitted.event.clone()).or_default() += 1;
         if !emitted.decision {
@@ -57,6 +58,7 @@ impl RunState {
         if !overridden.decision {
             self.submitters.insert(given.by.clone());
         }
+        overridden.campaign_numbers.iter().for_each(|(name, value)| self.set_variable(name, value));
         self.enter_state(&overridden.to, overridden.is_final);
     }
 

@@ -196,9 +196,7 @@ impl RunRefusal {
             Self::RoleForbidden { allowed, .. } => format!("roles that may: {}", allowed.join(", ")),
             Self::TransitionsForbidden { .. } => "let somebody of another role emit it".to_owned(),
             Self::MayNotDecide { .. } => "let somebody of a role that has it decide".to_owned(),
-            Self::OwnWork { .. } => "let somebody decide who submitted nothing to this run; `skald token create NAME \
-                                     --gate-role ROLE` gives somebody else a token of their own"
-                .to_owned(),
+            Self::OwnWork { .. } => "let somebody else decide, who submitted nothing to this run".to_owned(),
             Self::NotHuman { .. } => "ask a person to do it".to_owned(),
             Self::MayNotCancel { .. } => "ask a person to do it, or finish the run".to_owned(),
             Self::KeyMisfit { .. } => "send a key of your own, a new one for each event".to_owned(),

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::super::campaign_numbers::CampaignNumbers;
 use super::super::evidence::{Artifact, Evidence, name_matches, normalize_artifact_path};
+use super::super::facts::Facts;
 use super::super::finding::{join_pointer, shorten};
 use super::super::process::{EventKind, Process, Setting};
 use super::super::schema::SchemaMisfit;
@@ -19,6 +21,7 @@ pub(super) fn check_payload(
     process: &Process,
     event: &EventKind,
     payload: &Map<String, Value>,
+    facts: &Facts,
 ) -> Result<Vec<String>, RunRefusal> {
     let bytes: usize = payload.iter().map(|(name, value)| variable_bytes(name, value)).sum();
     check_limit("payload", "a payload", "bytes", bytes, limits::PAYLOAD_BYTES_MAX)?;
@@ -29,7 +32,10 @@ pub(super) fn check_payload(
     let mut set = Vec::new();
     for name in payload.keys() {
         match process.event_setting(event, name) {
-            Setting::Set => set.push(name.clone()),
+            Setting::Set => {
+                misfits.extend(campaign_misfit("/payload", name, payload, &facts.campaign_numbers));
+                set.push(name.clone());
+            }
             Setting::Kept => {}
             Setting::Forbidden => {
                 misfits.push(guarded_variable_misfit("/payload", name, &format!("event '{}'", event.name)));
@@ -60,6 +66,7 @@ pub(super) fn check_payload(
 pub(super) fn build_initial_context(
     process: &Process,
     given: &Map<String, Value>,
+    campaign_numbers: Option<CampaignNumbers>,
 ) -> Result<Map<String, Value>, RunRefusal> {
     let misfit = |name: &String| match process.creation_setting(name) {
         Setting::Set => None,
@@ -77,6 +84,13 @@ pub(super) fn build_initial_context(
     }
     let mut context = process.initial_context.clone();
     context.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let numbers = campaign_numbers.map(|numbers| process.context_from_campaign(numbers, &context)).unwrap_or_default();
+    let misfits: Vec<SchemaMisfit> =
+        given.keys().filter_map(|name| campaign_misfit("/context", name, given, &numbers)).collect();
+    if !misfits.is_empty() {
+        return Err(unfit(misfits));
+    }
+    context.extend(numbers);
     let bytes = context.iter().map(|(name, value)| variable_bytes(name, value)).sum();
     check_limit("context", "the context of a run", "bytes", bytes, limits::CONTEXT_BYTES_MAX)?;
     let misfits = context_misfits(process, &context, "/context");
@@ -86,6 +100,19 @@ pub(super) fn build_initial_context(
 fn context_misfits(process: &Process, context: &Map<String, Value>, prefix: &str) -> Vec<SchemaMisfit> {
     let schema = process.context_schema.as_ref();
     schema.map(|schema| schema.misfits(&Value::Object(context.clone()), prefix)).unwrap_or_default()
+}
+
+/// The misfit of a value that says otherwise than the campaign.
+fn campaign_misfit(
+    prefix: &str,
+    name: &str,
+    given: &Map<String, Value>,
+    numbers: &Map<String, Value>,
+) -> Option<SchemaMisfit> {
+    let number = numbers.get(name).filter(|number| given.get(name) != Some(*number))?;
+    let name = shorten(name);
+    let message = format!("'{name}' comes from the campaign of this run, where it is {number}");
+    Some(SchemaMisfit { path: join_pointer(prefix, name), message })
 }
 
 fn guarded_variable_misfit(prefix: &str, name: &str, what: &str) -> SchemaMisfit {
@@ -132,6 +159,7 @@ pub(super) fn check_artifacts(
                     other.types.extend(artifact.types);
                     other.types.sort();
                     other.types.dedup();
+                    other.measure = other.measure.take().or(artifact.measure);
                     None
                 }
                 None => {
@@ -186,5 +214,6 @@ fn check_artifact(process: &Process, submitted: &SubmittedArtifact) -> Result<Ar
             return Err(format!("'{}' does not fit the schema of '{name}': {place}{}", shorten(&path), misfit.message));
         }
     }
-    Ok(Artifact { path, sha256, bytes: submitted.bytes, types, inline: submitted.inline })
+    let measure = submitted.measure.clone().filter(|_| types.iter().any(|name| process.is_measured(name)));
+    Ok(Artifact { path, sha256, bytes: submitted.bytes, types, inline: submitted.inline, measure })
 }

@@ -1,9 +1,12 @@
 //! Tests of runs, and the helpers they share.
 
 mod attacks;
+mod campaign_numbers;
 mod deciding;
 mod emitting;
 mod explaining;
+mod refusal_texts;
+mod substance;
 
 use std::sync::Arc;
 
@@ -40,6 +43,7 @@ pub(super) fn submitted_file(path: &str, content: &str) -> SubmittedArtifact {
         artifact_type: None,
         inline: false,
         json: serde_json::from_str(content).ok(),
+        measure: None,
     }
 }
 
@@ -68,7 +72,15 @@ impl RunFixture {
 
     pub(super) fn create_command(&self, context: Map<String, Value>) -> RunCommand {
         let (id, process) = ("run-1".to_owned(), Arc::clone(&self.process));
-        RunCommand::Create { id, process, role: "agent".to_owned(), context, campaign_id: None, folder: None }
+        RunCommand::Create {
+            id,
+            process,
+            role: "agent".to_owned(),
+            context,
+            campaign_id: None,
+            campaign_numbers: None,
+            folder: None,
+        }
     }
 
     pub(super) fn execute(&mut self, by: &str, command: &RunCommand) -> Result<Vec<RunEvent>, RunRefusal> {

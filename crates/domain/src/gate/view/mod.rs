@@ -46,6 +46,16 @@ impl RunView<'_> {
         self.run.status() == RunStatus::Cancelled
     }
 
+    fn variable(&self, name: &str) -> Option<&Value> {
+        self.facts.campaign_numbers.get(name).or_else(|| self.run.context().get(name))
+    }
+
+    /// The context of the run, with the current numbers of its campaign.
+    pub fn context(&self) -> Map<String, Value> {
+        let all = self.run.context().iter().chain(&self.facts.campaign_numbers);
+        all.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
     fn evaluate(&self, guard: &str) -> GuardResult {
         let payload = Map::new();
         self.run.guard_inputs(self.process, self.run.evidence(), &payload, self.facts).evaluate(guard)
@@ -66,7 +76,7 @@ impl RunView<'_> {
             let end = marked.find('}').map_or(marked.len(), |end| end + 1);
             let (mark, after) = marked.split_at(end);
             let name = mark.trim_start_matches(PLACEHOLDER_START).trim_end_matches('}');
-            match self.run.context().get(name).filter(|_| filled.len() < PROMPT_BYTES_MAX) {
+            match self.variable(name).filter(|_| filled.len() < PROMPT_BYTES_MAX) {
                 Some(Value::String(text)) => filled.push_str(&clip(text, limits::TEXT_CHARS_MAX)),
                 Some(other) => filled.push_str(&clip(&other.to_string(), limits::TEXT_CHARS_MAX)),
                 None => filled.push_str(mark),

@@ -9,7 +9,10 @@ use super::Walk;
 
 pub(super) fn walk_session_preparation() -> Walk {
     let mut walk = Walk::start("session-preparation", json!({"campaign_name": "Emberfall", "hours": 4}));
-    assert_eq!(walk.assert_guard_refuses("submit_recap", json!({}), &[]), ["has_recap: hand in recap.md first"]);
+    assert_eq!(
+        walk.assert_guard_refuses("submit_recap", json!({}), &[]),
+        ["may_begin: hand in recap.md first, 200 bytes at least"]
+    );
     walk.assert_agent_reaches("submit_recap", json!({}), &[("recap.md", "They fled.")], "outline");
     let outline = json!({"goal": "free the smith's daughter", "strong_start": "The inn is on fire."});
     walk.assert_agent_reaches("submit_outline", outline, &[], "scenes");

@@ -3,6 +3,7 @@
 mod evidence_and_prompts;
 mod exploration;
 mod game_processes;
+mod substance;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use skald_domain::decider::{Decider, DecisionContext};
 use skald_domain::gate::{
-    Emit, Emitted, Facts, Process, RunCommand, RunEvent, RunRefusal, RunRules, RunState, RunStatus, RunView,
-    SubmittedArtifact, load,
+    ContentMeasure, Emit, Emitted, Facts, Process, RunCommand, RunEvent, RunRefusal, RunRules, RunState, RunStatus,
+    RunView, SubmittedArtifact, load,
 };
 
 use super::shipped_processes;
@@ -36,6 +37,7 @@ impl Walk {
             role: "agent".to_owned(),
             context: to_object(context),
             campaign_id: None,
+            campaign_numbers: None,
             folder: None,
         };
         walk.execute("robot", &create).unwrap();
@@ -59,12 +61,25 @@ impl Walk {
         payload: Value,
         files: &[(&str, &str)],
     ) -> Result<Emitted, RunRefusal> {
+        let files: Vec<(&str, String)> = files.iter().map(|(path, words)| (*path, write_out(path, words))).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, content)| (*path, content.as_str())).collect();
+        self.emit_as_written(who, event, payload, &files)
+    }
+
+    /// Like `emit`, with files that have this content and no other.
+    fn emit_as_written(
+        &mut self,
+        who: (&str, &str),
+        event: &str,
+        payload: Value,
+        files: &[(&str, &str)],
+    ) -> Result<Emitted, RunRefusal> {
         let command = RunCommand::Emit(Box::new(Emit {
             process: Arc::clone(&self.process),
             role: who.1.to_owned(),
             event: event.to_owned(),
             payload: to_object(payload),
-            artifacts: files.iter().map(|(path, content)| submitted_file(path, content)).collect(),
+            artifacts: files.iter().map(|(path, content)| submitted_file(&self.process, path, content)).collect(),
             unfit: Vec::new(),
             facts: self.facts.clone(),
             facts_of: self.run.revision(),
@@ -108,7 +123,18 @@ fn to_object(value: Value) -> Map<String, Value> {
     serde_json::from_value(value).unwrap()
 }
 
-fn submitted_file(path: &str, content: &str) -> SubmittedArtifact {
+/// A text with a few words in it and all that the guards of the shipped processes ask for. JSON stays as it is.
+fn write_out(path: &str, words: &str) -> String {
+    if path.ends_with(".json") {
+        return words.to_owned();
+    }
+    let lines = ["Place: the mill at the ford", "Wants: the miller, to be left alone", "Now: the water rises"];
+    let lines = lines.join(".\n");
+    let filler = "Whoever was there tells it in another way, and none of them was sober. ".repeat(5);
+    format!("# {words}\n{lines}.\nWays out: by boat, or by talking.\n\n## Secret\n{filler}\n")
+}
+
+fn submitted_file(process: &Process, path: &str, content: &str) -> SubmittedArtifact {
     let digest = Sha256::digest(content.as_bytes());
     SubmittedArtifact {
         pointer: "/artifact_paths/0".to_owned(),
@@ -118,6 +144,7 @@ fn submitted_file(path: &str, content: &str) -> SubmittedArtifact {
         artifact_type: None,
         inline: false,
         json: serde_json::from_str(content).ok(),
+        measure: Some(ContentMeasure::from_content(content.as_bytes(), process.searched_words())),
     }
 }
 

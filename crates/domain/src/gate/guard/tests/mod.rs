@@ -1,6 +1,7 @@
 //! Tests of guards and of their messages about what is missing.
 
 mod expressions;
+mod substance;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -49,7 +50,14 @@ impl GuardFixture {
         for (index, content) in contents.iter().enumerate() {
             let types = vec!["note".to_owned()];
             let path = format!("note-{index}.md");
-            self.evidence.put(Artifact { path, sha256: (*content).to_owned(), bytes: 1, types, inline: false });
+            self.evidence.put(Artifact {
+                path,
+                sha256: (*content).to_owned(),
+                bytes: 1,
+                types,
+                inline: false,
+                measure: None,
+            });
         }
         self
     }
