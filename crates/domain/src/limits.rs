@@ -81,6 +81,8 @@ pub const STALLED_SECONDS: u64 = 30;
 pub const ANSWERED_STATE_MAX: usize = 200;
 /// Repairs of one state that an answer lists.
 pub const REPAIRS_TOLD_MAX: usize = 100;
+/// Bytes of commands in an answer that put back what a command to a universe removed.
+pub const PUT_BACK_BYTES_MAX: usize = 8_000;
 /// Bytes of one process file.
 pub const PROCESS_BYTES_MAX: usize = 262_144;
 /// Values in one process file, with aliases expanded.
@@ -229,6 +231,7 @@ pub const ALL: &[Limit] = &[
     limit("time for which a client may take nothing of what it is sent", STALLED_SECONDS, "seconds"),
     limit("a universe whose whole state answers a command", ANSWERED_STATE_MAX as u64, "bodies and other things"),
     limit("repairs of a universe's state that an answer lists", REPAIRS_TOLD_MAX as u64, "repairs"),
+    limit("commands in an answer that put back what left a universe", PUT_BACK_BYTES_MAX as u64, "bytes"),
     limit("one process file", PROCESS_BYTES_MAX as u64, "bytes"),
     limit("values in one process file, aliases written out", PROCESS_NODES_MAX as u64, "values"),
     limit("nesting of one process file", PROCESS_DEPTH_MAX as u64, "levels"),

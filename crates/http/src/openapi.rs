@@ -112,7 +112,7 @@ fn post_operation(entry: &OperationEntry) -> Value {
 fn route_operation(entry: &OperationEntry, route: &Route) -> Value {
     let required = entry.input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let in_path = |field: &str| route.path_fields().find(|(_, of)| *of == field).map(|(name, _)| name);
-    let in_query = properties(entry).filter(|(field, _)| !is_in_body(route, field));
+    let in_query = properties(entry).filter(|(field, schema)| !is_in_body(route, field) && fits_query(schema));
     let parameters: Vec<Value> = in_query
         .map(|(field, schema)| {
             let name = in_path(field);
@@ -165,6 +165,11 @@ fn operation_id(entry: &OperationEntry, route: &Route) -> String {
 
 fn properties(entry: &OperationEntry) -> impl Iterator<Item = (&String, &Value)> {
     entry.input.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// Whether a field can be written in a query: lists of objects cannot.
+fn fits_query(schema: &Value) -> bool {
+    schema.pointer("/items/type").is_none_or(|kind| kind != "object")
 }
 
 fn is_in_body(route: &Route, field: &str) -> bool {

@@ -72,6 +72,8 @@ impl<K: StreamKind> Submission<K> {
 pub struct Applied<K: StreamKind> {
     /// The state after the command; for a retry, the current state.
     pub committed: Arc<CommittedState<K>>,
+    /// The state that the command was decided on; for a retry, the current state.
+    pub before: Arc<CommittedState<K>>,
     pub revision: u64,
     pub events: Arc<[EventOf<K>]>,
     /// The hash of its record without the answer. An answer can contain it to identify the record.
@@ -86,6 +88,7 @@ impl<K: StreamKind> Clone for Applied<K> {
     fn clone(&self) -> Self {
         Self {
             committed: Arc::clone(&self.committed),
+            before: Arc::clone(&self.before),
             revision: self.revision,
             events: Arc::clone(&self.events),
             content_hash: self.content_hash,
@@ -302,6 +305,7 @@ impl<K: StreamKind> BatchDecision<K> {
                 SubmissionOutcome::Replay(command) => match replayed.get(&command.revision) {
                     Some((events, content_hash)) => Ok(Applied {
                         committed: Arc::clone(&self.after),
+                        before: Arc::clone(&self.after),
                         revision: command.revision,
                         events: Arc::clone(events),
                         content_hash: *content_hash,
@@ -356,7 +360,7 @@ fn mismatch_outcome<K: StreamKind>(key: &IdempotencyKey) -> SubmissionOutcome<K>
 /// Decides one command. A panic in the rules fails this command only, not the stream.
 fn decide_submission<K: StreamKind>(
     stream: &StreamName,
-    now: &CommittedState<K>,
+    now: &Arc<CommittedState<K>>,
     ask: &Submission<K>,
 ) -> Result<AcceptedSubmission<K>, JournalFailure<RefusalOf<K>>> {
     if let Some(expected) = ask.expected.filter(|expected| *expected != now.revision()) {
@@ -368,7 +372,7 @@ fn decide_submission<K: StreamKind>(
 
 fn apply_rules<K: StreamKind>(
     stream: &StreamName,
-    now: &CommittedState<K>,
+    now: &Arc<CommittedState<K>>,
     ask: &Submission<K>,
 ) -> Result<AcceptedSubmission<K>, JournalFailure<RefusalOf<K>>> {
     // Truncate the time as stores do, so that a replay sees the same value.
@@ -384,7 +388,8 @@ fn apply_rules<K: StreamKind>(
     let changes = K::read_model_changes(stream, &state, &events);
     let committed = Arc::new(now.next_state(state, record.head()));
     let (revision, content_hash) = (record.revision, record.content_hash());
-    let mut done = Applied { committed, revision, events, content_hash, answer: None, replayed: false };
+    let before = Arc::clone(now);
+    let mut done = Applied { committed, before, revision, events, content_hash, answer: None, replayed: false };
     let Some((key, answer)) = &ask.key else { return Ok(AcceptedSubmission { done, record, command: None, changes }) };
     let command = IdempotentAnswer { key: key.clone(), revision, answer: answer(&done) };
     record = record.with_answer(&command);

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use skald_domain::universe::{Universe, UniverseCommand, UniverseRefusal, UniverseState};
 
+use super::nearest_id::missing_universe_hint;
 use super::stream::{
     ListedUniverse, UNIVERSE_CAMPAIGNS, UNIVERSES, format_time, refusal_fault, role_campaign, universe_not_found_fault,
     universe_stream,
@@ -14,7 +15,7 @@ use super::stream::{
 use crate::list_page::ListPage;
 use crate::owner_campaigns::OwnerCampaigns;
 use crate::redaction::Redaction;
-use crate::{App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, limits};
+use crate::{App, Call, Caller, CampaignRole, Class, Code, CommandAnswer, Fault, Operation, OperationKind, limits};
 use skald_journal::{Applied, CommittedState, JournalFailure, Partitions, StoreError, StreamName};
 
 /// A universe that a caller has found.
@@ -37,6 +38,24 @@ impl FoundUniverse {
 impl App {
     /// Finds a universe and checks the caller's role in its campaign, or, if it has none, the role in every campaign.
     pub(super) async fn find_universe<O: Operation>(
+        &self,
+        call: &Call<'_>,
+        universe_id: &str,
+        needed: CampaignRole,
+    ) -> Result<FoundUniverse, Fault> {
+        let fault = match self.find_universe_by_id::<O>(call, universe_id, needed).await {
+            Err(fault) if fault.class() == Class::NotFound => fault,
+            found => return found,
+        };
+        // Only universes that the caller may see are named.
+        let listed = self.list_universes_undated(call.caller, None, limits::COMPLETIONS_MAX).await;
+        let meant = listed.ok().and_then(|page| missing_universe_hint(&page.items, universe_id));
+        let Some(meant) = meant else { return Err(fault) };
+        let hint = fault.body().hint.clone().unwrap_or_default();
+        Err(fault.hint(format!("{meant} {hint}")))
+    }
+
+    async fn find_universe_by_id<O: Operation>(
         &self,
         call: &Call<'_>,
         universe_id: &str,

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 use skald_domain::universe::{
-    Command, CommandEntry, Failure, FieldMisfit, Reason, Repair, SentState, UniverseState, command_entry,
+    Command, CommandEntry, Failure, FieldMisfit, Reason, Repair, SentState, UnitField, UniverseState, command_entry,
+    unit_fields,
 };
 
 use crate::{Code, Fault, input, limits, schema, truncate_for_message};
@@ -20,8 +21,11 @@ const REPLACE_SNAPSHOT: &str = "replaceSnapshot";
 /// The schema of each command, as clients see it and in full.
 static COMMANDS: LazyLock<BTreeMap<&str, (Value, Value)>> = LazyLock::new(|| {
     let of = |name: &'static str| {
-        let (shown, mut full) =
+        let (mut shown, mut full) =
             schema::custom_schema(|generator| Command::schema_of(name, generator).unwrap_or_default());
+        add_unit_fields(name, &mut shown);
+        add_unit_fields(name, &mut full);
+        allow_unit_fields_alone(name, &mut shown);
         if name == REPLACE_SNAPSHOT {
             remove_ranges(&mut full);
         }
@@ -36,6 +40,35 @@ static STATE: LazyLock<Value> = LazyLock::new(|| {
     remove_ranges(&mut full);
     full
 });
+
+/// The schema of the object in a command that takes fields in units for people, and these fields.
+fn unit_schema<'a>(name: &str, schema: &'a mut Value) -> (Option<&'a mut Value>, &'static [UnitField]) {
+    let (within, fields) = unit_fields(name);
+    match within {
+        Some(field) => (schema.pointer_mut(&format!("/properties/{field}")), fields),
+        None => (Some(schema), fields),
+    }
+}
+
+/// Adds the fields that are converted before a command is parsed, each after the one that it replaces.
+fn add_unit_fields(name: &str, schema: &mut Value) {
+    let (Some(object), fields) = unit_schema(name, schema) else { return };
+    let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for field in fields.iter().rev() {
+        let place = properties.keys().position(|name| name == field.replaces).map_or(properties.len(), |at| at + 1);
+        let shape = json!({"type": "number", "description": field.description});
+        properties.shift_insert(place, field.name.to_owned(), shape);
+    }
+}
+
+/// Drops the requirement of fields that others can replace. The schema for comparing keeps it: it is compared with the
+/// converted command.
+fn allow_unit_fields_alone(name: &str, schema: &mut Value) {
+    let (Some(object), fields) = unit_schema(name, schema) else { return };
+    if let Some(required) = object.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| fields.iter().all(|field| name != field.replaces));
+    }
+}
 
 /// Removes ranges from a schema. Numbers in a whole state may be out of range, so a range never explains a refusal.
 fn remove_ranges(schema: &mut Value) {
@@ -80,6 +113,8 @@ pub(super) fn command_type<'a>(within: &str, sent: &'a Value) -> Result<&'a str,
 pub(super) fn parse_command(within: &str, sent: &Value) -> Result<(Command, Vec<Repair>), Fault> {
     let name = command_type(within, sent)?;
     let full = COMMANDS.get(name).map(|(_, full)| full);
+    let sent =
+        &*Command::convert_units(sent).map_err(|failure| invalid_command_fault(within, name, sent, None, &failure))?;
     // serde would read an array as the fields of an object, in order.
     let is_shaped = full.is_none_or(|full| input::has_allowed_shape(full, full, sent));
     let failure = match Command::read(sent) {
@@ -89,7 +124,7 @@ pub(super) fn parse_command(within: &str, sent: &Value) -> Result<(Command, Vec<
     };
     Err(match full {
         None => unknown_command_fault(within, name, &failure),
-        Some(full) => invalid_command_fault(within, name, &Command::repair_snapshot(sent).0, full, &failure),
+        Some(full) => invalid_command_fault(within, name, &Command::repair_snapshot(sent).0, Some(full), &failure),
     })
 }
 
@@ -134,9 +169,10 @@ fn shorten_event(mut event: Value) -> Value {
     event
 }
 
-/// The fault for a known command with invalid content.
-fn invalid_command_fault(within: &str, name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
-    let differs = (failure.reason() == Some(Reason::Unreadable)).then(|| input::find_misfit(full, sent)).flatten();
+/// The fault for a known command with invalid content. With its schema, the first difference from that is explained.
+fn invalid_command_fault(within: &str, name: &str, sent: &Value, full: Option<&Value>, failure: &Failure) -> Fault {
+    let full = full.filter(|_| failure.reason() == Some(Reason::Unreadable));
+    let differs = full.and_then(|full| input::find_misfit(full, sent));
     let mut event = json!(failure);
     let fault = if let Some(found) = &differs {
         let body = found.body();
@@ -149,7 +185,9 @@ fn invalid_command_fault(within: &str, name: &str, sent: &Value, full: &Value, f
         body.hint.iter().fold(fault, Fault::hint)
     } else {
         let path = failure.pointer().unwrap_or_default();
-        Fault::new(Code::Rejected, failure.to_string()).with_path(format!("{within}{path}")).hint(failure.hint())
+        let fault =
+            Fault::new(Code::Rejected, failure.to_string()).with_path(format!("{within}{path}")).hint(failure.hint());
+        failure.pointer().and_then(|pointer| sent.pointer(pointer)).into_iter().fold(fault, Fault::value)
     };
     let fault = fault.events([event]);
     let Some(entry) = command_entry(name) else { return fault };
@@ -159,6 +197,7 @@ fn invalid_command_fault(within: &str, name: &str, sent: &Value, full: &Value, f
 
 /// Parses a sent state, and lists the repairs that it needed.
 pub(super) fn parse_state(sent: &Value) -> Result<(SentState, Vec<Repair>), Fault> {
+    let sent = &*SentState::convert_units(sent).map_err(state_misfit_fault)?;
     let read = if input::has_allowed_shape(&STATE, &STATE, sent) {
         SentState::read(sent).map(|(state, repairs)| (state, prefix_repairs("/state", repairs)))
     } else {
@@ -171,9 +210,13 @@ pub(super) fn parse_state(sent: &Value) -> Result<(SentState, Vec<Repair>), Faul
             let path = found.body().path.clone().unwrap_or_default();
             return found.with_path(format!("/state{path}"));
         }
-        let misfit = misfit.in_field("state");
-        Fault::new(Code::InvalidParams, misfit.to_string()).with_path(misfit.pointer).hint(misfit.reason.hint())
+        state_misfit_fault(misfit)
     })
+}
+
+fn state_misfit_fault(misfit: FieldMisfit) -> Fault {
+    let misfit = misfit.in_field("state");
+    Fault::new(Code::InvalidParams, misfit.to_string()).with_path(misfit.pointer).hint(misfit.reason.hint())
 }
 
 #[cfg(test)]
@@ -198,6 +241,22 @@ mod tests {
         }
         let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
         assert!(parse_state(&example).is_ok() && input::find_misfit(&STATE, &example).is_none());
+    }
+
+    #[test]
+    fn schemas_have_units_for_people() {
+        let tick = client_schema("tick").unwrap();
+        let fields: Vec<&str> = tick["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(fields, ["type", "dt", "hours", "days", "years"]);
+        for (name, is_required) in [("addStar", true), ("updateStar", false)] {
+            let (shown, full) = &COMMANDS[name];
+            assert_eq!(shown.pointer("/properties/payload/properties/orbitalPeriodDays/type"), Some(&json!("number")));
+            let requires = |schema: &Value| {
+                let required = schema.pointer("/properties/payload/required").and_then(Value::as_array);
+                required.is_some_and(|required| required.iter().any(|field| field == "orbitalSpeed"))
+            };
+            assert_eq!((requires(shown), requires(full)), (false, is_required), "{name}");
+        }
     }
 
     #[test]
@@ -240,6 +299,19 @@ mod tests {
             assert!(body.details["events"][0]["type"].is_string() && body.example.is_some(), "{sent}: {body:?}");
         }
         assert!(wrong(with("mas", json!(1))).to_string().contains("mass"), "the nearest right name");
+        let period = wrong(with("orbitalPeriodDay", json!(1)));
+        assert!(period.body().hint.as_ref().is_some_and(|hint| hint.contains("orbitalPeriodDays")), "{period:?}");
+        for (sent, path, value) in [
+            (with("orbitalPeriodDays", json!("year")), "/command/payload/orbitalPeriodDays", json!("year")),
+            (with("orbitalPeriodDays", json!(9)), "/command/payload/orbitalPeriodDays", json!(9)),
+            (json!({"type": "tick", "days": "2"}), "/command/days", json!("2")),
+            (json!({"type": "tick", "days": 2, "dt": 5}), "/command/days", json!(2)),
+        ] {
+            let fault = wrong(sent.clone());
+            let body = fault.body();
+            assert_eq!((body.path.as_deref(), &body.value), (Some(path), &Some(value)), "{sent}: {fault}");
+            assert!(body.hint.is_some() && body.example.is_some(), "{sent}");
+        }
         for sent in [json!({}), json!({"type": " "}), json!({"type": 7}), json!("tick")] {
             let fault = wrong(sent);
             assert_eq!(fault.code(), Code::InvalidParams);

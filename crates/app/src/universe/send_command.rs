@@ -1,4 +1,4 @@
-//! `send_universe_command`: sends one command to a universe.
+//! `send_universe_command`: sends a command to a universe, and others that follow it in the same revision.
 
 use crate::universe::UniverseStream;
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use skald_domain::universe::{
     Command, Failure, Repair, UniverseCommand, UniverseEvent, UniverseRefusal, UniverseState, WireEvent,
 };
@@ -14,8 +14,8 @@ use skald_domain::universe::{
 use super::access::{FoundUniverse, count_things};
 use super::answer_schemas::{EventShape, StateShape};
 use super::changed_ids::ChangedIds;
-use super::input_errors;
-use super::rest;
+use super::removed_answer::RemovedAnswer;
+use super::{input_errors, nearest_id, rest};
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, RequestBody, Route,
     Toolset, limits,
@@ -68,6 +68,10 @@ pub(super) struct SendUniverseCommandInput {
     universe_id: String,
     /// The command: an object with its type and fields, such as {"type": "tick", "dt": 60}.
     command: SentCommand,
+    /// More commands that follow it, all or none, as one revision.
+    #[serde(default)]
+    #[schemars(with = "Vec<Map<String, Value>>", length(max = limits::COMMANDS_MAX - 1))]
+    commands: Vec<SentCommand>,
     /// Whether to answer nextState: auto has it for up to 200 bodies and other things.
     #[serde(default)]
     state: StateWanted,
@@ -87,6 +91,10 @@ struct SendAnswer {
     /// What had to be repaired in a snapshot, so that it could be kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repaired: Vec<Repair>,
+    /// What a command that replaces all of a kind removed, and how to put it back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    removed: Vec<RemovedAnswer>,
 }
 
 /// What a command did, or that there was nothing to do.
@@ -131,12 +139,9 @@ pub(super) async fn send_commands<O: Operation>(
         commands.push(Arc::new(command));
         repaired.append(&mut repairs);
     }
-    let within = match sent {
-        [(within, _)] => within,
-        _ => "/commands",
-    };
+    let fields: Vec<&str> = sent.iter().map(|(within, _)| within.as_str()).collect();
     let SentCommands { answered, committed, revision } =
-        apply_commands::<O>(app, call, &found_universe, within, (commands, repaired)).await?;
+        apply_commands::<O>(app, call, &found_universe, &fields, (commands, repaired)).await?;
     let state = committed.state.state();
     let count = count_things(state);
     let is_short = count <= limits::ANSWERED_STATE_MAX;
@@ -171,14 +176,14 @@ struct SentCommands {
 }
 
 /// Applies commands together. If one has nothing to do, the others are applied without it, and the answer says so.
+/// `fields` are the input fields that contain the commands.
 async fn apply_commands<O: Operation>(
     app: &App,
     call: &Call<'_>,
     found_universe: &FoundUniverse,
-    within: &str,
+    fields: &[&str],
     (commands, repaired): (Vec<Arc<Command>>, Vec<Repair>),
 ) -> Result<SentCommands, Fault> {
-    let count = commands.len();
     // Each command with its index in the request.
     let mut commands: Vec<(usize, Arc<Command>)> = commands.into_iter().enumerate().collect();
     let mut nothing_to_do: Vec<(usize, CommandEvent)> = Vec::new();
@@ -192,6 +197,7 @@ async fn apply_commands<O: Operation>(
             events: events_in_order(&numbers, &done.events, &others),
             changed: ChangedIds::from_events(&done.events, &done.committed.state),
             repaired: repaired.clone(),
+            removed: RemovedAnswer::from_events(&done.before.state, &done.events),
         };
         let command = UniverseCommand::Apply(commands.iter().map(|(_, command)| Arc::clone(command)).collect());
         let (number, failure) =
@@ -202,22 +208,47 @@ async fn apply_commands<O: Operation>(
                 Err(skald_journal::JournalFailure::Refused(UniverseRefusal::Command { number, failure })) => {
                     (number.unwrap_or_default(), failure)
                 }
-                Err(failure) => return Err(app.universe_fault(&found_universe.universe_id, within, failure)),
+                Err(failure) => return Err(app.universe_fault(&found_universe.universe_id, "", failure)),
             };
         let (sent_as, _) = commands.remove(number);
         if !failure.is_no_op() {
-            let refusal = UniverseRefusal::Command { number: (count > 1).then_some(sent_as), failure };
-            return Err(app.universe_fault(
-                &found_universe.universe_id,
-                within,
-                skald_journal::JournalFailure::Refused(refusal),
-            ));
+            let earlier = commands[..number].iter().map(|(_, command)| &**command);
+            return Err(refused_command_fault(app, found_universe, fields, (sent_as, failure), earlier));
         }
         nothing_to_do.push((sent_as, CommandEvent::NothingToDo(failure)));
         if commands.is_empty() {
             return unchanged_answer(app, call, found_universe, &nothing_to_do).await;
         }
     }
+}
+
+/// The fault for a refused command. It names the id that was probably meant, from the state that the commands before it
+/// would have left.
+fn refused_command_fault<'a>(
+    app: &App,
+    found_universe: &FoundUniverse,
+    fields: &[&str],
+    (sent_as, failure): (usize, Failure),
+    earlier: impl Iterator<Item = &'a Command>,
+) -> Fault {
+    let field = fields.get(sent_as).copied().unwrap_or_default();
+    let meant = failure.missing().and_then(|missing| {
+        let state = found_universe.universe().ok()?.state().after_commands(earlier);
+        nearest_id::missing_thing_hint(state.snapshot(), missing)
+    });
+    let in_array = field.rsplit_once('/').and_then(|(array, number)| Some((array, number.parse().ok()?)));
+    let (within, number) = match in_array.filter(|_| fields.len() > 1) {
+        Some((array, number)) => (array, Some(number)),
+        None => (field, None),
+    };
+    let refusal = skald_journal::JournalFailure::Refused(UniverseRefusal::Command { number, failure });
+    let mut fault = app.universe_fault(&found_universe.universe_id, within, refusal);
+    if fields.len() > 1 && fault.body().path.is_none() {
+        fault = fault.with_path(field);
+    }
+    let Some(meant) = meant else { return fault };
+    let hint = fault.body().hint.clone().unwrap_or_default();
+    fault.hint(format!("{meant} {hint}"))
 }
 
 /// The answer if all commands had nothing to do. Nothing is stored.
@@ -240,6 +271,7 @@ async fn unchanged_answer(
         events: events_in_order(&[], &[], nothing_to_do),
         changed: ChangedIds::default(),
         repaired: Vec::new(),
+        removed: Vec::new(),
     };
     Ok(SentCommands { answered: CommandAnswer::Now(sent), committed, revision })
 }
@@ -262,7 +294,7 @@ impl Operation for SendUniverseCommand {
     const NAME: &'static str = "send_universe_command";
     const TITLE: &'static str = "Change a universe";
     const SUMMARY: &'static str = "Send a command to a universe: add, change, move or remove bodies and groups, or let \
-        time pass. A refused command changes nothing. list_universe_commands shows them all.";
+        time pass; more of them in commands. A refused command changes nothing. list_universe_commands shows them all.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
     // The role is checked after the lookup, so that missing and hidden universes look the same.
@@ -277,8 +309,10 @@ impl Operation for SendUniverseCommand {
         call: &Call<'_>,
         input: SendUniverseCommandInput,
     ) -> Result<SendUniverseCommandOutput, Fault> {
-        let SendUniverseCommandInput { universe_id, command, state } = input;
-        send_commands::<Self>(app, call, &universe_id, &[("/command".to_owned(), &command.0)], state).await
+        let SendUniverseCommandInput { universe_id, command, commands, state } = input;
+        let others = commands.iter().enumerate().map(|(at, command)| (format!("/commands/{at}"), &command.0));
+        let sent: Vec<_> = [("/command".to_owned(), &command.0)].into_iter().chain(others).collect();
+        send_commands::<Self>(app, call, &universe_id, &sent, state).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {

@@ -3,16 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use skald_domain::universe::{BodyRow, BodyView, GroupRow, Id, Number, Placed, Snapshot, Star, Summary, UniverseState};
+use skald_domain::universe::{
+    BodyRow, BodyView, GroupRow, Id, Number, Placed, Snapshot, Star, Summary, UniverseState, days,
+};
 
 use super::access::FoundUniverse;
+use super::nearest_id::{did_you_mean, nearest_body_ids, nearest_group_ids};
 use crate::list_page::{check_page_limit, invalid_cursor_fault};
-use crate::{Code, Fault, input, limits, truncate_for_message};
+use crate::{Code, Fault, limits, truncate_for_message};
 
 /// Maximum children of a body or group in a list; the view `body` pages through all of them.
 const CHILDREN_SHOWN: usize = limits::PAGE_DEFAULT;
-/// Maximum ids that are searched for the nearest one to an unknown id.
-const NEAREST_SEARCHED_MAX: usize = 2_000;
 
 /// What to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,6 +111,9 @@ pub(super) struct StatePart {
     #[schemars(with = "Option<f64>")]
     time: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>")]
+    time_days: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     summary: Option<Summary>,
     /// One body with those around it.
@@ -154,6 +158,7 @@ fn try_read_part(found_universe: &FoundUniverse, ask: &ViewRequest<'_>) -> Resul
         revision: found_universe.committed.revision(),
         view,
         time: None,
+        time_days: None,
         summary: None,
         body: None,
         items: None,
@@ -240,7 +245,7 @@ fn read_positions(
     let stars = page.cut_to_page(stars, |star| &star.id, part);
     part.items = Some(ViewRows::Positions(snapshot.world_positions_of(stars.into_iter(), time).collect()));
     part.total = Some(snapshot.bodies().len());
-    part.time = Some(Number(time));
+    (part.time, part.time_days) = (Some(Number(time)), Some(days(time)));
     Ok(())
 }
 
@@ -297,25 +302,19 @@ fn no_body_fault(snapshot: &Snapshot, id: &str) -> Fault {
     if snapshot.group(id).is_some() {
         return absent_fault("body", id, "it is a group: the view groups has it".to_owned());
     }
-    let things = || snapshot.bodies().iter().take(NEAREST_SEARCHED_MAX);
-    let named = things().find(|(_, star)| star.name.trim().eq_ignore_ascii_case(id.trim())).map(|(id, _)| &**id);
-    absent_fault("body", id, did_you_mean_hint(id, named, things().map(|(id, _)| id), "bodies"))
+    absent_fault("body", id, did_you_mean_hint(&nearest_body_ids(snapshot, id), "bodies"))
 }
 
 fn no_group_fault(snapshot: &Snapshot, id: &str) -> Fault {
     if snapshot.body(id).is_some() {
         return absent_fault("group", id, "it is a body: the view bodies has it".to_owned());
     }
-    let things = || snapshot.groups().iter().take(NEAREST_SEARCHED_MAX);
-    let named = things().find(|(_, group)| group.name.trim().eq_ignore_ascii_case(id.trim())).map(|(id, _)| &**id);
-    absent_fault("group", id, did_you_mean_hint(id, named, things().map(|(id, _)| id), "groups"))
+    absent_fault("group", id, did_you_mean_hint(&nearest_group_ids(snapshot, id), "groups"))
 }
 
-/// A hint with the id that was probably meant: that of the thing with this name, or the nearest.
-fn did_you_mean_hint<'a>(given: &str, named: Option<&str>, ids: impl Iterator<Item = &'a Id>, view: &str) -> String {
-    let ids: Vec<&str> = ids.map(|id| &**id).collect();
-    match named.or_else(|| input::nearest_word(given, &ids)) {
-        Some(id) => format!("did you mean {:?}? the view {view} lists them all", truncate_for_message(id)),
+fn did_you_mean_hint(ids: &[&str], view: &str) -> String {
+    match did_you_mean(ids) {
+        Some(meant) => format!("{meant} the view {view} lists them all"),
         None => format!("the view {view} lists those that are there"),
     }
 }

@@ -9,4 +9,5 @@ mod gate;
 mod input;
 mod notation;
 mod universe;
+mod universe_for_people;
 mod universe_views;

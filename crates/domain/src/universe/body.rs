@@ -196,8 +196,9 @@ body! {
         rogue_planet: Arc<RoguePlanetMeta>,
         /// Instead of orbitalDistance, where it is given.
         semi_major_axis: Number,
+        /// Above 0 the parent is in a focus of the ellipse.
         eccentricity: Fraction,
-        /// The ellipse's centre, seen from the parent.
+        /// Moves the whole ellipse away from the parent.
         orbit_offset_x: Number,
         orbit_offset_y: Number,
         orbit_offset_z: Number,

@@ -53,7 +53,7 @@ pub const CATEGORIES: &[Category] = &[
         slug: "simulation",
         commands: &[command(
             "tick",
-            "let dt simulated seconds pass (1 if left out); bodies are where the time says",
+            "let dt simulated seconds pass (1 if left out), or hours, days, years; bodies are where the time says",
             &[],
             r#"{"type": "tick", "dt": 86400}"#,
         )],
@@ -65,7 +65,8 @@ pub const CATEGORIES: &[Category] = &[
         commands: &[
             command(
                 "addStar",
-                "add a body of any kind under a new id; parentId is the body it moves around, null for a root",
+                "add a body of any kind under a new id; parentId is the body it moves around, null for a root; \
+                 orbitalPeriodDays may stand for orbitalSpeed",
                 &["id", "payload"],
                 concat!(
                     r##"{"type": "addStar", "id": "mars", "payload": {"name": "Mars", "bodyType": "planet", "mass": 1.1, "##,
@@ -166,7 +167,7 @@ pub const CATEGORIES: &[Category] = &[
         commands: &[
             command(
                 "setSmallBodyFields",
-                "replace all small body fields, by id",
+                "replace all small body fields, by id; the answer has what was removed",
                 &["fields"],
                 concat!(
                     r##"{"type": "setSmallBodyFields", "fields": {"kuiper": {"id": "kuiper", "systemId": "sun", "##,
@@ -197,7 +198,7 @@ pub const CATEGORIES: &[Category] = &[
         commands: &[
             command(
                 "setProtoplanetaryDisks",
-                "replace all protoplanetary disks, by id",
+                "replace all protoplanetary disks, by id; addProtoplanetaryDisk adds one",
                 &["disks"],
                 r#"{"type": "setProtoplanetaryDisks", "disks": {}}"#,
             ),
@@ -234,7 +235,7 @@ pub const CATEGORIES: &[Category] = &[
         commands: &[
             command(
                 "setNebulae",
-                "replace all nebulae, by id",
+                "replace all nebulae, by id; the answer has what was removed",
                 &["nebulae"],
                 concat!(
                     r##"{"type": "setNebulae", "nebulae": {"veil": {"id": "veil", "name": "Veil", "##,

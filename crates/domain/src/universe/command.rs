@@ -22,6 +22,7 @@ use super::repair::Repair;
 use super::snapshot::{Regions, Snapshot, text_bytes_of};
 use super::tagged_objects::{self, Tagged};
 use super::text::Id;
+use super::units;
 
 /// Generates the commands. An entry has the type, the wire name, the name of the general failure event, and the fields.
 macro_rules! commands {
@@ -259,13 +260,22 @@ impl Command {
         }
     }
 
+    /// The sent command with hours, days, years and periods converted to the fields of the original.
+    pub fn convert_units(sent: &Value) -> Result<Cow<'_, Value>, Failure> {
+        units::convert_command(sent).map_err(|misfit| {
+            let failure = Failure::unreadable_command(sent, &misfit.to_string());
+            failure.with_reason(misfit.reason).with_pointer(misfit.pointer)
+        })
+    }
+
     /// Parses a command and returns it with the repairs of its snapshot. An unknown `type` has a failure of its own.
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Failure> {
         let name = sent.get("type").and_then(Value::as_str).unwrap_or_default();
         if !Self::NAMES.contains(&name) {
             return Err(Failure::unknown_command(sent));
         }
-        let (sent, mut repairs) = Self::clean_snapshot_names(sent);
+        let sent = Self::convert_units(sent)?;
+        let (sent, mut repairs) = Self::clean_snapshot_names(&sent);
         let error = match Self::deserialize(&*sent) {
             Ok(command) => return Ok((command, repairs)),
             Err(error) => error,

@@ -18,6 +18,25 @@ pub(super) const ALREADY_IN_GROUP: &str = "childAlreadyInGroup";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure(Box<FailureText>);
 
+/// The kinds of things that commands name by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThingKind {
+    Body,
+    Group,
+    /// A child of a group.
+    BodyOrGroup,
+    SmallBodyField,
+    ProtoplanetaryDisk,
+    Nebula,
+}
+
+/// A thing that a command names and that does not exist. The name of something may have been sent as its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingThing {
+    pub kind: ThingKind,
+    pub id: Id,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 struct FailureText {
     name: &'static str,
@@ -25,15 +44,15 @@ struct FailureText {
     subjects: Vec<(&'static str, Option<Id>)>,
     pointer: Option<String>,
     command: Option<Value>,
+    missing: Option<MissingThing>,
     message: String,
     hint: &'static str,
 }
 
 impl Failure {
     fn new(name: &'static str, message: String, hint: &'static str) -> Self {
-        let told =
-            FailureText { name, reason: None, subjects: Vec::new(), pointer: None, command: None, message, hint };
-        Self(Box::new(told))
+        let (reason, subjects, pointer, command, missing) = (None, Vec::new(), None, None, None);
+        Self(Box::new(FailureText { name, reason, subjects, pointer, command, missing, message, hint }))
     }
 
     fn with_subject(mut self, field: &'static str, id: &Id) -> Self {
@@ -55,9 +74,24 @@ impl Failure {
         self.0.pointer.as_deref()
     }
 
-    /// The first id that the failure is about.
+    /// The id that is missing, or the first that the failure is about.
     pub fn value(&self) -> Option<&str> {
+        let missing = self.missing().map(|missing| &*missing.id);
+        missing.or_else(|| self.first_subject())
+    }
+
+    fn first_subject(&self) -> Option<&str> {
         self.0.subjects.iter().find_map(|(_, id)| id.as_deref())
+    }
+
+    /// The thing that the command names and that does not exist.
+    pub fn missing(&self) -> Option<&MissingThing> {
+        self.0.missing.as_ref()
+    }
+
+    pub(super) fn with_missing(mut self, kind: ThingKind, id: &Id) -> Self {
+        self.0.missing = Some(MissingThing { kind, id: id.clone() });
+        self
     }
 
     /// What to do next.
@@ -76,28 +110,28 @@ impl Failure {
     }
 
     pub(super) fn star_not_found(id: &Id) -> Self {
-        Self::not_found("starNotFound", "body", id)
+        Self::not_found("starNotFound", "body", ThingKind::Body, id)
     }
 
     pub(super) fn group_not_found(id: &Id) -> Self {
-        Self::not_found("groupNotFound", "group", id)
+        Self::not_found("groupNotFound", "group", ThingKind::Group, id)
     }
 
     pub(super) fn field_not_found(id: &Id) -> Self {
-        Self::not_found("smallBodyFieldNotFound", "small body field", id)
+        Self::not_found("smallBodyFieldNotFound", "small body field", ThingKind::SmallBodyField, id)
     }
 
     pub(super) fn disk_not_found(id: &Id) -> Self {
-        Self::not_found("protoplanetaryDiskNotFound", "protoplanetary disk", id)
+        Self::not_found("protoplanetaryDiskNotFound", "protoplanetary disk", ThingKind::ProtoplanetaryDisk, id)
     }
 
     pub(super) fn nebula_not_found(id: &Id) -> Self {
-        Self::not_found("nebulaNotFound", "nebula", id)
+        Self::not_found("nebulaNotFound", "nebula", ThingKind::Nebula, id)
     }
 
-    fn not_found(name: &'static str, thing: &str, id: &Id) -> Self {
+    fn not_found(name: &'static str, thing: &str, kind: ThingKind, id: &Id) -> Self {
         let message = format!("there is no {thing} {:?} in this universe", truncate_for_message(id));
-        Self::new(name, message, Reason::NotFound.hint()).with_subject("id", id)
+        Self::new(name, message, Reason::NotFound.hint()).with_subject("id", id).with_missing(kind, id)
     }
 
     pub(super) fn ring_not_found(planet_id: &Id) -> Self {
@@ -215,7 +249,7 @@ impl Failure {
         named.fold(failure, |failure, (field, id)| failure.with_subject(field, &id))
     }
 
-    fn with_reason(mut self, reason: Reason) -> Self {
+    pub(super) fn with_reason(mut self, reason: Reason) -> Self {
         self.0.reason = Some(reason);
         self
     }

@@ -30,6 +30,7 @@ mod patch;
 mod properties;
 mod refusal;
 mod region;
+mod removed_regions;
 mod repair;
 mod row;
 mod snapshot;
@@ -39,6 +40,7 @@ mod tagged_objects;
 #[cfg(test)]
 mod tests;
 mod text;
+mod units;
 mod view;
 mod wire;
 
@@ -52,7 +54,7 @@ pub use command::{
     UpdateProtoplanetaryDisk, UpdateRing, UpdateSmallBodyField, UpdateStar,
 };
 pub use event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
-pub use failure::Failure;
+pub use failure::{Failure, MissingThing, ThingKind};
 pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
 pub use motion::{Orbit, local_position, orbit, period};
 pub use number::{Count, Fraction, IntegerInRange, Number, NumberInRange, Seed};
@@ -68,12 +70,14 @@ pub use region::{
     AsteroidBelt, BeltType, DiskStyle, NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch,
     SmallBodyField, SmallBodyFieldPatch, SmallBodyFieldStyle,
 };
+pub use removed_regions::{RemovedRegions, removed_regions};
 pub use repair::Repair;
 pub use row::{BodyRow, GroupRow};
 pub use snapshot::{Regions, Snapshot};
 pub use state::{SentState, StateWithoutBodiesAndTime, Universe, UniverseIdentity, UniverseState};
 pub use stored_parts::StoredPart;
-pub use text::{Color, Extensions, Id, Name};
+pub use text::{Color, Extensions, Id, Name, is_same_word};
+pub use units::{UnitField, days, unit_fields};
 pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
 pub use wire::WireEvent;
 

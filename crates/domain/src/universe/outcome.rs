@@ -114,7 +114,10 @@ outcomes! {
             LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
-    "removeSmallBodyField" => Some("smallBodyFieldRemoved"), [failure_with_reasons("removeSmallBodyFieldFailed", &[Unreadable])];
+    "removeSmallBodyField" => Some("smallBodyFieldRemoved"), [
+        failure_without_reason("smallBodyFieldNotFound"),
+        failure_with_reasons("removeSmallBodyFieldFailed", &[Unreadable])
+    ];
     "setProtoplanetaryDisks" => Some("protoplanetaryDisksSet"), [failure_with_reasons("setProtoplanetaryDisksFailed", &[
         ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
@@ -128,6 +131,7 @@ outcomes! {
         ])
     ];
     "removeProtoplanetaryDisk" => Some("protoplanetaryDiskRemoved"), [
+        failure_without_reason("protoplanetaryDiskNotFound"),
         failure_with_reasons("removeProtoplanetaryDiskFailed", &[Unreadable])
     ];
     "setNebulae" => Some("nebulaeSet"), [failure_with_reasons("setNebulaeFailed", &[
@@ -139,7 +143,10 @@ outcomes! {
             LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
-    "removeNebula" => Some("nebulaRemoved"), [failure_with_reasons("removeNebulaFailed", &[Unreadable])];
+    "removeNebula" => Some("nebulaRemoved"), [
+        failure_without_reason("nebulaNotFound"),
+        failure_with_reasons("removeNebulaFailed", &[Unreadable])
+    ];
     "updateRing" => Some("ringUpdated"), [
         failure_without_reason("starNotFound"),
         failure_with_reasons("updateRingFailed", &[OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable])

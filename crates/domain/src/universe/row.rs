@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::body::Star;
 use super::group::Group;
+use super::number::Number;
 use super::view::BodyKind;
 
 /// A body in a list.
@@ -14,6 +15,9 @@ pub struct BodyRow {
     /// Its children are the first of them.
     #[serde(flatten)]
     pub body: Star,
+    /// The days of one turn, as follows from orbitalSpeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orbital_period_days: Option<Number>,
     pub kind: BodyKind,
     pub child_count: usize,
 }
@@ -25,7 +29,8 @@ impl BodyRow {
         if body.children.len() > children {
             body.children = star.children.iter().take(children).cloned().collect();
         }
-        Self { body, kind: star.kind(), child_count: star.children.len() }
+        let orbital_period_days = star.orbital_period_days();
+        Self { body, orbital_period_days, kind: star.kind(), child_count: star.children.len() }
     }
 }
 

@@ -10,11 +10,14 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use super::change;
 use super::check::{Check, FieldMisfit, Reason};
+use super::command::Command;
 use super::link;
 use super::number::Number;
 use super::repair::{self, Repair};
 use super::snapshot::{Snapshot, StateParts};
+use super::units;
 
 /// The content of a universe and its time: nine keys on the wire. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,9 +37,15 @@ pub struct SentState {
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(StateParts).to_value());
 
 impl SentState {
+    /// The sent state with the periods of its bodies converted to speeds.
+    pub fn convert_units(sent: &Value) -> Result<Cow<'_, Value>, FieldMisfit> {
+        units::convert_state(sent)
+    }
+
     /// Parses a sent state and returns it with its repairs, or the first fault. Bounds are checked when it is used.
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), FieldMisfit> {
-        let (sent, mut repairs) = repair::clean_names(sent, &SCHEMA);
+        let sent = Self::convert_units(sent)?;
+        let (sent, mut repairs) = repair::clean_names(&sent, &SCHEMA);
         let misfit = match Self::read_strict(&sent) {
             Ok(state) => return Ok((state, repairs)),
             Err(misfit) => misfit,
@@ -74,6 +83,16 @@ impl From<UniverseState> for SentState {
 }
 
 impl UniverseState {
+    /// The state after more commands. Those that cannot be applied change nothing.
+    #[must_use]
+    pub fn after_commands<'a>(&self, commands: impl IntoIterator<Item = &'a Command>) -> Self {
+        let mut state = self.clone();
+        for command in commands {
+            change::apply(&mut state, command);
+        }
+        state
+    }
+
     /// All but the time.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot

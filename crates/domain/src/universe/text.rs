@@ -17,6 +17,14 @@ use super::check::{Check, FieldMisfit, Reason, truncate_for_message};
 use crate::limits;
 use crate::plain_text::{code_point, first_deceptive};
 
+/// Whether two names are the same but for their case and the spaces around them.
+pub fn is_same_word(one: &str, other: &str) -> bool {
+    fn letters(text: &str) -> impl Iterator<Item = char> + '_ {
+        text.trim().chars().flat_map(char::to_lowercase)
+    }
+    letters(one).eq(letters(other))
+}
+
 macro_rules! text_type {
     ($name:ident, $schema:tt) => {
         impl From<&str> for $name {

@@ -14,6 +14,7 @@ use super::part::Position;
 use super::snapshot::Snapshot;
 use super::state::UniverseState;
 use super::text::{Id, Name};
+use super::units::days;
 
 /// How many roots a summary names.
 const SUMMARY_ROOTS: usize = 20;
@@ -79,6 +80,7 @@ impl From<&Group> for Relative {
 pub struct Summary {
     /// In simulated seconds.
     pub time: Number,
+    pub time_days: Number,
     pub body_count: usize,
     pub bodies_by_kind: BTreeMap<BodyKind, usize>,
     pub rogue_planet_count: usize,
@@ -119,12 +121,16 @@ pub struct BodyView {
     pub groups: Vec<Relative>,
     /// The time of the positions.
     pub time: Number,
+    pub time_days: Number,
     /// Seen from its parent.
     pub position: Position,
     pub world_position: Position,
     /// Simulated seconds until it is there again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Number>,
+    /// The days of one turn, as follows from orbitalSpeed; negative for one that goes backwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orbital_period_days: Option<Number>,
 }
 
 /// Where a body is.
@@ -152,6 +158,7 @@ impl UniverseState {
         let roots = snapshot.root_ids.iter().filter_map(|id| snapshot.stars.get(id));
         Summary {
             time: self.time,
+            time_days: days(self.time.0),
             body_count: snapshot.stars.len(),
             bodies_by_kind,
             rogue_planet_count,
@@ -197,9 +204,11 @@ impl UniverseState {
             group_count: snapshot.groups_of(&child).count(),
             groups: groups.map(Relative::from).collect(),
             time: Number(time),
+            time_days: days(time),
             position: local_position(star, time),
             world_position: snapshot.world_position(id, time).unwrap_or_default(),
             period: period(star).map(Number),
+            orbital_period_days: star.orbital_period_days(),
         })
     }
 }

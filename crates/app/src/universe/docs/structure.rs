@@ -26,8 +26,8 @@ const THINGS: [Thing; 7] = [
         "Body",
         "Under `stars`: a star, planet, moon, asteroid, comet, Lagrange point or black hole. `parentId` and `children` \
          are two sides of one link, which `attachStar` and `detachStar` change; a body without a parent is listed in \
-         `rootIds`, except that a rogue planet need not be. A body moves on an ellipse around its parent: where it is \
-         follows from `time` alone.",
+         `rootIds`, except that a rogue planet need not be. A body moves on an ellipse with its parent in a focus: \
+         where it is follows from `time` alone.",
         Star::json_schema,
     ),
     (

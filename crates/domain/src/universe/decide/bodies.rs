@@ -3,7 +3,7 @@
 use super::super::body::Star;
 use super::super::check::{Check, Reason, truncate_for_message};
 use super::super::command::{AddStar, UpdateRing, UpdateStar};
-use super::super::failure::Failure;
+use super::super::failure::{Failure, ThingKind};
 use super::super::snapshot::Snapshot;
 use super::super::text::Id;
 use super::super::wire::WireEvent;
@@ -26,7 +26,8 @@ pub(super) fn add(snapshot: &Snapshot, AddStar { id, payload }: &AddStar) -> Com
         }
         Some(parent_id) if !snapshot.stars.contains_key(parent_id) => {
             let message = format!("there is no body {:?} to move around", truncate_for_message(parent_id));
-            return refused(Reason::UnknownParent, message, "/payload/parentId");
+            return refused(Reason::UnknownParent, message, "/payload/parentId")
+                .map_err(|failure| failure.with_missing(ThingKind::Body, parent_id));
         }
         _ => {}
     }
@@ -53,10 +54,12 @@ pub(super) fn remove(snapshot: &Snapshot, id: &Id) -> CommandResult {
 }
 
 pub(super) fn attach(snapshot: &Snapshot, child_id: &Id, parent_id: &Id) -> CommandResult {
-    let are_there = snapshot.stars.contains_key(child_id) && snapshot.stars.contains_key(parent_id);
     if !snapshot.can_attach(child_id, parent_id) {
-        let reason = if are_there { Reason::Cycle } else { Reason::NotFound };
-        return Err(Failure::attach_failed(reason, child_id, parent_id));
+        let missing = [child_id, parent_id].into_iter().find(|id| !snapshot.stars.contains_key(*id));
+        return Err(match missing {
+            None => Failure::attach_failed(Reason::Cycle, child_id, parent_id),
+            Some(id) => Failure::attach_failed(Reason::NotFound, child_id, parent_id).with_missing(ThingKind::Body, id),
+        });
     }
     Ok(vec![WireEvent::StarAttached { child_id: child_id.clone(), parent_id: parent_id.clone() }])
 }
@@ -64,7 +67,8 @@ pub(super) fn attach(snapshot: &Snapshot, child_id: &Id, parent_id: &Id) -> Comm
 pub(super) fn detach(snapshot: &Snapshot, child_id: &Id) -> CommandResult {
     match snapshot.stars.get(child_id) {
         Some(star) if star.parent_id.is_some() => Ok(vec![WireEvent::StarDetached { child_id: child_id.clone() }]),
-        _ => Err(Failure::detach_failed(child_id)),
+        Some(_) => Err(Failure::detach_failed(child_id)),
+        None => Err(Failure::detach_failed(child_id).with_missing(ThingKind::Body, child_id)),
     }
 }
 
@@ -80,7 +84,8 @@ pub(super) fn update_ring(snapshot: &Snapshot, UpdateRing { planet_id, patch }: 
 pub(super) fn remove_ring(snapshot: &Snapshot, planet_id: &Id) -> CommandResult {
     match snapshot.stars.get(planet_id) {
         Some(star) if star.ring.is_some() => Ok(vec![WireEvent::RingRemoved { planet_id: planet_id.clone() }]),
-        _ => Err(Failure::ring_not_found(planet_id)),
+        Some(_) => Err(Failure::ring_not_found(planet_id)),
+        None => Err(Failure::ring_not_found(planet_id).with_missing(ThingKind::Body, planet_id)),
     }
 }
 

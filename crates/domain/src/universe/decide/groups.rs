@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::check::{Check, Reason, truncate_for_message};
 use super::super::command::{AddGroup, MoveToGroup, UpdateGroup};
-use super::super::failure::Failure;
+use super::super::failure::{Failure, ThingKind};
 use super::super::group::{Group, GroupChild, GroupChildType};
 use super::super::snapshot::Snapshot;
 use super::super::text::Id;
@@ -28,7 +28,8 @@ pub(super) fn add(snapshot: &Snapshot, AddGroup { id, payload }: &AddGroup) -> C
         }
         Some(parent_id) if !snapshot.groups.contains_key(parent_id) => {
             let message = format!("there is no group {:?} to be in", truncate_for_message(parent_id));
-            return refused(Reason::UnknownParent, message, parent_field());
+            return refused(Reason::UnknownParent, message, parent_field())
+                .map_err(|failure| failure.with_missing(ThingKind::Group, parent_id));
         }
         _ => {}
     }
@@ -48,7 +49,8 @@ pub(super) fn add(snapshot: &Snapshot, AddGroup { id, payload }: &AddGroup) -> C
             );
         }
         if !snapshot.contains(child) {
-            return refused(Reason::NotFound, format!("{:?} is not there", truncate_for_message(&child.id)), field);
+            return refused(Reason::NotFound, format!("{:?} is not there", truncate_for_message(&child.id)), field)
+                .map_err(|failure| failure.with_missing(child_kind(child.kind), &child.id));
         }
         let above = payload.parent_group_id.value().filter(|_| child.kind == GroupChildType::Group);
         if above.is_some_and(|above| snapshot.is_group_within(above, &child.id)) {
@@ -88,7 +90,8 @@ pub(super) fn add_child(snapshot: &Snapshot, group_id: &Id, child: &GroupChild) 
         return Err(Failure::already_in_group(group_id, &child.id));
     }
     if !snapshot.contains(child) {
-        return Err(Failure::add_to_group_failed(Reason::NotFound, group_id, &child.id));
+        let failure = Failure::add_to_group_failed(Reason::NotFound, group_id, &child.id);
+        return Err(failure.with_missing(child_kind(child.kind), &child.id));
     }
     if child.kind == GroupChildType::Group && snapshot.is_group_within(group_id, &child.id) {
         return Err(Failure::add_to_group_failed(Reason::Cycle, group_id, &child.id));
@@ -102,7 +105,9 @@ pub(super) fn add_child(snapshot: &Snapshot, group_id: &Id, child: &GroupChild) 
 pub(super) fn remove_child(snapshot: &Snapshot, group_id: &Id, child_id: &Id) -> CommandResult {
     find_group(snapshot, group_id)?;
     if !snapshot.group_contains(group_id, child_id) {
-        return Err(Failure::not_in_group(group_id, child_id));
+        let failure = Failure::not_in_group(group_id, child_id);
+        let is_there = snapshot.stars.contains_key(child_id) || snapshot.groups.contains_key(child_id);
+        return Err(if is_there { failure } else { failure.with_missing(ThingKind::BodyOrGroup, child_id) });
     }
     Ok(vec![WireEvent::ChildRemovedFromGroup { group_id: group_id.clone(), child_id: child_id.clone() }])
 }
@@ -115,7 +120,7 @@ pub(super) fn move_child(snapshot: &Snapshot, command: &MoveToGroup) -> CommandR
         find_group(snapshot, target)?;
     }
     if !snapshot.contains(&GroupChild { id: child_id.clone(), kind: *child_type }) {
-        return fails(Reason::NotFound);
+        return fails(Reason::NotFound).map_err(|failure| failure.with_missing(child_kind(*child_type), child_id));
     }
     let is_group = *child_type == GroupChildType::Group;
     if is_group && target.is_some_and(|target| snapshot.is_group_within(target, child_id)) {
@@ -125,6 +130,13 @@ pub(super) fn move_child(snapshot: &Snapshot, command: &MoveToGroup) -> CommandR
         return fails(Reason::TooMany);
     }
     Ok(vec![WireEvent::MovedToGroup { child_id: child_id.clone(), target_group_id: target_group_id.clone() }])
+}
+
+fn child_kind(kind: GroupChildType) -> ThingKind {
+    match kind {
+        GroupChildType::System => ThingKind::Body,
+        GroupChildType::Group => ThingKind::Group,
+    }
 }
 
 fn check_room(snapshot: &Snapshot, more: usize) -> Result<(), String> {

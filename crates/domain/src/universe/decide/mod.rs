@@ -137,16 +137,14 @@ fn decide_command(state: &UniverseState, command: &Command) -> CommandResult {
         C::MoveToGroup(command) => groups::move_child(snapshot, command),
         C::SetSmallBodyFields(command) => regions::set_fields(&command.fields),
         C::UpdateSmallBodyField(command) => regions::update_field(snapshot, command),
-        C::RemoveSmallBodyField(command) => Ok(vec![WireEvent::SmallBodyFieldRemoved { id: command.id.clone() }]),
+        C::RemoveSmallBodyField(command) => regions::remove_field(snapshot, &command.id),
         C::SetProtoplanetaryDisks(command) => regions::set_disks(&command.disks),
         C::AddProtoplanetaryDisk(command) => regions::add_disk(snapshot, &command.disk),
         C::UpdateProtoplanetaryDisk(command) => regions::update_disk(snapshot, command),
-        C::RemoveProtoplanetaryDisk(command) => {
-            Ok(vec![WireEvent::ProtoplanetaryDiskRemoved { id: command.id.clone() }])
-        }
+        C::RemoveProtoplanetaryDisk(command) => regions::remove_disk(snapshot, &command.id),
         C::SetNebulae(command) => regions::set_nebulae(&command.nebulae),
         C::UpdateNebula(command) => regions::update_nebula(snapshot, command),
-        C::RemoveNebula(command) => Ok(vec![WireEvent::NebulaRemoved { id: command.id.clone() }]),
+        C::RemoveNebula(command) => regions::remove_nebula(snapshot, &command.id),
         C::ReplaceSnapshot(command) => replace(&command.snapshot),
     }
 }

@@ -1,12 +1,14 @@
 //! Decides commands on regions of space (small-body fields, disks, nebulae): replaced as a whole, or one by one.
 
+use std::sync::Arc;
+
 use super::super::check::{Check, FieldMisfit, Reason};
 use super::super::command::{UpdateNebula, UpdateProtoplanetaryDisk, UpdateSmallBodyField};
 use super::super::failure::Failure;
 use super::super::patch::Change;
 use super::super::region::{NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::super::snapshot::{Regions, Snapshot, check_regions};
-use super::super::text::Id;
+use super::super::text::{Id, is_same_word};
 use super::super::wire::WireEvent;
 use super::CommandResult;
 use crate::limits;
@@ -23,6 +25,16 @@ pub(super) fn update_field(snapshot: &Snapshot, command: &UpdateSmallBodyField) 
     }
     check_patch("updateSmallBodyField", id, &patch.id, patch.check())?;
     Ok(vec![WireEvent::SmallBodyFieldUpdated { id: id.clone() }])
+}
+
+/// Removing what is not there succeeds, as in the original, unless the name of a field was sent for its id.
+pub(super) fn remove_field(snapshot: &Snapshot, id: &Id) -> CommandResult {
+    let fields = &snapshot.small_body_fields;
+    let is_named = |field: &Arc<SmallBodyField>| is_same_word(field.name.as_ref().unwrap_or(&field.region_label), id);
+    if !fields.contains_key(id) && fields.values().any(is_named) {
+        return Err(Failure::field_not_found(id));
+    }
+    Ok(vec![WireEvent::SmallBodyFieldRemoved { id: id.clone() }])
 }
 
 pub(super) fn set_disks(disks: &Regions<ProtoplanetaryDisk>) -> CommandResult {
@@ -52,6 +64,16 @@ pub(super) fn update_disk(snapshot: &Snapshot, command: &UpdateProtoplanetaryDis
     Ok(vec![WireEvent::ProtoplanetaryDiskUpdated { id: id.clone() }])
 }
 
+/// Like `remove_field`.
+pub(super) fn remove_disk(snapshot: &Snapshot, id: &Id) -> CommandResult {
+    let disks = &snapshot.protoplanetary_disks;
+    let is_named = |disk: &Arc<ProtoplanetaryDisk>| disk.name.as_ref().is_some_and(|name| is_same_word(name, id));
+    if !disks.contains_key(id) && disks.values().any(is_named) {
+        return Err(Failure::disk_not_found(id));
+    }
+    Ok(vec![WireEvent::ProtoplanetaryDiskRemoved { id: id.clone() }])
+}
+
 pub(super) fn set_nebulae(nebulae: &Regions<NebulaRegion>) -> CommandResult {
     check_regions(nebulae, "nebulae").map_err(|misfit| Failure::from_misfit("setNebulae", &misfit))?;
     Ok(vec![WireEvent::NebulaeSet {}])
@@ -64,6 +86,15 @@ pub(super) fn update_nebula(snapshot: &Snapshot, command: &UpdateNebula) -> Comm
     }
     check_patch("updateNebula", id, &patch.id, patch.check())?;
     Ok(vec![WireEvent::NebulaUpdated { id: id.clone() }])
+}
+
+/// Like `remove_field`.
+pub(super) fn remove_nebula(snapshot: &Snapshot, id: &Id) -> CommandResult {
+    let nebulae = &snapshot.nebulae;
+    if !nebulae.contains_key(id) && nebulae.values().any(|nebula| is_same_word(&nebula.name, id)) {
+        return Err(Failure::nebula_not_found(id));
+    }
+    Ok(vec![WireEvent::NebulaRemoved { id: id.clone() }])
 }
 
 /// Checks a patch: its id, if given, must be the current one, and its fields must be within bounds.

@@ -1,8 +1,10 @@
 //! Tests of a universe as a whole, and the helpers of its other tests.
 
 mod bodies;
+mod comets;
 mod groups;
 mod limit_tests;
+mod missing_things;
 mod regions;
 mod repairs;
 mod views;
@@ -245,6 +247,45 @@ fn several_commands_are_done_together_or_not_at_all() {
     let ticks = vec![json!({"type": "tick"}); limits::COMMANDS_MAX + 1];
     assert_eq!(sky.run(&several(&ticks)).unwrap_err().kind(), UniverseRefusalKind::TooLarge);
     sky.run(&several(&ticks[1..])).unwrap();
+}
+
+/// What is stored and broadcast has the fields of the original.
+#[test]
+fn units_for_people_are_stored_as_seconds_and_speeds() {
+    let stored = |sent: Value| serde_json::to_value(Command::read(&sent).unwrap().0).unwrap();
+    assert_eq!(stored(json!({"type": "tick", "days": 1, "hours": 6})), json!({"type": "tick", "dt": 108_000}));
+    let mut sky = UniverseFixture::example();
+    sky.expect_events(json!({"type": "tick", "years": 2}));
+    assert_eq!(sky.value_at("/time"), 63_115_200);
+    let speed = 360.0 / (365.25 * 86_400.0);
+    let mut star = add_star_json("terra", json!("sun"));
+    let payload = star["payload"].as_object_mut().unwrap();
+    payload.shift_remove("orbitalSpeed");
+    payload.insert("orbitalPeriodDays".to_owned(), json!(365.25));
+    assert_eq!(stored(star.clone())["payload"]["orbitalSpeed"], json!(speed));
+    assert_eq!(stored(star.clone())["payload"].get("orbitalPeriodDays"), None);
+    sky.expect_events(star);
+    assert_eq!(sky.value_at("/stars/terra/orbitalSpeed"), json!(speed));
+    assert_eq!(sky.value_at("/stars/terra/orbitalPeriodDays"), Value::Null);
+    let terra = BodyRow::new(sky.universe.state().snapshot().body("terra").unwrap(), 1);
+    assert_eq!(terra.orbital_period_days, Some(Number(365.25)));
+    // A row of a view, without what a view adds to it, changes nothing if it is sent back.
+    let mut row = to_value(terra).unwrap();
+    for added in ["kind", "childCount"] {
+        row.as_object_mut().unwrap().shift_remove(added);
+    }
+    sky.expect_events(json!({"type": "updateStar", "id": "terra", "payload": row}));
+    assert_eq!(sky.value_at("/stars/terra/orbitalSpeed"), json!(speed));
+    sky.expect_events(json!({"type": "updateStar", "id": "terra", "payload": {"orbitalPeriodDays": -1}}));
+    assert_eq!(sky.value_at("/stars/terra/orbitalSpeed"), json!(-360.0 / 86_400.0));
+    for payload in [json!({"orbitalPeriodDays": 0}), json!({"orbitalPeriodDays": 1, "orbitalSpeed": 1})] {
+        let failure = sky.expect_failure(json!({"type": "updateStar", "id": "terra", "payload": payload}));
+        assert_eq!(failure["field"], "/payload/orbitalPeriodDays");
+    }
+    let state = json!({"stars": {"sun": body_json("sun", Value::Null)}, "rootIds": ["sun"]});
+    let state = with_field(with_field(state, "/stars/sun/id", json!("sun")), "/stars/sun/orbitalPeriodDays", json!(2));
+    let misfit = SentState::read(&state).unwrap_err();
+    assert_eq!((misfit.reason, misfit.pointer.as_str()), (Reason::Unreadable, "/stars/sun/orbitalPeriodDays"));
 }
 
 /// Followers of a universe get the command as it was sent, without defaults filled in.

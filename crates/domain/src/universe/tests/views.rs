@@ -77,7 +77,7 @@ fn a_summary_counts() {
     assert_eq!(
         summary,
         json!({
-            "time": 0, "bodyCount": 4, "bodiesByKind": {"star": 1, "planet": 2, "moon": 1}, "roguePlanetCount": 0,
+            "time": 0, "timeDays": 0, "bodyCount": 4, "bodiesByKind": {"star": 1, "planet": 2, "moon": 1}, "roguePlanetCount": 0,
             "ringedCount": 1, "rootCount": 1, "roots": [{"id": "sun", "name": "Sun", "kind": "star"}],
             "deepestNesting": 3, "totalMass": 426.0123, "groupCount": 2, "rootGroupCount": 1, "beltCount": 0,
             "smallBodyFieldCount": 1, "protoplanetaryDiskCount": 1, "nebulaCount": 1,
@@ -96,6 +96,7 @@ fn a_body_is_seen_with_those_around_it() {
         ("sun".to_owned(), vec!["moon".to_owned()], 1)
     );
     assert_eq!((earth.period, earth.next_child_after), (Some(Number(360.0)), None));
+    assert_eq!((earth.orbital_period_days, earth.time_days), (Some(Number(0.004_166_666_666_67)), days(90.0)));
     assert!((earth.world_position.z.0 - 15.0).abs() < 1e-9);
     let sun = state.body_view("sun", None, None, 1).unwrap();
     assert_eq!(
