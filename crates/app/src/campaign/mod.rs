@@ -1,15 +1,19 @@
 //! The campaign noun: operations, resources and prompts for campaigns, participants, actors, sessions and notes.
 
 mod access;
+mod actor_sheet;
 mod changed_resources;
 mod context;
 mod create;
 mod events;
+mod people_names;
 mod prompts;
 mod read;
 mod record_roll;
 mod session;
 mod stream;
+mod tracker;
+mod tracker_lines;
 mod update;
 
 pub(crate) use context::{CONTEXT_URI, SessionContexts};
@@ -38,6 +42,7 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<create::ParticipantCreate>(),
             OperationEntry::from_operation::<create::ActorCreate>(),
             OperationEntry::from_operation::<create::ActorControlSet>(),
+            OperationEntry::from_operation::<tracker::TrackerOperation>(),
             OperationEntry::from_operation::<session::SessionStart>(),
             OperationEntry::from_operation::<context::SetContext>(),
             OperationEntry::from_operation::<session::SessionNote>(),

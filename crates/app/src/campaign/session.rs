@@ -2,10 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
+use skald_domain::campaign::{
+    BatchPart, CampaignCommand, CampaignEvent, CampaignRefusal, CampaignState, Note, Session, recap,
+};
 use skald_domain::{Moment, id};
 
 use super::access::{EnteredCampaign, parse_id};
+use super::people_names::resolve_actor;
+use super::tracker_lines::change_lines;
 use crate::redaction::Redaction;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset,
@@ -57,6 +61,15 @@ pub(super) struct SessionEndInput {
     session_id: Option<String>,
 }
 
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct EndedSession {
+    #[serde(flatten)]
+    session: Session,
+    /// The trackers that its end moved, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<String>,
+}
+
 impl Operation for SessionEnd {
     const NAME: &'static str = "session_end";
     const TITLE: &'static str = "End a session";
@@ -65,21 +78,24 @@ impl Operation for SessionEnd {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = SessionEndInput;
-    type Output = CommandAnswer<Session>;
+    type Output = CommandAnswer<EndedSession>;
 
-    async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<CommandAnswer<Session>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<CommandAnswer<EndedSession>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let asked = parse_id("session_id", input.session_id.as_deref())?;
         if let Some(id) = asked.filter(|id| !entered_campaign.state().sessions().contains(id)) {
             return Err(app.missing_session(call.caller, &entered_campaign, id).await?);
         }
         let command = CampaignCommand::EndSession { session_id: asked.map(str::to_owned) };
-        let ended = app.try_campaign_command::<Self, _>(call, &entered_campaign.stream, command, |done| {
+        let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
+        let ended = app.try_campaign_command::<Self, _>(call, &entered_campaign.stream, command, move |done| {
             let ended = done.events.iter().find_map(|event| match event {
                 CampaignEvent::SessionEnded { session_id } => done.committed.state.sessions().get(session_id),
                 _ => None,
             });
-            ended.cloned().expect("a session that was just ended")
+            let session = ended.cloned().expect("a session that was just ended");
+            let changes = change_lines(&done.events, &seen.redact_people(&done.committed.state));
+            EndedSession { session, changes }
         });
         match ended.await {
             // Another request may have ended it a moment ago.
@@ -87,7 +103,8 @@ impl Operation for SessionEnd {
                 let entered_campaign = app.enter_campaign::<Self>(call, Some(&entered_campaign.campaign_id)).await?;
                 call.work.set_revision(entered_campaign.committed.revision());
                 let session = entered_campaign.state().sessions().get(&session_id).cloned();
-                Ok(CommandAnswer::Now(session.expect("a session that has ended")))
+                let session = session.expect("a session that has ended");
+                Ok(CommandAnswer::Now(EndedSession { session, changes: Vec::new() }))
             }
             ended => ended.map_err(|failure| app.campaign_fault(&entered_campaign.campaign_id, failure)),
         }
@@ -105,12 +122,16 @@ pub(super) struct SessionNoteInput {
     session_id: Option<String>,
     /// What is worth remembering.
     text: String,
+    /// Begins a scene of this name.
+    scene: Option<String>,
+    /// Who is up now: GM, or an actor.
+    spotlight: Option<String>,
 }
 
 impl Operation for SessionNote {
     const NAME: &'static str = "session_note";
     const TITLE: &'static str = "Note something";
-    const SUMMARY: &'static str = "Note what happened in a session; the recap tells it again.";
+    const SUMMARY: &'static str = "Note what happened in a session; the recap tells it again. May begin a scene.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
@@ -122,7 +143,9 @@ impl Operation for SessionNote {
         let session_id = app.find_session_id(call.caller, &entered_campaign, input.session_id.as_deref()).await?;
         let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
         let given = app.time_and_caller(call);
-        let command = CampaignCommand::AddNote { id, session_id, text: input.text };
+        let SessionNoteInput { text, scene, spotlight, .. } = input;
+        let command = CampaignCommand::AddNote { id, session_id: session_id.clone(), text };
+        let command = begin_scene(entered_campaign.state(), session_id, scene, spotlight, command)?;
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let noted = done.events.iter().find_map(|event| match event {
                 CampaignEvent::NoteAdded { note_id, session_id, text } => Some((note_id, session_id, text)),
@@ -134,6 +157,23 @@ impl Operation for SessionNote {
         })
         .await
     }
+}
+
+/// Begins a scene or moves the spotlight together with a note, so that both or neither happen.
+fn begin_scene(
+    state: &CampaignState,
+    session_id: Option<String>,
+    scene: Option<String>,
+    spotlight: Option<String>,
+    note: CampaignCommand,
+) -> Result<CampaignCommand, Fault> {
+    if scene.is_none() && spotlight.is_none() {
+        return Ok(note);
+    }
+    let up = spotlight.map(|up| resolve_actor(state, "/spotlight", &up)).transpose()?;
+    let first = CampaignCommand::SetSpotlight { session_id, scene, up };
+    let part = |command| BatchPart { pointer: String::new(), command };
+    Ok(CampaignCommand::Batch(vec![part(first), part(note)]))
 }
 
 pub(super) struct SessionRecap;

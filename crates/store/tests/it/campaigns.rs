@@ -223,7 +223,7 @@ fn every_command_and_every_refusal_is_among_the_cases() {
     assert_eq!(refusals, REFUSALS.map(str::to_owned).into());
 }
 
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 20] = [
     "Create",
     "Update",
     "End",
@@ -240,23 +240,35 @@ const KINDS: [&str; 16] = [
     "EndSession",
     "AddNote",
     "RecordRoll",
+    "SetActorSheet",
+    "Tracker",
+    "SetSpotlight",
+    "Batch",
 ];
 
-const REFUSALS: [&str; 14] = [
+const REFUSALS: [&str; 22] = [
     "ActiveSessionExists",
     "ActorNotFound",
+    "ArmorSpent",
     "CampaignExists",
     "CampaignNotFound",
+    "DamageTooSmall",
     "Empty",
     "IdTaken",
+    "InPart",
     "NoActiveSession",
+    "NoThresholds",
     "NothingToUpdate",
     "ParticipantNotFound",
     "SessionEnded",
     "SessionGoesOn",
     "SessionNotFound",
+    "SpotlightHolderNotFound",
     "StatusForbids",
+    "StepWithoutTicks",
     "TooLong",
+    "TrackerNotFound",
+    "TrackerOutOfBounds",
 ];
 
 /// Without a wildcard, so that a new command does not compile until it is named here. It must be generated and listed
@@ -279,5 +291,9 @@ fn command_kind(command: &CampaignCommand) -> &'static str {
         CampaignCommand::EndSession { .. } => "EndSession",
         CampaignCommand::AddNote { .. } => "AddNote",
         CampaignCommand::RecordRoll(_) => "RecordRoll",
+        CampaignCommand::SetActorSheet { .. } => "SetActorSheet",
+        CampaignCommand::Tracker(_) => "Tracker",
+        CampaignCommand::SetSpotlight { .. } => "SetSpotlight",
+        CampaignCommand::Batch(_) => "Batch",
     }
 }

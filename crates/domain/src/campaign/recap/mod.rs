@@ -8,8 +8,10 @@ mod dice;
 mod luck;
 mod names;
 mod people;
+mod scenes;
 #[cfg(test)]
 mod tests;
+mod trackers;
 
 use std::borrow::Borrow;
 use std::fmt::Write;
@@ -20,6 +22,8 @@ use self::attendance::Attendance;
 use self::changes::RecapChanges;
 use self::dice::Dice;
 use self::names::{Names, to_one_line};
+use self::scenes::RecapScenes;
+use self::trackers::RecapTrackers;
 use super::event::CampaignEvent;
 use super::record::{ActorKind, Session};
 use crate::Moment;
@@ -55,6 +59,8 @@ struct RecapText<'a> {
     notes: Vec<(Timestamp, String, String)>,
     notes_left_out: usize,
     dice: Dice,
+    scenes: RecapScenes,
+    trackers: RecapTrackers,
     changes: RecapChanges,
 }
 
@@ -75,6 +81,10 @@ impl RecapText<'_> {
             }
             _ if self.is_during => self.changes.record_event(event, &self.names),
             _ => {}
+        }
+        if self.is_during {
+            self.scenes.record_event(at, event);
+            self.trackers.record_event(event);
         }
         self.seats.record_event(event, &session.id);
         self.names.record_event(event);
@@ -97,10 +107,12 @@ impl RecapText<'_> {
         if !cast.is_empty() {
             let _ = writeln!(text, "\n**In the story:** {}", cast.join(", "));
         }
+        self.scenes.render(&mut text, &self.names);
         self.render_notes(&mut text, session);
         self.dice.render(&mut text);
+        self.trackers.render(&mut text, &self.names);
         self.changes.render(&mut text);
-        if self.notes.is_empty() && self.dice.is_empty() && self.changes.is_empty() {
+        if self.notes.is_empty() && self.dice.is_empty() && self.changes.is_empty() && self.trackers.is_empty() {
             text.push_str("\nNothing was written down, and no dice were rolled.\n");
         }
         text
