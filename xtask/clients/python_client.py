@@ -36,6 +36,7 @@ TOOLS = {
     "participant_create",
     "actor_create",
     "actor_control_set",
+    "tracker",
     "session_start",
     "set_context",
     "universe",

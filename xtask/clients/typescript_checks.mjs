@@ -30,7 +30,8 @@ const checks = [
       'events_list', 'get_universe_state', 'list_universe_commands', 'odds', 'participant_create', 'participant_update',
       'roll', 'roll_dice', 'send_universe_command', 'session_end', 'session_note', 'session_recap', 'session_start',
       'set_context', 'state_gate.create_run', 'state_gate.emit_event', 'state_gate.get_state', 'state_gate.list_events',
-      'state_gate.list_runs', 'state_gate.run', 'state_gate.submit_process', 'universe'],
+      'state_gate.list_runs', 'state_gate.run', 'state_gate.submit_process', 'tracker',
+      'universe'],
     async client => (await client.listTools()).tools.map(tool => tool.name).sort()],
   ['tools/call answers structured content', { isError: false, structured: OUTCOME }, async client => {
     const { isError = false, structuredContent: structured } = await call(client, 'duality_outcome', ROLL);

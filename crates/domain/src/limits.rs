@@ -35,6 +35,20 @@ pub const CAMPAIGN_TEXT_BYTES_MAX: usize = 20_000_000;
 pub const PARTICIPANTS_MAX: usize = 1_000;
 /// Actors of one campaign.
 pub const ACTORS_MAX: usize = 10_000;
+/// Trackers of one actor, of one participant, or of a campaign itself.
+pub const TRACKERS_MAX: usize = 30;
+/// The value, a bound or a change of a tracker, above or below zero.
+pub const TRACKER_VALUE_MAX: u64 = 1_000_000_000;
+/// Characters of the meaning of a tracker, or of the reason of a change.
+pub const TRACKER_TEXT_CHARS_MAX: usize = 200;
+/// Trackers that one call of `tracker` is about.
+pub const TRACKER_CHANGES_MAX: usize = 50;
+/// Traits of one actor.
+pub const TRAITS_MAX: usize = 30;
+/// Characters of the name or the text of a trait.
+pub const TRAIT_CHARS_MAX: usize = 100;
+/// Actors that one call creates or changes.
+pub const ACTORS_PER_CALL_MAX: usize = 50;
 /// Play sessions of one campaign, ended ones included.
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
 /// Notes of one campaign that were not taken back.
@@ -208,6 +222,13 @@ pub const ALL: &[Limit] = &[
     limit("names, themes and notes about actors of one campaign", CAMPAIGN_TEXT_BYTES_MAX as u64, "bytes"),
     limit("participants of one campaign", PARTICIPANTS_MAX as u64, "participants"),
     limit("actors of one campaign", ACTORS_MAX as u64, "actors"),
+    limit("trackers of one actor, of one participant, or of a campaign itself", TRACKERS_MAX as u64, "trackers"),
+    limit("the value, a bound or a change of a tracker, above or below zero", TRACKER_VALUE_MAX, ""),
+    limit("meaning of a tracker, or reason of a change", TRACKER_TEXT_CHARS_MAX as u64, "characters"),
+    limit("trackers in one call", TRACKER_CHANGES_MAX as u64, "trackers"),
+    limit("traits of one actor", TRAITS_MAX as u64, "traits"),
+    limit("the name or the text of a trait", TRAIT_CHARS_MAX as u64, "characters"),
+    limit("actors created or changed by one call", ACTORS_PER_CALL_MAX as u64, "actors"),
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
     limit("notes of one campaign", NOTES_MAX as u64, "notes"),
     limit("tags of one note", NOTE_TAGS_MAX as u64, "tags"),

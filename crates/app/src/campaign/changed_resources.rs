@@ -19,9 +19,18 @@ pub(crate) fn changes_of_record(record: &Record) -> Vec<ResourceChange> {
             "participant" => uris.extend([format!("{campaign}/participants"), format!("{campaign}/actors")]),
             "actor" => uris.extend([format!("{campaign}/actors")]),
             "session" | "note" | "roll" => uris.extend([format!("{campaign}/sessions")]),
+            "tracker" => uris.extend([format!("{campaign}/participants"), format!("{campaign}/actors")]),
             _ => {}
         }
-        if !["note", "roll"].contains(&part) {
+        let moves_trackers = event.get("changes").is_some();
+        if moves_trackers {
+            uris.extend([format!("{campaign}/actors"), format!("{campaign}/participants")]);
+        }
+        // What the campaign itself shows beside its record: trackers, and the spotlight, which follows rolls.
+        if moves_trackers || ["tracker", "spotlight"].contains(&part) || event.get("actor_id").is_some() {
+            uris.insert(campaign.clone());
+        }
+        if !["note", "roll", "tracker", "spotlight"].contains(&part) {
             uris.extend([campaign.clone(), "campaigns://list".to_owned()]);
         }
     }

@@ -2,12 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use skald_domain::campaign::{
-    Actor, ActorController, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role,
+    Actor, ActorController, ActorKind, Campaign, CampaignCommand, Controller, GameTemplate, GmMode, Participant, Role,
 };
 use skald_domain::id;
 
 use super::CampaignAnswer;
+use super::actor_sheet::{NewActor, create_commands, read_actors};
 use super::set_context::Context;
 use super::stream::campaign_stream;
 use crate::{Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
@@ -130,31 +132,62 @@ pub(super) struct ActorCreateInput {
     /// What is known of the actor.
     #[serde(default)]
     notes: String,
+    /// Who plays the actor: GM, or a participant.
+    controller: Option<String>,
+    /// Sets up the trackers of a game.
+    template: Option<GameTemplate>,
+    /// Name to text or number: agility, level, thresholds (8/12).
+    #[serde(default)]
+    traits: Map<String, Value>,
+    /// Name to value or "value/max".
+    #[serde(default)]
+    trackers: Map<String, Value>,
+    /// More actors, each with these fields.
+    #[serde(default)]
+    actors: Vec<Map<String, Value>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CreatedActors {
+    #[serde(flatten)]
+    actor: Actor,
+    /// The others, if several were created.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    actors: Vec<Actor>,
 }
 
 impl Operation for ActorCreate {
     const NAME: &'static str = "actor_create";
     const TITLE: &'static str = "Add an actor";
-    const SUMMARY: &'static str = "Add somebody to the story of a campaign: a player character or another.";
+    const SUMMARY: &'static str =
+        "Add somebody to the story of a campaign: a player character or another; or several, with their sheets.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorCreateInput;
-    type Output = CommandAnswer<CampaignAnswer<Actor>>;
+    type Output = CommandAnswer<CampaignAnswer<CreatedActors>>;
 
-    async fn run(
-        app: &App,
-        call: &Call<'_>,
-        input: ActorCreateInput,
-    ) -> Result<CommandAnswer<CampaignAnswer<Actor>>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: ActorCreateInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let id = app.new_id(call, id::ACTOR, entered_campaign.stream.as_str());
-        let ActorCreateInput { name, kind, notes, .. } = input;
-        let command = CampaignCommand::AddActor { id: id.clone(), name, kind, notes };
+        let ActorCreateInput { name, kind, notes, controller, template, traits, trackers, actors, .. } = input;
+        let first = NewActor { name, kind, notes, controller, template, traits, trackers };
+        let actors = read_actors(first, actors)?;
+        let stream = entered_campaign.stream.as_str();
+        let first_id = app.new_id(call, id::ACTOR, stream);
+        // Under a key, ids follow from it: the number keeps those of one call apart.
+        let other_ids = (1..actors.len()).map(|number| app.new_id(call, id::ACTOR, &format!("{stream}/{number}")));
+        let ids: Vec<String> = [first_id].into_iter().chain(other_ids).collect();
+        let command = create_commands(entered_campaign.state(), actors, &ids)?;
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
-            done.committed.state.actors().get(&id).cloned().expect("an actor who was just added")
+            let known = done.committed.state.actors();
+            let mut created = ids.iter().map(|id| known.get(id).cloned().expect("an actor who was just added"));
+            CreatedActors { actor: created.next().expect("the first actor"), actors: created.collect() }
         })
         .await
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
     }
 }
 

@@ -139,11 +139,14 @@ impl EventsListInput {
 
 fn event_session_id(event: &CampaignEvent) -> Option<&str> {
     match event {
-        CampaignEvent::SessionStarted { session_id, .. } | CampaignEvent::SessionEnded { session_id } => {
-            Some(session_id)
-        }
+        CampaignEvent::SessionStarted { session_id, .. }
+        | CampaignEvent::SessionEnded { session_id }
+        | CampaignEvent::SpotlightSet { session_id, .. } => Some(session_id),
         CampaignEvent::NoteAdded { session_id, .. } => session_id.as_deref(),
         CampaignEvent::RollRecorded(roll) => roll.session_id.as_deref(),
+        CampaignEvent::TrackerSet { session_id, .. } | CampaignEvent::TrackerChanged { session_id, .. } => {
+            session_id.as_deref()
+        }
         _ => None,
     }
 }

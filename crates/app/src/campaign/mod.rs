@@ -1,11 +1,13 @@
 //! The campaign noun: operations, resources and prompts for campaigns, participants, actors, sessions and notes.
 
 mod access;
+mod actor_sheet;
 mod campaign_answer;
 mod changed_resources;
 
 mod create;
 mod events;
+mod people_names;
 mod prompts;
 mod read;
 mod record_roll;
@@ -14,6 +16,8 @@ mod session;
 mod session_note;
 mod set_context;
 mod stream;
+mod tracker;
+mod tracker_lines;
 mod update;
 
 pub(crate) use campaign_answer::CampaignAnswer;
@@ -43,6 +47,7 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<create::ParticipantCreate>(),
             OperationEntry::from_operation::<create::ActorCreate>(),
             OperationEntry::from_operation::<create::ActorControlSet>(),
+            OperationEntry::from_operation::<tracker::TrackerOperation>(),
             OperationEntry::from_operation::<session::SessionStart>(),
             OperationEntry::from_operation::<set_context::SetContext>(),
             OperationEntry::from_operation::<session_note::SessionNote>(),

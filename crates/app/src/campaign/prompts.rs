@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use skald_domain::campaign::{ActorKind, People, Role};
+use skald_domain::campaign::{ActorKind, People, Role, Tracker, TrackerOwner};
 
 use super::access::EnteredCampaign;
 use super::read::CampaignRead;
+use super::tracker_lines::{SpotlightView, join_trackers};
 use crate::redaction::Redaction;
 use crate::{App, Call, Caller, Fault, Prompt, RequestControl, Toolset};
 
@@ -57,7 +58,8 @@ fn summarize_campaign(caller: &Caller, entered_campaign: &EnteredCampaign) -> St
     }
     for participant in people.participants().take(LISTED_MAX) {
         let role = if participant.role == Role::Gm { "game master" } else { "player" };
-        let _ = writeln!(text, "- {} ({role}, {})", participant.display_name, participant.id);
+        let counts = format_trackers(&participant.trackers);
+        let _ = writeln!(text, "- {} ({role}, {}){counts}", participant.display_name, participant.id);
     }
     for actor in people.actors().take(LISTED_MAX) {
         let kind = if actor.kind == ActorKind::Pc { "player character" } else { "other character" };
@@ -66,7 +68,12 @@ fn summarize_campaign(caller: &Caller, entered_campaign: &EnteredCampaign) -> St
             Some(format!(", played by {}", people.participant(id)?.display_name))
         });
         let notes = if actor.notes.is_empty() { String::new() } else { format!(": {}", actor.notes) };
-        let _ = writeln!(text, "- {} ({kind}{}, {}){notes}", actor.name, player.unwrap_or_default(), actor.id);
+        let counts = format_trackers(&actor.trackers);
+        let _ = writeln!(text, "- {} ({kind}{}, {}){counts}{notes}", actor.name, player.unwrap_or_default(), actor.id);
+    }
+    let own = state.trackers_of(&TrackerOwner::campaign());
+    if !own.is_empty() {
+        let _ = writeln!(text, "The game counts {}.", join_trackers(own));
     }
     let sessions = state.sessions();
     let last = sessions.newest_first().find_map(|session| seen.redact_ref(session));
@@ -77,7 +84,15 @@ fn summarize_campaign(caller: &Caller, entered_campaign: &EnteredCampaign) -> St
         }
         (None, None) => writeln!(text, "Nothing was played yet."),
     };
+    if let Some(spotlight) = SpotlightView::from_state(state, &people) {
+        let _ = writeln!(text, "{}", spotlight.describe());
+    }
     text
+}
+
+/// ` [HP 4/6, Hope 2/6]`, or nothing.
+fn format_trackers(trackers: &[Tracker]) -> String {
+    if trackers.is_empty() { String::new() } else { format!(" [{}]", join_trackers(trackers)) }
 }
 
 pub(super) struct StartCampaign;
@@ -107,7 +122,7 @@ impl Prompt for StartCampaign {
              lines not to cross, who plays, who runs the game. Then, with Skald:\n\n\
              1. `campaign_create` with a name, the GM mode and a theme prompt of two or three sentences.\n\
              2. `participant_create` for everybody at the table.\n\
-             3. `actor_create` for each character, and `actor_control_set` to say who plays whom.\n\
+             3. `actor_create` with all characters: who plays whom, a template, traits and trackers.\n\
              4. `set_context` with the campaign.\n\n\
              Show me what you made before we play, and offer one opening scene."
         ))
@@ -178,7 +193,7 @@ impl Prompt for RunScene {
              - Describe, then ask what the characters do. Never decide for a player character.\n\
              - When the outcome is uncertain and matters, say the difficulty and roll: `duality_action_roll`, or `roll` for \
              anything else, with `actor_id`. Never invent a result; a roll in a session is recorded.\n\
-             - Fear and failure move the story on; they never stop it.\n\
+             - Fear and failure move the story on; they never stop it. `tracker` counts what the game counts.\n\
              - After something that should be remembered, call `session_note` with one sentence.",
             quote_as_data(&summarize_campaign(caller, &entered_campaign))
         ))

@@ -6,6 +6,7 @@ use skald_domain::campaign::{Actor, Campaign, CampaignState, HasId, Participant,
 
 use super::set_context::ContextView;
 use super::stream::CAMPAIGNS;
+use super::tracker_lines::{SpotlightView, tracker_lines};
 use crate::list_page::{ListPage, check_page_limit, invalid_cursor_fault};
 use crate::redaction::{Redact, Redaction};
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset, limits};
@@ -57,6 +58,12 @@ pub(super) struct CampaignReadOutput {
     /// What is not set is null.
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<ContextView>,
+    /// What the game counts, a line for the campaign and for each of its people.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    trackers: Vec<String>,
+    /// The scene, and who is up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spotlight: Option<SpotlightView>,
     /// How many commands the campaign has seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
@@ -138,6 +145,8 @@ fn fill_campaign_view(
         }
         CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context => CampaignReadOutput {
             campaign: state.campaign().cloned().and_then(|campaign| seen.redact(campaign)),
+            trackers: tracker_lines(state, &seen.redact_people(state)),
+            spotlight: SpotlightView::from_state(state, &seen.redact_people(state)),
             ..output
         },
     })

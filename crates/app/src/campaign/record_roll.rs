@@ -12,6 +12,8 @@ use skald_domain::id;
 use super::CampaignAnswer;
 use super::access::{EnteredCampaign, parse_id};
 use super::stream::SESSIONS;
+use super::tracker_lines::change_lines;
+use crate::redaction::Redaction;
 use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, truncate_for_message};
 
 /// The input fields that say where a roll is recorded; every operation that rolls has them.
@@ -28,6 +30,9 @@ pub(crate) struct Recorded {
     pub campaign_id: String,
     pub session_id: String,
     pub roll_id: String,
+    /// What its outcome changed, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
 }
 
 /// The data of a roll that is recorded.
@@ -127,7 +132,9 @@ impl App {
             campaign_id: entered_campaign.campaign_id.clone(),
             session_id: session_id.clone(),
             roll_id: roll_id.clone(),
+            changes: Vec::new(),
         };
+        let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
         let roll = RecordedRoll {
             id: roll_id,
             session_id: Some(session_id),
@@ -139,14 +146,16 @@ impl App {
             result: note.result,
             chance: note.chance,
             rng: Some(note.rng),
+            changes: Vec::new(),
         };
         self.execute_campaign_command::<O, _>(
             call,
             entered_campaign.id_and_stream(),
             CampaignCommand::RecordRoll(Box::new(roll)),
-            move |_| {
+            move |done| {
                 let mut answer = answer.clone();
-                finish(&mut answer, recorded.clone());
+                let changes = change_lines(&done.events, &seen.redact_people(&done.committed.state));
+                finish(&mut answer, Recorded { changes, ..recorded.clone() });
                 answer
             },
         )

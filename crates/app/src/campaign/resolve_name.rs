@@ -50,6 +50,30 @@ pub(super) fn is_same_name(left: &str, right: &str) -> bool {
     left.trim().to_lowercase() == right.trim().to_lowercase()
 }
 
+/// The id of the thing that an id or a unique name stands for, among those that the caller sees. A text that is neither is
+/// returned as it is: the rules refuse it.
+pub(super) fn find_id_by_name<T: HasName>(
+    register: &Register<T>,
+    pointer: &str,
+    given: &str,
+    is_visible: impl Fn(&T) -> bool,
+) -> Result<String, Fault> {
+    let text = given.trim();
+    if text.is_empty() || register.contains(text) || text.starts_with(T::ID_PREFIX) {
+        return Ok(text.to_owned());
+    }
+    let named = register.newest_first().filter(|item| is_same_name(item.name(), text) && is_visible(item));
+    let found: Vec<&T> = named.take(CANDIDATES_MAX).collect();
+    match &found[..] {
+        [] => Ok(text.to_owned()),
+        [one] => Ok(one.id().to_owned()),
+        several => {
+            let candidates = several.iter().map(|item| (item.name(), item.id()));
+            Err(ambiguous_name_fault(pointer, text, T::THING, candidates))
+        }
+    }
+}
+
 impl EnteredCampaign {
     /// The id of a thing that a call names by its id or its unique name. A text that is neither is returned as it is: the
     /// rules refuse it.
@@ -60,21 +84,11 @@ impl EnteredCampaign {
         given: &str,
         register: &Register<T>,
     ) -> Result<String, Fault> {
-        let text = given.trim();
-        if call.work.takes_only_ids || text.is_empty() || register.contains(text) || text.starts_with(T::ID_PREFIX) {
-            return Ok(text.to_owned());
+        if call.work.takes_only_ids {
+            return Ok(given.trim().to_owned());
         }
         let seen = Redaction::for_caller(call.caller, &self.campaign_id);
-        let visible = register.newest_first().filter(|item| seen.redact_ref(*item).is_some());
-        let found: Vec<&T> = visible.filter(|item| is_same_name(item.name(), text)).take(CANDIDATES_MAX).collect();
-        match &found[..] {
-            [] => Ok(text.to_owned()),
-            [one] => Ok(one.id().to_owned()),
-            several => {
-                let candidates = several.iter().map(|item| (item.name(), item.id()));
-                Err(ambiguous_name_fault(field, text, T::THING, candidates))
-            }
-        }
+        find_id_by_name(register, &format!("/{field}"), given, |item| seen.redact_ref(item).is_some())
     }
 
     /// Like `resolve_id`, for a field that may be left out.
@@ -121,14 +135,14 @@ impl App {
             [one] => Ok(one.id.clone()),
             several => {
                 let candidates = several.iter().map(|campaign| (campaign.name.as_str(), campaign.id.as_str()));
-                Err(ambiguous_name_fault("campaign_id", text, "campaign", candidates.take(CANDIDATES_MAX)))
+                Err(ambiguous_name_fault("/campaign_id", text, "campaign", candidates.take(CANDIDATES_MAX)))
             }
         }
     }
 }
 
 fn ambiguous_name_fault<'a>(
-    field: &str,
+    pointer: &str,
     text: &str,
     thing: &str,
     candidates: impl Iterator<Item = (&'a str, &'a str)>,
@@ -138,7 +152,7 @@ fn ambiguous_name_fault<'a>(
     let message =
         format!("{:?} is the name of more than one {thing}: {}", truncate_for_message(text), listed.join(", "));
     Fault::new(Code::InvalidParams, message)
-        .with_path(format!("/{field}"))
+        .with_path(pointer)
         .value(&text.into())
         .allowed(candidates.iter().map(|(_, id)| *id))
         .hint("send one of these ids")

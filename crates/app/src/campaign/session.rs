@@ -8,6 +8,7 @@ use skald_domain::id;
 use super::CampaignAnswer;
 use super::access::EnteredCampaign;
 use super::set_context::Context;
+use super::tracker_lines::change_lines;
 use crate::redaction::Redaction;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset,
@@ -84,6 +85,15 @@ pub(super) struct SessionEndInput {
     session_id: Option<String>,
 }
 
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct EndedSession {
+    #[serde(flatten)]
+    session: Session,
+    /// The trackers that its end moved, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<String>,
+}
+
 impl Operation for SessionEnd {
     const NAME: &'static str = "session_end";
     const TITLE: &'static str = "End a session";
@@ -92,18 +102,21 @@ impl Operation for SessionEnd {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = SessionEndInput;
-    type Output = CommandAnswer<CampaignAnswer<Session>>;
+    type Output = CommandAnswer<CampaignAnswer<EndedSession>>;
 
     async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
         let command = CampaignCommand::EndSession { session_id };
-        let ended = app.try_campaign_command::<Self, _>(call, &entered_campaign.stream, command, |done| {
+        let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
+        let ended = app.try_campaign_command::<Self, _>(call, &entered_campaign.stream, command, move |done| {
             let ended = done.events.iter().find_map(|event| match event {
                 CampaignEvent::SessionEnded { session_id } => done.committed.state.sessions().get(session_id),
                 _ => None,
             });
-            ended.cloned().expect("a session that was just ended")
+            let session = ended.cloned().expect("a session that was just ended");
+            let changes = change_lines(&done.events, &seen.redact_people(&done.committed.state));
+            EndedSession { session, changes }
         });
         let ended = match ended.await {
             // Another request may have ended it a moment ago.
@@ -113,7 +126,8 @@ impl Operation for SessionEnd {
                 let session = entered_campaign.state().sessions().get(&session_id).cloned();
                 let session = session.expect("a session that has ended");
                 let state = entered_campaign.state();
-                Ok(CommandAnswer::Now(CampaignAnswer::unchanged(session, state, Some(&session_id))))
+                let ended = EndedSession { session, changes: Vec::new() };
+                Ok(CommandAnswer::Now(CampaignAnswer::unchanged(ended, state, Some(&session_id))))
             }
             ended => ended.map_err(|failure| app.campaign_fault(&entered_campaign.campaign_id, failure)),
         }?;

@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{CampaignCommand, CampaignEvent};
+use skald_domain::campaign::{BatchPart, CampaignCommand, CampaignEvent, CampaignState};
 use skald_domain::{Moment, id};
 
 use super::CampaignAnswer;
 use super::access::EnteredCampaign;
+use super::people_names::resolve_actor;
 use crate::method_fields::MethodFields;
 use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
@@ -25,6 +26,10 @@ pub(super) struct SessionNoteInput {
     tags: Option<Vec<String>>,
     /// A note to change: send text, tags or remove.
     note_id: Option<String>,
+    /// Begins a scene of this name.
+    scene: Option<String>,
+    /// Who is up now: GM, or an actor.
+    spotlight: Option<String>,
     /// Takes the note back.
     #[serde(default)]
     remove: bool,
@@ -51,8 +56,7 @@ pub(super) struct NoteChanged {
 impl Operation for SessionNote {
     const NAME: &'static str = "session_note";
     const TITLE: &'static str = "Note something";
-    const SUMMARY: &'static str =
-        "Note what happened; the recap tells it again. With note_id: correct, tag or take back a note.";
+    const SUMMARY: &'static str = "Note what happened; the recap tells it again. May begin a scene. With note_id: correct, tag or take back a note.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
@@ -65,7 +69,9 @@ impl Operation for SessionNote {
         let command = match &input.note_id {
             None => {
                 let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
-                new_note(id, session_id, input)?
+                let (scene, spotlight) = (input.scene.clone(), input.spotlight.clone());
+                let note = new_note(id, session_id.clone(), input)?;
+                begin_scene(entered_campaign.state(), session_id, scene, spotlight, note)?
             }
             Some(note_id) => {
                 check_may_change(call, &entered_campaign, note_id)?;
@@ -102,6 +108,23 @@ fn new_note(id: String, session_id: Option<String>, input: SessionNoteInput) -> 
             .hint("send what is worth remembering"));
     };
     Ok(CampaignCommand::AddNote { id, session_id, text, tags: input.tags.unwrap_or_default() })
+}
+
+/// Begins a scene or moves the spotlight together with a note, so that both or neither happen.
+fn begin_scene(
+    state: &CampaignState,
+    session_id: Option<String>,
+    scene: Option<String>,
+    spotlight: Option<String>,
+    note: CampaignCommand,
+) -> Result<CampaignCommand, Fault> {
+    if scene.is_none() && spotlight.is_none() {
+        return Ok(note);
+    }
+    let up = spotlight.map(|up| resolve_actor(state, "/spotlight", &up)).transpose()?;
+    let first = CampaignCommand::SetSpotlight { session_id, scene, up };
+    let part = |command| BatchPart { pointer: String::new(), command };
+    Ok(CampaignCommand::Batch(vec![part(first), part(note)]))
 }
 
 fn changed_note(note_id: String, input: &SessionNoteInput) -> Result<CampaignCommand, Fault> {

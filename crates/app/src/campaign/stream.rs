@@ -19,10 +19,10 @@ pub struct CampaignStream;
 impl StreamKind for CampaignStream {
     type Rules = CampaignRules;
     const NAME: &'static str = "campaign";
-    // Raised when the state got its notes: an older snapshot does not have them.
-    const SNAPSHOT_VERSION: u32 = 2;
     type Parts = WholeSnapshot<CampaignState>;
     type ReadCache = ();
+    // Raised when the state got its notes and trackers: an older snapshot does not have them.
+    const SNAPSHOT_VERSION: u32 = 2;
 
     fn event_kind(event: &CampaignEvent) -> &'static str {
         event.kind()
@@ -49,8 +49,8 @@ impl StreamKind for CampaignStream {
             }
             _ => None,
         });
-        // Notes and rolls change nothing that a list of campaigns shows.
-        let is_listed = !events.iter().all(|event| event.is_note() || matches!(event, CampaignEvent::RollRecorded(_)));
+        // Events of play change nothing that a list of campaigns shows.
+        let is_listed = !events.iter().all(CampaignEvent::is_play);
         let listed = is_listed.then(|| {
             let body = serde_json::to_string(campaign).expect("a campaign is JSON");
             put(CAMPAIGNS, stream.id(), state.created_micros(), body)
@@ -80,6 +80,9 @@ pub(super) fn refusal_fault(campaign_id: &str, refusal: &CampaignRefusal) -> Fau
     }
     if let Some(value) = refusal.value() {
         fault = fault.value(&value.into());
+    }
+    if let Some(number) = refusal.number() {
+        fault = fault.value(&number.into());
     }
     fault.allowed(refusal.allowed_values())
 }

@@ -2,9 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role};
+use serde_json::{Map, Value};
+use skald_domain::campaign::{
+    Actor, ActorKind, Campaign, CampaignCommand, Controller, GameTemplate, GmMode, Participant, Role,
+};
 
 use super::CampaignAnswer;
+use super::actor_sheet::{ChangedActor, read_actors, update_commands};
+use super::people_names::resolve_actor;
 use crate::method_fields::MethodFields;
 use crate::{Allowed, App, Call, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
@@ -176,6 +181,19 @@ pub(super) struct ActorUpdateInput {
     kind: Option<ActorKind>,
     /// What is known of the actor from now on.
     notes: Option<String>,
+    /// Who plays the actor: GM, or a participant.
+    controller: Option<String>,
+    /// Adds the trackers of a game.
+    template: Option<GameTemplate>,
+    /// Name to text or number; null removes.
+    #[serde(default)]
+    traits: Map<String, Value>,
+    /// Name to value or "value/max".
+    #[serde(default)]
+    trackers: Map<String, Value>,
+    /// More actors to update, each with these fields.
+    #[serde(default)]
+    actors: Vec<Map<String, Value>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -184,12 +202,16 @@ pub(super) struct ActorChanged {
     actor: Actor,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     removed: bool,
+    /// The others, if several were changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    actors: Vec<Actor>,
 }
 
 impl Operation for ActorUpdate {
     const NAME: &'static str = "actor_update";
     const TITLE: &'static str = "Change or remove an actor";
-    const SUMMARY: &'static str = "Change an actor's name, kind or notes, or remove it from the campaign.";
+    const SUMMARY: &'static str =
+        "Change an actor, its player or its sheet, or several; or remove it from the campaign.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
@@ -202,21 +224,35 @@ impl Operation for ActorUpdate {
         input: ActorUpdateInput,
     ) -> Result<CommandAnswer<CampaignAnswer<ActorChanged>>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let ActorUpdateInput { actor_id, method, name, kind, notes, .. } = input;
-        let id = entered_campaign.resolve_id(call, "actor_id", &actor_id, entered_campaign.state().actors())?;
-        let actor_id = id.clone();
-        let before = entered_campaign.state().actors().get(&id).cloned();
-        let given = [("name", name.is_some()), ("kind", kind.is_some()), ("notes", notes.is_some())];
-        let command = match method {
-            UpdateMethod::Update => CampaignCommand::UpdateActor { actor_id, name, kind, notes },
+        let state = entered_campaign.state();
+        let ActorUpdateInput { actor_id, method, name, kind, notes, controller, template, traits, trackers, .. } =
+            input;
+        let given = [
+            ("name", name.is_some()),
+            ("kind", kind.is_some()),
+            ("notes", notes.is_some()),
+            ("controller", controller.is_some()),
+            ("template", template.is_some()),
+            ("traits", !traits.is_empty()),
+            ("trackers", !trackers.is_empty()),
+            ("actors", !input.actors.is_empty()),
+        ];
+        let (command, ids) = match method {
+            UpdateMethod::Update => {
+                let first = ChangedActor { actor_id, name, kind, notes, controller, template, traits, trackers };
+                update_commands(state, read_actors(first, input.actors)?)?
+            }
             UpdateMethod::Remove => {
-                refuse_fields("remove", given).map(|()| CampaignCommand::RemoveActor { actor_id })?
+                refuse_fields("remove", given)?;
+                let id = resolve_actor(state, "/actor_id", &actor_id)?;
+                (CampaignCommand::RemoveActor { actor_id: id.clone() }, vec![id])
             }
         };
+        let before = ids.first().and_then(|id| state.actors().get(id).cloned());
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
-            let now = done.committed.state.actors().get(&id).cloned();
-            let actor = now.or_else(|| before.clone()).expect("an actor who is or was there");
-            ActorChanged { actor, removed: method == UpdateMethod::Remove }
+            let mut now = ids.iter().map(|id| done.committed.state.actors().get(id).cloned());
+            let actor = now.next().flatten().or_else(|| before.clone()).expect("an actor who is or was there");
+            ActorChanged { actor, removed: method == UpdateMethod::Remove, actors: now.flatten().collect() }
         })
         .await
     }

@@ -51,6 +51,9 @@ pub(super) struct DualityActionRollInput {
     session_id: Option<String>,
     /// For whom the dice fall, in a recorded roll.
     actor_id: Option<String>,
+    /// false: Hope, Fear and countdowns stay as they are.
+    #[serde(default, rename = "apply")]
+    _apply: Option<bool>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -79,7 +82,7 @@ impl Operation for DualityActionRoll {
         call: &Call<'_>,
         input: DualityActionRollInput,
     ) -> Result<CommandAnswer<CampaignAnswer<DualityActionRollOutput>>, Fault> {
-        let DualityActionRollInput { modifier, difficulty, rng, session_id, actor_id } = input;
+        let DualityActionRollInput { modifier, difficulty, rng, session_id, actor_id, .. } = input;
         let place = RollPlace { session_id, actor_id };
         let roll = async {
             let entropy = app.entropy.bytes();

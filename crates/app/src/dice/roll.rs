@@ -29,6 +29,9 @@ pub(super) struct RollInput {
     session_id: Option<String>,
     /// For whom the dice fall, in a recorded roll.
     actor_id: Option<String>,
+    /// false: a Duality roll leaves Hope, Fear and countdowns as they are.
+    #[serde(default, rename = "apply")]
+    _apply: Option<bool>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -8,6 +8,7 @@ mod engine;
 mod gate;
 mod input;
 mod notation;
+mod trackers;
 mod universe;
 mod universe_for_people;
 mod universe_views;

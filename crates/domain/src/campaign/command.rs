@@ -1,7 +1,9 @@
 //! Commands of a campaign. They bring the ids of new things with them: generating ids is not a rule.
 
+use super::actor_sheet::ActorSheet;
 use super::record::{ActorKind, Controller, GmMode, Role};
 use super::roll::RecordedRoll;
+use super::tracker::TrackerCommand;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum CampaignCommand {
@@ -80,4 +82,24 @@ pub enum CampaignCommand {
     },
     /// Without a session: the active one, or none if no session is active.
     RecordRoll(Box<RecordedRoll>),
+    SetActorSheet {
+        actor_id: String,
+        sheet: Box<ActorSheet>,
+    },
+    Tracker(Box<TrackerCommand>),
+    /// `up` is `GM` in any case, or an actor's id. Without a session: the active one.
+    SetSpotlight {
+        session_id: Option<String>,
+        scene: Option<String>,
+        up: Option<String>,
+    },
+    /// All of these in order, each on the state that the ones before leave, or none.
+    Batch(Vec<BatchPart>),
+}
+
+/// One command of several, with the JSON pointer of the input that it is made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchPart {
+    pub pointer: String,
+    pub command: CampaignCommand,
 }

@@ -1,8 +1,10 @@
 //! Decides campaign commands into events or refusals. Checks run in this order: the campaign exists, its status allows
 //! the command, what is named exists, what is new fits.
 
-use super::command::CampaignCommand;
+use super::actor_sheet::set_actor_sheet;
+use super::command::{BatchPart, CampaignCommand};
 use super::event::CampaignEvent;
+use super::evolve::evolve;
 use super::record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
     SessionStatus,
@@ -10,14 +12,17 @@ use super::record::{
 use super::refusal::{CampaignAction, CampaignRefusal};
 use super::register::Register;
 use super::roll::RecordedRoll;
+use super::spotlight::set_spotlight;
 use super::state::CampaignState;
+use super::tracker_decide::{add_roll_effects, add_session_ticks, decide_tracker};
+use crate::decider::DecisionContext;
 use crate::limits;
 use crate::plain_text::first_deceptive;
 
-type Decision = Result<Vec<CampaignEvent>, CampaignRefusal>;
-type SingleDecision = Result<CampaignEvent, CampaignRefusal>;
+pub(super) type Decision = Result<Vec<CampaignEvent>, CampaignRefusal>;
+pub(super) type SingleDecision = Result<CampaignEvent, CampaignRefusal>;
 
-pub(super) fn decide(state: &CampaignState, command: &CampaignCommand) -> Decision {
+pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &DecisionContext) -> Decision {
     use CampaignCommand as C;
     let event = match command {
         C::Create { id, name, gm_mode, theme_prompt } => create(state, id, name, *gm_mode, theme_prompt)?,
@@ -48,13 +53,36 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand) -> Decisi
         C::RemoveActor { actor_id } => remove_actor(state, actor_id)?,
         C::SetActorControl { actor_id, controller } => set_actor_control(state, actor_id, controller)?,
         C::StartSession { id, name } => return start_session(state, id, name),
-        C::EndSession { session_id } => end_session(state, session_id.as_deref())?,
+        C::EndSession { session_id } => {
+            return Ok(add_session_ticks(state, end_session(state, session_id.as_deref())?));
+        }
         C::AddNote { id, session_id, text, tags } => add_note(state, id, session_id.as_deref(), text, tags)?,
         C::ChangeNote { note_id, text, tags } => change_note(state, note_id, text.as_ref(), tags.as_ref())?,
         C::RemoveNote { note_id } => remove_note(state, note_id)?,
-        C::RecordRoll(roll) => record_roll(state, roll)?,
+        C::RecordRoll(roll) => return Ok(add_roll_effects(state, record_roll(state, roll)?, given)),
+        C::SetActorSheet { actor_id, sheet } => return set_actor_sheet(state, actor_id, sheet),
+        C::Tracker(command) => return decide_tracker(state, command),
+        C::SetSpotlight { session_id, scene, up } => {
+            set_spotlight(state, session_id.as_deref(), scene.as_ref(), up.as_ref())?
+        }
+        C::Batch(parts) => return decide_batch(state, parts, given),
     };
     Ok(vec![event])
+}
+
+/// Decides commands one after the other. The first refusal refuses all, and says which part it is about.
+fn decide_batch(state: &CampaignState, parts: &[BatchPart], given: &DecisionContext) -> Decision {
+    if parts.is_empty() {
+        return Err(CampaignRefusal::NothingToUpdate { fields: &[] });
+    }
+    let (mut state, mut events) = (state.clone(), Vec::new());
+    for BatchPart { pointer, command } in parts {
+        let decided = decide(&state, command, given)
+            .map_err(|refusal| CampaignRefusal::InPart { pointer: pointer.clone(), refusal: Box::new(refusal) })?;
+        state = decided.iter().fold(state, |state, event| evolve(state, event, given));
+        events.extend(decided);
+    }
+    Ok(events)
 }
 
 fn create(state: &CampaignState, id: &str, name: &str, gm_mode: GmMode, theme_prompt: &str) -> SingleDecision {
@@ -144,7 +172,9 @@ fn update_actor(
     let actor = state.find_actor(id)?;
     let actor_id = actor.id.clone();
     if name.is_none() && kind.is_none() && notes.is_none() {
-        return Err(CampaignRefusal::NothingToUpdate { fields: &["name", "kind", "notes"] });
+        return Err(CampaignRefusal::NothingToUpdate {
+            fields: &["name", "kind", "notes", "controller", "template", "traits", "trackers"],
+        });
     }
     let name = name.map(|name| check_name("name", name)).transpose()?;
     let notes = notes.map(|notes| check_text("notes", notes.trim())).transpose()?;
@@ -268,7 +298,7 @@ fn record_roll(state: &CampaignState, roll: &RecordedRoll) -> SingleDecision {
     Ok(CampaignEvent::RollRecorded(Box::new(roll)))
 }
 
-fn check_session_active(session: &Session) -> Result<(), CampaignRefusal> {
+pub(super) fn check_session_active(session: &Session) -> Result<(), CampaignRefusal> {
     match session.status {
         SessionStatus::Active => Ok(()),
         SessionStatus::Ended => Err(CampaignRefusal::SessionEnded { session_id: session.id.clone() }),
@@ -280,7 +310,7 @@ impl CampaignState {
         self.campaign().ok_or(CampaignRefusal::CampaignNotFound)
     }
 
-    fn check_status(&self, deed: CampaignAction) -> Result<&Campaign, CampaignRefusal> {
+    pub(super) fn check_status(&self, deed: CampaignAction) -> Result<&Campaign, CampaignRefusal> {
         let campaign = self.require_campaign()?;
         if deed.allowed_statuses().contains(&campaign.status) {
             Ok(campaign)
@@ -297,13 +327,13 @@ impl CampaignState {
         }
     }
 
-    fn find_participant(&self, field: &'static str, id: &str) -> Result<&Participant, CampaignRefusal> {
+    pub(super) fn find_participant(&self, field: &'static str, id: &str) -> Result<&Participant, CampaignRefusal> {
         let id = check_not_empty(field, id)?;
         let missing = || CampaignRefusal::ParticipantNotFound { field, participant_id: id.to_owned() };
         self.participants.get(id).ok_or_else(missing)
     }
 
-    fn find_actor(&self, id: &str) -> Result<&Actor, CampaignRefusal> {
+    pub(super) fn find_actor(&self, id: &str) -> Result<&Actor, CampaignRefusal> {
         let id = check_not_empty("actor_id", id)?;
         self.actors.get(id).ok_or_else(|| CampaignRefusal::ActorNotFound { actor_id: id.to_owned() })
     }
@@ -315,7 +345,7 @@ impl CampaignState {
     }
 
     /// The session of this id, or the active one.
-    fn find_session(&self, id: Option<&str>) -> Result<&Session, CampaignRefusal> {
+    pub(super) fn find_session(&self, id: Option<&str>) -> Result<&Session, CampaignRefusal> {
         let Some(id) = id else { return self.active_session().ok_or(CampaignRefusal::NoActiveSession) };
         let id = check_not_empty("session_id", id)?;
         self.sessions.get(id).ok_or_else(|| CampaignRefusal::SessionNotFound { session_id: id.to_owned() })
@@ -345,7 +375,7 @@ fn changed_bytes(texts: &[(&String, Option<&String>)]) -> (usize, usize) {
 }
 
 /// Refuses texts past the limit of a campaign. A campaign that is already past it may shrink but not grow.
-fn check_text_limit(state: &CampaignState, (gone, come): (usize, usize)) -> Result<(), CampaignRefusal> {
+pub(super) fn check_text_limit(state: &CampaignState, (gone, come): (usize, usize)) -> Result<(), CampaignRefusal> {
     let (bytes, bytes_max) = (state.text_bytes(), limits::CAMPAIGN_TEXT_BYTES_MAX);
     let bytes_after = (bytes + come).saturating_sub(gone);
     if bytes_after <= bytes_max || bytes_after <= bytes {
@@ -359,7 +389,7 @@ fn check_not_empty<'a>(field: &'static str, text: &'a str) -> Result<&'a str, Ca
     if text.is_empty() { Err(CampaignRefusal::Empty { field }) } else { Ok(text) }
 }
 
-fn check_name(field: &'static str, name: &str) -> Result<String, CampaignRefusal> {
+pub(super) fn check_name(field: &'static str, name: &str) -> Result<String, CampaignRefusal> {
     check_plain(field, check_length(field, check_not_empty(field, name)?, limits::NAME_CHARS_MAX)?)
 }
 
@@ -374,7 +404,7 @@ fn check_text(field: &'static str, text: &str) -> Result<String, CampaignRefusal
     check_length(field, text, limits::TEXT_CHARS_MAX)
 }
 
-fn check_length(field: &'static str, text: &str, chars_max: usize) -> Result<String, CampaignRefusal> {
+pub(super) fn check_length(field: &'static str, text: &str, chars_max: usize) -> Result<String, CampaignRefusal> {
     let chars = text.chars().count();
     if chars > chars_max { Err(CampaignRefusal::TooLong { field, chars, chars_max }) } else { Ok(text.to_owned()) }
 }

@@ -6,11 +6,15 @@
 //! - The time and the principal are in the journal's record, next to the events of one command.
 //! - A removal repeats the name of what it removes, so that a history can be read without earlier events.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::actor_sheet::{GameTemplate, TraitValue};
 use super::record::{ActorController, ActorKind, Controller, GmMode, Role};
 use super::roll::RecordedRoll;
+use super::tracker::{Tracker, TrackerChange, TrackerOwner};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type")]
@@ -98,12 +102,72 @@ pub enum CampaignEvent {
     NoteRemoved { note_id: String },
     #[serde(rename = "roll.recorded.v1")]
     RollRecorded(Box<RecordedRoll>),
+    #[serde(rename = "actor.sheet_set.v1")]
+    ActorSheetSet {
+        actor_id: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<GameTemplate>,
+        /// A trait that is null was removed.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        traits: BTreeMap<String, Option<TraitValue>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        trackers: Vec<Tracker>,
+    },
+    /// A tracker was added or defined anew.
+    #[serde(rename = "tracker.set.v1")]
+    TrackerSet {
+        #[serde(flatten)]
+        owner: TrackerOwner,
+        tracker: Tracker,
+        /// The value before; left out for a new tracker.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<i64>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<String>,
+    },
+    #[serde(rename = "tracker.changed.v1")]
+    TrackerChanged {
+        #[serde(flatten)]
+        change: TrackerChange,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<String>,
+    },
+    #[serde(rename = "tracker.removed.v1")]
+    TrackerRemoved {
+        #[serde(flatten)]
+        owner: TrackerOwner,
+        name: String,
+        value: i64,
+    },
+    /// A scene began, or somebody is up. `up` is GM or an actor's id.
+    #[serde(rename = "spotlight.set.v1")]
+    SpotlightSet {
+        session_id: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scene: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        up: Option<String>,
+    },
 }
 
 impl CampaignEvent {
-    /// Whether the event is about a note, which no list of a campaign shows.
-    pub fn is_note(&self) -> bool {
-        matches!(self, Self::NoteAdded { .. } | Self::NoteChanged { .. } | Self::NoteRemoved { .. })
+    /// Whether it belongs to the course of play and changes nothing that a list of campaigns shows.
+    pub fn is_play(&self) -> bool {
+        matches!(
+            self,
+            Self::NoteAdded { .. }
+                | Self::NoteChanged { .. }
+                | Self::NoteRemoved { .. }
+                | Self::RollRecorded(_)
+                | Self::TrackerSet { .. }
+                | Self::TrackerChanged { .. }
+                | Self::TrackerRemoved { .. }
+                | Self::SpotlightSet { .. }
+        )
     }
 }
 
@@ -141,4 +205,9 @@ kinds! {
     NoteChanged = "note.changed.v1",
     NoteRemoved = "note.removed.v1",
     RollRecorded = "roll.recorded.v1",
+    ActorSheetSet = "actor.sheet_set.v1",
+    TrackerSet = "tracker.set.v1",
+    TrackerChanged = "tracker.changed.v1",
+    TrackerRemoved = "tracker.removed.v1",
+    SpotlightSet = "spotlight.set.v1",
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::actor_sheet::Traits;
 use super::event::CampaignEvent;
 use super::record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
     SessionStatus,
 };
 use super::state::{CampaignState, NoteOrigin};
+use super::tracker::TrackerOwner;
 use crate::Moment;
 use crate::decider::DecisionContext;
 
@@ -67,25 +69,50 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
                 state.count_notes(origin.session_id.as_deref(), at, |count| count.saturating_sub(1));
             }
         }
-        E::RollRecorded(roll) => state.sessions.change(roll.session_id.as_deref().unwrap_or_default(), |session| {
-            session.roll_count += 1;
-            session.updated_at = at;
-        }),
+        E::RollRecorded(roll) => {
+            state.sessions.change(roll.session_id.as_deref().unwrap_or_default(), |session| {
+                session.roll_count += 1;
+                session.updated_at = at;
+            });
+            for change in &roll.changes {
+                state.apply_tracker_change(change, at);
+            }
+        }
+        E::ActorSheetSet { actor_id, template, traits, trackers } => {
+            state.actors.change(actor_id, |actor| {
+                actor.template = template.or(actor.template);
+                for (name, value) in traits {
+                    match value {
+                        Some(value) => actor.traits.insert(name.clone(), value.clone()),
+                        None => actor.traits.remove(name),
+                    };
+                }
+                actor.updated_at = at;
+            });
+            for tracker in trackers {
+                state.put_tracker(&TrackerOwner::actor(actor_id), tracker, at);
+            }
+        }
+        E::TrackerSet { owner, tracker, .. } => state.put_tracker(owner, tracker, at),
+        E::TrackerChanged { change, .. } => state.apply_tracker_change(change, at),
+        E::TrackerRemoved { owner, name, .. } => state.remove_tracker(owner, name, at),
+        E::SpotlightSet { .. } => {}
         E::CampaignUpdated { .. }
         | E::CampaignActivated {}
         | E::CampaignCompleted {}
         | E::CampaignArchived {}
         | E::CampaignRestored {} => {}
     }
+    state.spotlight.record_event(event);
     state.update_campaign(event, at);
     state
 }
 
 impl CampaignState {
-    /// Updates the campaign's own record after every event except notes and rolls.
+    /// Updates the campaign's own record after every event except those of play: notes, rolls, trackers, the spotlight.
     fn update_campaign(&mut self, event: &CampaignEvent, at: Moment) {
         use CampaignEvent as E;
-        if event.is_note() || matches!(event, E::RollRecorded(_)) {
+        if event.is_play() {
             return;
         }
         let Some(campaign) = &mut self.campaign else { return };
@@ -138,6 +165,7 @@ impl CampaignState {
             display_name: display_name.to_owned(),
             role,
             controller,
+            trackers: Vec::new(),
             created_at: at,
             updated_at: at,
         });
@@ -151,6 +179,9 @@ impl CampaignState {
             kind,
             notes: notes.to_owned(),
             controller: None,
+            template: None,
+            traits: Traits::new(),
+            trackers: Vec::new(),
             created_at: at,
             updated_at: at,
         });

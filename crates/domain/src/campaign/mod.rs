@@ -3,6 +3,7 @@
 //! One campaign is one stream of events. Notes and rolls are in the journal alone, so the state stays small however
 //! long a campaign is played; a [`recap`] reads them from there.
 
+mod actor_sheet;
 mod command;
 mod decide;
 mod event;
@@ -18,11 +19,17 @@ mod record;
 mod refusal;
 mod register;
 mod roll;
+mod spotlight;
 mod state;
 #[cfg(test)]
 mod tests;
+mod tracker;
+mod tracker_decide;
+#[cfg(test)]
+mod tracker_tests;
 
-pub use command::CampaignCommand;
+pub use actor_sheet::{ActorSheet, GameTemplate, Thresholds, TraitValue, Traits};
+pub use command::{BatchPart, CampaignCommand};
 pub use event::CampaignEvent;
 pub use recap::{People, recap};
 pub use record::{
@@ -32,7 +39,11 @@ pub use record::{
 pub use refusal::{CampaignAction, CampaignRefusal, CampaignRefusalKind};
 pub use register::{HasId, Register};
 pub use roll::{LoggedRoll, RecordedRoll};
+pub use spotlight::{GAME_MASTER, Spotlight};
 pub use state::{CampaignState, NoteOrigin};
+pub use tracker::{
+    TickMoment, Tracker, TrackerBound, TrackerChange, TrackerCommand, TrackerDefinition, TrackerOwner, TrackerTick,
+};
 
 use crate::decider::{Decider, DecisionContext};
 
@@ -49,9 +60,9 @@ impl Decider for CampaignRules {
     fn decide(
         state: &CampaignState,
         command: &CampaignCommand,
-        _: &DecisionContext,
+        given: &DecisionContext,
     ) -> Result<Vec<CampaignEvent>, CampaignRefusal> {
-        decide::decide(state, command)
+        decide::decide(state, command, given)
     }
 
     fn evolve(state: CampaignState, event: &CampaignEvent, given: &DecisionContext) -> CampaignState {

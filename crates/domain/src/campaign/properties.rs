@@ -6,6 +6,7 @@ use serde_json::json;
 use super::tests::CampaignFixture;
 use super::*;
 use crate::decider::Decider;
+use crate::dice::Outcome;
 
 /// Few ids, so that commands refer to the same entries, and some unknown ones.
 fn id(prefix: &'static str) -> impl Strategy<Value = String> {
@@ -73,8 +74,8 @@ fn any_play_command() -> impl Strategy<Value = CampaignCommand> {
             tags: tag.map(|tag| vec![tag]),
         }),
         id("note_").prop_map(|note_id| CampaignCommand::RemoveNote { note_id }),
-        (id("roll_"), session_id(), of(id("part_")), of(id("actor_"))).prop_map(
-            |(id, session_id, participant_id, actor_id)| {
+        (id("roll_"), session_id(), of(id("part_")), of(id("actor_")), prop::sample::select(Outcome::WORDS)).prop_map(
+            |(id, session_id, participant_id, actor_id, outcome)| {
                 CampaignCommand::RecordRoll(Box::new(RecordedRoll {
                     id,
                     session_id,
@@ -83,13 +84,82 @@ fn any_play_command() -> impl Strategy<Value = CampaignCommand> {
                     tool: "roll".to_owned(),
                     expression: None,
                     input: json!({}),
-                    result: json!({ "total": 7 }),
+                    result: json!({ "total": 7, "outcome": outcome }),
                     chance: None,
                     rng: None,
+                    changes: Vec::new(),
                 }))
             }
         ),
     ]
+}
+
+fn any_owner() -> impl Strategy<Value = TrackerOwner> {
+    prop_oneof![
+        3 => id("actor_").prop_map(|id| TrackerOwner::actor(&id)),
+        1 => id("part_").prop_map(|id| TrackerOwner::participant(&id)),
+        1 => Just(TrackerOwner::campaign()),
+    ]
+}
+
+fn any_definition() -> impl Strategy<Value = TrackerDefinition> {
+    use proptest::option::of;
+    let ticks = prop_oneof![Just(TickMoment::SessionEnd), Just(TickMoment::Fear)];
+    (tracker_name(), of(-2..12_i64), of(0..12_i64), of(ticks), of(-2..3_i64)).prop_map(
+        |(name, value, max, ticks, step)| TrackerDefinition {
+            name,
+            value,
+            max,
+            ticks,
+            step,
+            ..TrackerDefinition::default()
+        },
+    )
+}
+
+fn tracker_name() -> impl Strategy<Value = String> {
+    prop_oneof![Just("HP".to_owned()), Just("hp".to_owned()), Just("Fear".to_owned()), Just("Clock".to_owned())]
+}
+
+fn any_tracker_command() -> impl Strategy<Value = CampaignCommand> {
+    let reason = String::new;
+    prop_oneof![
+        3 => (any_owner(), any_definition()).prop_map(move |(owner, definition)| {
+            TrackerCommand::Set { owner, definition, reason: reason() }
+        }),
+        4 => (any_owner(), tracker_name(), -4..5_i64).prop_map(move |(owner, name, by)| {
+            TrackerCommand::Change { owner, name, by, reason: reason() }
+        }),
+        1 => (id("actor_"), 0..20_i64, any::<bool>()).prop_map(move |(actor_id, damage, spends_armor)| {
+            TrackerCommand::Damage { actor_id, damage, spends_armor, reason: reason() }
+        }),
+        1 => (any_owner(), tracker_name()).prop_map(|(owner, name)| TrackerCommand::Remove { owner, name }),
+    ]
+    .prop_map(|command| CampaignCommand::Tracker(Box::new(command)))
+}
+
+fn any_sheet_command() -> impl Strategy<Value = CampaignCommand> {
+    let template = prop_oneof![Just(GameTemplate::Daggerheart), Just(GameTemplate::Plain)];
+    let trackers = proptest::collection::vec(any_definition(), 0..2);
+    (id("actor_"), proptest::option::of(template), trackers).prop_map(|(actor_id, template, trackers)| {
+        let traits = [("level".to_owned(), Some(TraitValue::Number(2.into())))].into();
+        CampaignCommand::SetActorSheet { actor_id, sheet: Box::new(ActorSheet { template, traits, trackers }) }
+    })
+}
+
+fn any_counting_command() -> impl Strategy<Value = CampaignCommand> {
+    use proptest::option::of;
+    let single = || {
+        prop_oneof![
+            3 => any_tracker_command(),
+            2 => any_sheet_command(),
+            1 => (session_id(), of(text()), of(id("actor_")))
+                .prop_map(|(session_id, scene, up)| CampaignCommand::SetSpotlight { session_id, scene, up }),
+        ]
+    };
+    let part =
+        (single(), 0..3_u8).prop_map(|(command, number)| BatchPart { pointer: format!("/trackers/{number}"), command });
+    prop_oneof![3 => single(), 1 => proptest::collection::vec(part, 0..3).prop_map(CampaignCommand::Batch)]
 }
 
 fn any_command() -> impl Strategy<Value = CampaignCommand> {
@@ -107,6 +177,7 @@ fn any_command() -> impl Strategy<Value = CampaignCommand> {
         2 => Just(CampaignCommand::Restore),
         12 => any_people_command(),
         8 => any_play_command(),
+        8 => any_counting_command(),
     ]
 }
 
@@ -129,6 +200,9 @@ fn check_invariants(state: &CampaignState) {
         }
     }
     assert_eq!(state.played.len(), players);
+    for (_, tracker) in state.all_trackers() {
+        assert!(tracker.min <= tracker.value && tracker.max.is_none_or(|max| tracker.value <= max), "{tracker:?}");
+    }
 }
 
 proptest! {

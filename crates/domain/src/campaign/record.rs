@@ -6,6 +6,8 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::actor_sheet::{GameTemplate, Traits};
+use super::tracker::Tracker;
 use crate::Moment;
 use crate::case_insensitive_enum::case_insensitive_enum;
 
@@ -158,7 +160,7 @@ pub struct Campaign {
     pub theme_prompt: String,
     pub status: CampaignStatus,
     pub created_at: Moment,
-    /// When anything but a note or a roll last changed.
+    /// When anything but a note, a roll, a tracker or the spotlight last changed.
     pub updated_at: Moment,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Moment>,
@@ -174,6 +176,8 @@ pub struct Participant {
     pub display_name: String,
     pub role: Role,
     pub controller: Controller,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trackers: Vec<Tracker>,
     pub created_at: Moment,
     pub updated_at: Moment,
 }
@@ -189,6 +193,13 @@ pub struct Actor {
     /// Who plays the actor: GM, or a participant's id. Left out until it is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<ActorController>,
+    /// The game whose rules its rolls follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<GameTemplate>,
+    #[serde(default, skip_serializing_if = "Traits::is_empty")]
+    pub traits: Traits,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trackers: Vec<Tracker>,
     pub created_at: Moment,
     pub updated_at: Moment,
 }

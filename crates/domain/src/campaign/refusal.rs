@@ -96,6 +96,35 @@ pub enum CampaignRefusal {
     NoActiveSession,
     #[error("session {session_id} has ended")]
     SessionEnded { session_id: String },
+    /// What one command of several was refused for.
+    #[error("{refusal}")]
+    InPart { pointer: String, refusal: Box<CampaignRefusal> },
+    #[error("an actor, a participant or the campaign has at most {count_max} {things}")]
+    TooManyOnOne { things: &'static str, count_max: usize },
+    #[error("there is no tracker {name:?} here{}", list_known(known))]
+    TrackerNotFound { name: String, known: Vec<String> },
+    #[error("a tracker is on an actor, on a participant or on the campaign, and both ids are given")]
+    TrackerOwnedTwice,
+    #[error("{name} is from {min}{}, {value} is outside", max.map(|max| format!(" to {max}")).unwrap_or_default())]
+    TrackerOutOfBounds { name: String, value: i64, min: i64, max: Option<i64> },
+    #[error("{name} has the minimum {min}, and its maximum {max} is below that")]
+    TrackerBoundsCrossed { name: String, min: i64, max: i64 },
+    #[error("{field} is from -{number_max} to {number_max}, {number} is outside")]
+    NumberTooLarge { field: &'static str, number: i64, number_max: u64 },
+    #[error("step is {step}: a step is not 0, and needs ticks")]
+    StepWithoutTicks { step: i64 },
+    #[error("damage is at least 1, this is {damage}")]
+    DamageTooSmall { damage: i64 },
+    #[error("actor {actor_id} has no thresholds")]
+    NoThresholds { actor_id: String },
+    #[error("actor {actor_id} has no Armor left")]
+    ArmorSpent { actor_id: String },
+    #[error("there is no actor {holder} in this campaign")]
+    SpotlightHolderNotFound { holder: String },
+}
+
+fn list_known(known: &[String]) -> String {
+    if known.is_empty() { String::new() } else { format!(", only {}", known.join(", ")) }
 }
 
 impl CampaignRefusal {
@@ -105,16 +134,29 @@ impl CampaignRefusal {
             | Self::ParticipantNotFound { .. }
             | Self::ActorNotFound { .. }
             | Self::SessionNotFound { .. }
-            | Self::NoteNotFound { .. } => CampaignRefusalKind::NotFound,
+            | Self::NoteNotFound { .. }
+            | Self::TrackerNotFound { .. }
+            | Self::SpotlightHolderNotFound { .. } => CampaignRefusalKind::NotFound,
+            Self::InPart { refusal, .. } => refusal.kind(),
+            Self::TrackerOwnedTwice
+            | Self::TrackerOutOfBounds { .. }
+            | Self::TrackerBoundsCrossed { .. }
+            | Self::NumberTooLarge { .. }
+            | Self::StepWithoutTicks { .. }
+            | Self::DamageTooSmall { .. } => CampaignRefusalKind::Invalid,
             Self::Empty { .. } | Self::TooLong { .. } | Self::Deceptive { .. } | Self::NothingToUpdate { .. } => {
                 CampaignRefusalKind::Invalid
             }
-            Self::TooMany { .. } | Self::TooMuchText { .. } => CampaignRefusalKind::TooLarge,
+            Self::TooMany { .. } | Self::TooMuchText { .. } | Self::TooManyOnOne { .. } => {
+                CampaignRefusalKind::TooLarge
+            }
             Self::ActiveSessionExists { .. } | Self::SessionGoesOn { .. } => CampaignRefusalKind::ActiveSessionExists,
             Self::CampaignExists { .. }
             | Self::IdTaken { .. }
             | Self::StatusForbids { .. }
             | Self::NoActiveSession
+            | Self::NoThresholds { .. }
+            | Self::ArmorSpent { .. }
             | Self::SessionEnded { .. } => CampaignRefusalKind::Rejected,
         }
     }
@@ -127,11 +169,22 @@ impl CampaignRefusal {
             | Self::Empty { field }
             | Self::TooLong { field, .. }
             | Self::Deceptive { field, .. } => Some(format!("/{field}")),
-            Self::ActorNotFound { .. } => Some("/actor_id".to_owned()),
+            Self::InPart { pointer, refusal } => Some(format!("{pointer}{}", refusal.pointer().unwrap_or_default())),
+            Self::NumberTooLarge { field, .. } => Some(format!("/{field}")),
+            Self::TrackerNotFound { .. } => Some("/name".to_owned()),
+            Self::TrackerOwnedTwice => Some("/participant_id".to_owned()),
+            Self::TrackerOutOfBounds { .. } => Some("/value".to_owned()),
+            Self::TrackerBoundsCrossed { .. } => Some("/max".to_owned()),
+            Self::StepWithoutTicks { .. } => Some("/step".to_owned()),
+            Self::DamageTooSmall { .. } => Some("/damage".to_owned()),
+            Self::ArmorSpent { .. } => Some("/armor".to_owned()),
+            Self::SpotlightHolderNotFound { .. } => Some("/spotlight".to_owned()),
+            Self::ActorNotFound { .. } | Self::NoThresholds { .. } => Some("/actor_id".to_owned()),
             Self::NoteNotFound { .. } => Some("/note_id".to_owned()),
             Self::SessionNotFound { .. } | Self::SessionEnded { .. } => Some("/session_id".to_owned()),
             Self::NothingToUpdate { .. }
             | Self::TooMany { .. }
+            | Self::TooManyOnOne { .. }
             | Self::TooMuchText { .. }
             | Self::CampaignExists { .. }
             | Self::IdTaken { .. }
@@ -153,7 +206,12 @@ impl CampaignRefusal {
             | Self::IdTaken { id }
             | Self::ActiveSessionExists { session_id: id }
             | Self::SessionGoesOn { session_id: id, .. }
+            | Self::NoThresholds { actor_id: id }
+            | Self::ArmorSpent { actor_id: id }
+            | Self::SpotlightHolderNotFound { holder: id }
+            | Self::TrackerNotFound { name: id, .. }
             | Self::SessionEnded { session_id: id } => Some(id),
+            Self::InPart { refusal, .. } => refusal.value(),
             Self::StatusForbids { status, .. } => Some(status.as_str()),
             Self::Empty { .. } => Some(""),
             Self::CampaignNotFound
@@ -161,8 +219,28 @@ impl CampaignRefusal {
             | Self::Deceptive { .. }
             | Self::NothingToUpdate { .. }
             | Self::TooMany { .. }
+            | Self::TooManyOnOne { .. }
             | Self::TooMuchText { .. }
+            | Self::TrackerOwnedTwice
+            | Self::TrackerOutOfBounds { .. }
+            | Self::TrackerBoundsCrossed { .. }
+            | Self::NumberTooLarge { .. }
+            | Self::StepWithoutTicks { .. }
+            | Self::DamageTooSmall { .. }
             | Self::NoActiveSession => None,
+        }
+    }
+
+    /// The number at fault, if it is one.
+    pub fn number(&self) -> Option<i64> {
+        match self {
+            Self::InPart { refusal, .. } => refusal.number(),
+            Self::TrackerOutOfBounds { value: number, .. }
+            | Self::TrackerBoundsCrossed { max: number, .. }
+            | Self::NumberTooLarge { number, .. }
+            | Self::StepWithoutTicks { step: number }
+            | Self::DamageTooSmall { damage: number } => Some(*number),
+            _ => None,
         }
     }
 
@@ -171,6 +249,7 @@ impl CampaignRefusal {
         match self {
             Self::StatusForbids { deed, .. } => status_names(deed.allowed_statuses()),
             Self::NothingToUpdate { fields } => fields.to_vec(),
+            Self::InPart { refusal, .. } => refusal.allowed_values(),
             _ => Vec::new(),
         }
     }
@@ -210,6 +289,22 @@ impl CampaignRefusal {
             Self::ActiveSessionExists { .. } => "go on in that session, or end it first",
             Self::SessionGoesOn { .. } => "end the session first",
             Self::NoActiveSession => "start a session first, or name the session",
+            Self::InPart { refusal, .. } => refusal.hint(),
+            Self::TooManyOnOne { .. } => "remove one that is no longer needed",
+            Self::TrackerNotFound { .. } => {
+                "send one of these names, or set the tracker first; `tracker` with method read lists all"
+            }
+            Self::TrackerOwnedTwice => "send one of actor_id and participant_id, or none for the campaign",
+            Self::TrackerOutOfBounds { .. } => "send a value within the bounds, or other bounds",
+            Self::TrackerBoundsCrossed { .. } => "send a maximum that is at least the minimum",
+            Self::NumberTooLarge { .. } => "send a smaller number",
+            Self::StepWithoutTicks { .. } => "send ticks, session_end or fear, and a step such as -1",
+            Self::DamageTooSmall { .. } => "leave out what hurts nobody; to heal, send by",
+            Self::NoThresholds { .. } => {
+                "set the trait thresholds, such as 8/12; `actor_update` does it; or send name HP and by"
+            }
+            Self::ArmorSpent { .. } => "leave armor out",
+            Self::SpotlightHolderNotFound { .. } => "send GM, or the id of an actor of this campaign",
             Self::SessionEnded { .. } => "what has ended stays so; start another session to play on",
         }
     }

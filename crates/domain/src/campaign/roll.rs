@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::tracker::TrackerChange;
 use crate::Moment;
-use crate::dice::RandomReport;
 use crate::dice::odds::Exact;
+use crate::dice::{Outcome, RandomReport};
 
 /// A roll as the journal keeps it: enough to read it, and to roll it again and compare.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,24 @@ pub struct RecordedRoll {
     /// How the dice came about. Left out for dice that fell on a real table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rng: Option<RandomReport>,
+    /// What its outcome changed. Decided with the roll; what a command brings is replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<TrackerChange>,
+}
+
+impl RecordedRoll {
+    /// The outcome of every Duality roll in it.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        read_outcomes(&self.result)
+    }
+}
+
+/// A Duality roll has its outcome at the top or under `duality`; a repeated roll has a list of them.
+fn read_outcomes(result: &Value) -> Vec<Outcome> {
+    let own = result.get("outcome").or_else(|| result.pointer("/duality/outcome"));
+    let own = own.and_then(|outcome| Outcome::deserialize(outcome).ok());
+    let rolls = result.get("rolls").and_then(Value::as_array).into_iter().flatten();
+    own.into_iter().chain(rolls.flat_map(read_outcomes)).collect()
 }
 
 /// A recorded roll with when and by whom, for lists.

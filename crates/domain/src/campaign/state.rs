@@ -5,8 +5,11 @@ use std::sync::Arc;
 use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 
+use super::actor_sheet::trait_text_bytes;
 use super::record::{Actor, Campaign, Participant, Session};
 use super::register::{HasId, Register};
+use super::spotlight::Spotlight;
+use super::tracker::Tracker;
 
 /// Empty until the campaign is created. Persistent maps make clones cheap and each command cost only its changes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -24,6 +27,11 @@ pub struct CampaignState {
     pub(super) created_micros: i64,
     /// Index of (participant, actor), to find a leaving participant's actors without a scan.
     pub(super) played: OrdSet<(Arc<str>, Arc<str>)>,
+    /// The campaign's own; others are in the records of actors and participants.
+    #[serde(default)]
+    pub(super) trackers: Arc<Vec<Tracker>>,
+    #[serde(default)]
+    pub(super) spotlight: Spotlight,
 }
 
 /// Where a note is, and who wrote it.
@@ -64,9 +72,16 @@ impl CampaignState {
         self.sessions.get(self.active_session_id.as_deref()?)
     }
 
-    /// Bytes of its texts: its name and theme, names of participants and sessions, names and notes of actors.
+    /// Who is up in the active session.
+    pub fn spotlight(&self) -> &Spotlight {
+        &self.spotlight
+    }
+
+    /// Bytes of its texts: its name and theme, names of participants and sessions, names and notes of actors, trackers
+    /// and traits.
     pub fn text_bytes(&self) -> usize {
         let own = self.campaign().map_or(0, |campaign| campaign.name.len() + campaign.theme_prompt.len());
+        let own = own + tracker_text_bytes(&self.trackers);
         own + self.participants.text_bytes() + self.actors.text_bytes() + self.sessions.text_bytes()
     }
 
@@ -78,13 +93,17 @@ impl CampaignState {
     }
 }
 
+fn tracker_text_bytes(trackers: &[Tracker]) -> usize {
+    trackers.iter().map(Tracker::text_bytes).sum()
+}
+
 impl HasId for Participant {
     fn id(&self) -> &str {
         &self.id
     }
 
     fn text_bytes(&self) -> usize {
-        self.display_name.len()
+        self.display_name.len() + tracker_text_bytes(&self.trackers)
     }
 }
 
@@ -94,7 +113,7 @@ impl HasId for Actor {
     }
 
     fn text_bytes(&self) -> usize {
-        self.name.len() + self.notes.len()
+        self.name.len() + self.notes.len() + tracker_text_bytes(&self.trackers) + trait_text_bytes(&self.traits)
     }
 }
 

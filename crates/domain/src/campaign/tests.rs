@@ -136,6 +136,7 @@ pub(super) fn recorded_roll() -> RecordedRoll {
         result: to_value(judgement).unwrap(),
         chance: None,
         rng: Some(rng),
+        changes: Vec::new(),
     }
 }
 
@@ -326,7 +327,10 @@ fn an_update_changes_what_it_names_and_must_name_something() {
 
     let actor =
         |id: &str, kind| CampaignCommand::UpdateActor { actor_id: id.to_owned(), name: None, kind, notes: None };
-    assert_eq!(table.expect_refusal(actor("actor_wolf", None)).allowed_values(), ["name", "kind", "notes"]);
+    assert_eq!(
+        table.expect_refusal(actor("actor_wolf", None)).allowed_values(),
+        ["name", "kind", "notes", "controller", "template", "traits", "trackers"]
+    );
     let refusal = table.expect_refusal(actor("actor_none", Some(ActorKind::Pc)));
     assert_eq!(refusal, CampaignRefusal::ActorNotFound { actor_id: "actor_none".to_owned() });
     table.expect_events(actor("actor_wolf", Some(ActorKind::Pc)));

@@ -55,6 +55,10 @@ fn good_calls() -> Vec<(&'static str, Value)> {
         ("participant_create", json!({"campaign_id": generated_id("camp"), "display_name": "Alice", "role": "PLAYER"})),
         ("actor_create", json!({"campaign_id": generated_id("camp"), "name": "Thorin Ironforge", "kind": "PC"})),
         ("actor_control_set", json!({"actor_id": generated_id("actor"), "controller": generated_id("part")})),
+        (
+            "tracker",
+            json!({"method": "set", "trackers": [{"actor_id": generated_id("actor"), "name": "HP", "max": 6}]}),
+        ),
         ("session_start", json!({"name": "Session 1"})),
         (
             "set_context",

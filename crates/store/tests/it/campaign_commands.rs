@@ -5,7 +5,10 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use serde_json::json;
-use skald_domain::campaign::{ActorKind, CampaignCommand, Controller, GmMode, RecordedRoll, Role};
+use skald_domain::campaign::{
+    ActorKind, ActorSheet, BatchPart, CampaignCommand, Controller, GameTemplate, GmMode, RecordedRoll, Role,
+    TickMoment, TrackerCommand, TrackerDefinition, TrackerOwner, TraitValue,
+};
 
 pub(crate) const CAMPAIGN: &str = "camp_1";
 
@@ -66,10 +69,77 @@ fn play_command() -> impl Strategy<Value = CampaignCommand> {
                     result: json!({ "total": 7 }),
                     chance: None,
                     rng: None,
+                    changes: Vec::new(),
                 }))
             }
         ),
     ]
+}
+
+fn owner() -> impl Strategy<Value = TrackerOwner> {
+    prop_oneof![
+        3 => id("actor_").prop_map(|id| TrackerOwner::actor(&id)),
+        1 => id("part_").prop_map(|id| TrackerOwner::participant(&id)),
+        1 => Just(TrackerOwner::campaign()),
+    ]
+}
+
+fn definition() -> impl Strategy<Value = TrackerDefinition> {
+    let ticks = prop_oneof![Just(TickMoment::SessionEnd), Just(TickMoment::Fear)];
+    (tracker_name(), of(-2..12_i64), of(0..12_i64), of(ticks), of(-2..3_i64)).prop_map(
+        |(name, value, max, ticks, step)| TrackerDefinition {
+            name,
+            value,
+            max,
+            ticks,
+            step,
+            ..TrackerDefinition::default()
+        },
+    )
+}
+
+fn tracker_name() -> impl Strategy<Value = String> {
+    prop_oneof![Just("HP".to_owned()), Just("hp".to_owned()), Just("Fear".to_owned()), Just("Clock".to_owned())]
+}
+
+fn tracker_command() -> impl Strategy<Value = CampaignCommand> {
+    let reason = String::new;
+    prop_oneof![
+        3 => (owner(), definition()).prop_map(move |(owner, definition)| {
+            TrackerCommand::Set { owner, definition, reason: reason() }
+        }),
+        4 => (owner(), tracker_name(), -4..5_i64).prop_map(move |(owner, name, by)| {
+            TrackerCommand::Change { owner, name, by, reason: reason() }
+        }),
+        1 => (id("actor_"), 0..20_i64, any::<bool>()).prop_map(move |(actor_id, damage, spends_armor)| {
+            TrackerCommand::Damage { actor_id, damage, spends_armor, reason: reason() }
+        }),
+        1 => (owner(), tracker_name()).prop_map(|(owner, name)| TrackerCommand::Remove { owner, name }),
+    ]
+    .prop_map(|command| CampaignCommand::Tracker(Box::new(command)))
+}
+
+fn sheet_command() -> impl Strategy<Value = CampaignCommand> {
+    let template = prop_oneof![Just(GameTemplate::Daggerheart), Just(GameTemplate::Plain)];
+    let trackers = vec(definition(), 0..2);
+    (id("actor_"), of(template), trackers).prop_map(|(actor_id, template, trackers)| {
+        let traits = [("level".to_owned(), Some(TraitValue::Number(2.into())))].into();
+        CampaignCommand::SetActorSheet { actor_id, sheet: Box::new(ActorSheet { template, traits, trackers }) }
+    })
+}
+
+fn counting_command() -> impl Strategy<Value = CampaignCommand> {
+    let single = || {
+        prop_oneof![
+            3 => tracker_command(),
+            2 => sheet_command(),
+            1 => (of(id("sess_")), of(text()), of(id("actor_")))
+                .prop_map(|(session_id, scene, up)| CampaignCommand::SetSpotlight { session_id, scene, up }),
+        ]
+    };
+    let part =
+        (single(), 0..3_u8).prop_map(|(command, number)| BatchPart { pointer: format!("/trackers/{number}"), command });
+    prop_oneof![3 => single(), 1 => vec(part, 0..3).prop_map(CampaignCommand::Batch)]
 }
 
 /// Any command. `Create` is frequent, since other commands need a campaign.
@@ -90,6 +160,7 @@ pub(crate) fn command() -> impl Strategy<Value = CampaignCommand> {
         2 => Just(CampaignCommand::Restore),
         12 => people_command(),
         8 => play_command(),
+        8 => counting_command(),
     ]
 }
 

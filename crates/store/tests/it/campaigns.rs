@@ -223,7 +223,7 @@ fn every_command_and_every_refusal_is_among_the_cases() {
     assert_eq!(refusals, REFUSALS.map(str::to_owned).into());
 }
 
-const KINDS: [&str; 18] = [
+const KINDS: [&str; 22] = [
     "Create",
     "Update",
     "End",
@@ -242,24 +242,36 @@ const KINDS: [&str; 18] = [
     "ChangeNote",
     "RemoveNote",
     "RecordRoll",
+    "SetActorSheet",
+    "Tracker",
+    "SetSpotlight",
+    "Batch",
 ];
 
-const REFUSALS: [&str; 15] = [
+const REFUSALS: [&str; 23] = [
     "ActiveSessionExists",
     "ActorNotFound",
+    "ArmorSpent",
     "CampaignExists",
     "CampaignNotFound",
+    "DamageTooSmall",
     "Empty",
     "IdTaken",
+    "InPart",
     "NoActiveSession",
+    "NoThresholds",
     "NoteNotFound",
     "NothingToUpdate",
     "ParticipantNotFound",
     "SessionEnded",
     "SessionGoesOn",
     "SessionNotFound",
+    "SpotlightHolderNotFound",
     "StatusForbids",
+    "StepWithoutTicks",
     "TooLong",
+    "TrackerNotFound",
+    "TrackerOutOfBounds",
 ];
 
 /// Without a wildcard, so that a new command does not compile until it is named here. It must be generated and listed
@@ -284,5 +296,9 @@ fn command_kind(command: &CampaignCommand) -> &'static str {
         CampaignCommand::ChangeNote { .. } => "ChangeNote",
         CampaignCommand::RemoveNote { .. } => "RemoveNote",
         CampaignCommand::RecordRoll(_) => "RecordRoll",
+        CampaignCommand::SetActorSheet { .. } => "SetActorSheet",
+        CampaignCommand::Tracker(_) => "Tracker",
+        CampaignCommand::SetSpotlight { .. } => "SetSpotlight",
+        CampaignCommand::Batch(_) => "Batch",
     }
 }

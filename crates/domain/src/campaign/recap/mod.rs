@@ -9,8 +9,10 @@ mod luck;
 mod names;
 mod notes;
 mod people;
+mod scenes;
 #[cfg(test)]
 mod tests;
+mod trackers;
 
 use std::borrow::Borrow;
 use std::fmt::Write;
@@ -22,6 +24,8 @@ use self::changes::RecapChanges;
 use self::dice::Dice;
 use self::names::{Names, to_one_line};
 use self::notes::RecapNotes;
+use self::scenes::RecapScenes;
+use self::trackers::RecapTrackers;
 use super::event::CampaignEvent;
 use super::record::{ActorKind, Session};
 use crate::Moment;
@@ -53,6 +57,8 @@ struct RecapText<'a> {
     is_during: bool,
     notes: RecapNotes,
     dice: Dice,
+    scenes: RecapScenes,
+    trackers: RecapTrackers,
     changes: RecapChanges,
 }
 
@@ -71,6 +77,10 @@ impl RecapText<'_> {
             }
             _ if self.is_during => self.changes.record_event(event, &self.names),
             _ => {}
+        }
+        if self.is_during {
+            self.scenes.record_event(at, event);
+            self.trackers.record_event(event);
         }
         self.seats.record_event(event, &session.id);
         self.names.record_event(event);
@@ -93,10 +103,12 @@ impl RecapText<'_> {
         if !cast.is_empty() {
             let _ = writeln!(text, "\n**In the story:** {}", cast.join(", "));
         }
+        self.scenes.render(&mut text, &self.names);
         self.notes.render(&mut text, session);
         self.dice.render(&mut text);
+        self.trackers.render(&mut text, &self.names);
         self.changes.render(&mut text);
-        if self.notes.is_empty() && self.dice.is_empty() && self.changes.is_empty() {
+        if self.notes.is_empty() && self.dice.is_empty() && self.changes.is_empty() && self.trackers.is_empty() {
             text.push_str("\nNothing was written down, and no dice were rolled.\n");
         }
         text

@@ -1,0 +1,43 @@
+//! Resolves the names of actors and participants to their ids, and shows ids as names.
+
+use skald_domain::campaign::{CampaignState, GAME_MASTER, People, TrackerOwner};
+
+use super::resolve_name::find_id_by_name;
+use crate::Fault;
+
+/// The id of the actor that an id or a unique name, in any case, stands for. What is neither stays as it is, and the
+/// rules refuse it.
+pub(super) fn resolve_actor(state: &CampaignState, pointer: &str, given: &str) -> Result<String, Fault> {
+    find_id_by_name(state.actors(), pointer, given, |_| true)
+}
+
+/// The same for a participant.
+pub(super) fn resolve_participant(state: &CampaignState, pointer: &str, given: &str) -> Result<String, Fault> {
+    find_id_by_name(state.participants(), pointer, given, |_| true)
+}
+
+/// GM in any case, or a participant.
+pub(super) fn resolve_controller(state: &CampaignState, pointer: &str, given: &str) -> Result<String, Fault> {
+    if given.trim().eq_ignore_ascii_case(GAME_MASTER) {
+        return Ok(GAME_MASTER.to_owned());
+    }
+    resolve_participant(state, pointer, given)
+}
+
+/// The name of whoever a tracker is on; `None` for the campaign.
+pub(super) fn owner_name(people: &dyn People, owner: &TrackerOwner) -> Option<String> {
+    let gone = || "somebody".to_owned();
+    let actor = owner.actor_id.as_ref().map(|id| people.actor(id).map_or_else(gone, |actor| actor.name.clone()));
+    actor.or_else(|| {
+        let participant = people.participant(owner.participant_id.as_ref()?);
+        Some(participant.map_or_else(gone, |participant| participant.display_name.clone()))
+    })
+}
+
+/// The name of whoever has the spotlight: GM, or an actor who is still there.
+pub(super) fn spotlight_name(people: &dyn People, holder: Option<&String>) -> Option<String> {
+    match holder?.as_str() {
+        GAME_MASTER => Some(GAME_MASTER.to_owned()),
+        id => Some(people.actor(id)?.name.clone()),
+    }
+}
