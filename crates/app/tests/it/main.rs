@@ -1,11 +1,14 @@
 //! Tests of the catalogue and its operations, called as a surface calls them.
 
+mod answer_budgets;
 mod catalogue;
 mod changes;
 mod docs;
 mod engine;
+mod events;
 mod gate;
 mod input;
 mod notation;
+mod refusals;
 mod universe;
 mod universe_views;

@@ -24,7 +24,7 @@ mod tests;
 
 pub use command::CampaignCommand;
 pub use event::CampaignEvent;
-pub use recap::{People, recap};
+pub use recap::{People, describe_events, recap};
 pub use record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Note, Participant, Role, Session,
     SessionStatus,
