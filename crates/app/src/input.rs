@@ -9,6 +9,9 @@ use crate::{Code, Fault, truncate_for_message};
 /// A refused field with more JSON values than this is not copied into the refusal.
 const REFUSED_VALUES_MAX: usize = 32;
 
+/// Missing fields that a refusal names.
+const MISSING_NAMED_MAX: usize = 10;
+
 /// Parses a request body, within the limits of size and nesting.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
     if bytes.len() > limits::BODY_BYTES_MAX {
@@ -234,14 +237,44 @@ pub(crate) fn has_allowed_shape(root: &Value, schema: &Value, value: &Value) -> 
         }
 }
 
-/// The first place where a value differs from a schema.
+/// The first place where a value differs from a schema. If a field is missing there, all missing fields are named.
 pub(crate) fn find_misfit(full: &Value, value: &Value) -> Option<Fault> {
-    SchemaWalk { root: full }.find(full, value, "")
+    let walk = SchemaWalk { root: full };
+    let fault = walk.find(full, value, "")?;
+    let mut missing = Vec::new();
+    walk.collect_missing(full, value, "", &mut missing);
+    let is_missing = missing.iter().any(|(at, _)| fault.body().path.as_ref() == Some(at));
+    Some(if is_missing { missing_fields_fault(&missing) } else { fault })
+}
+
+/// The fault that names every missing field by its path.
+fn missing_fields_fault(missing: &[(String, &Value)]) -> Fault {
+    let named = &missing[..missing.len().min(MISSING_NAMED_MAX)];
+    let mut names: Vec<String> = named.iter().map(|(at, _)| field_name(at).to_owned()).collect();
+    let more = missing.len() - named.len();
+    names.extend((more > 0).then(|| format!("{more} more")));
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    let last_name = |at: &str| at.rsplit('/').next().unwrap_or_default().to_owned();
+    let described = named.iter().filter(|(_, schema)| missing.len() == 1 || schema.get("description").is_some());
+    let mut hints: Vec<String> = described.map(|(at, schema)| description_hint(schema, &last_name(at))).collect();
+    hints.dedup();
+    let hint = if hints.is_empty() { format!("send {}", join_names(&names)) } else { hints.join(" ") };
+    let fault = Fault::new(Code::InvalidParams, format!("{} {verb} required", join_names(&names)));
+    fault.with_path(missing.first().map(|(at, _)| at.as_str()).unwrap_or_default()).hint(hint)
+}
+
+/// "a", "a and b", "a, b and c".
+pub(crate) fn join_names(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 fn explain_misfit<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
-    let walk = SchemaWalk { root: full };
-    if let Some(fault) = walk.find(full, value, "") {
+    if let Some(fault) = find_misfit(full, value) {
         return fault;
     }
     // The schema accepts the value, so the type's own deserializer refused it: its message names the value.
@@ -265,7 +298,44 @@ struct SchemaWalk<'a> {
     root: &'a Value,
 }
 
-impl SchemaWalk<'_> {
+impl<'a> SchemaWalk<'a> {
+    /// Collects the paths of all required fields that are missing, with their schemas. Where a value may have several
+    /// shapes, its fields are not looked at.
+    fn collect_missing(&self, schema: &'a Value, value: &Value, at: &str, missing: &mut Vec<(String, &'a Value)>) {
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let Some(target) = self.root.pointer(reference.trim_start_matches('#')) else { return };
+            return self.collect_missing(target, value, at, missing);
+        }
+        if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
+            let mut branches = branches.iter().filter(|branch| branch.get("type").is_none_or(|kind| kind != "null"));
+            if let (Some(only), None) = (branches.next(), branches.next()) {
+                self.collect_missing(only, value, at, missing);
+            }
+            return;
+        }
+        match value {
+            Value::Array(items) => {
+                let Some(schema) = schema.get("items") else { return };
+                for (index, item) in items.iter().enumerate() {
+                    self.collect_missing(schema, item, &format!("{at}/{index}"), missing);
+                }
+            }
+            Value::Object(fields) => {
+                let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+                for field in required.filter_map(Value::as_str).filter(|field| !fields.contains_key(*field)) {
+                    let schema = schema.get("properties").and_then(|known| known.get(field)).unwrap_or(&Value::Null);
+                    missing.push((format!("{at}/{}", escape_pointer(field)), schema));
+                }
+                let Some(known) = schema.get("properties").and_then(Value::as_object) else { return };
+                for (field, value) in fields {
+                    let Some(schema) = known.get(field) else { continue };
+                    self.collect_missing(schema, value, &format!("{at}/{}", escape_pointer(field)), missing);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn find(&self, schema: &Value, value: &Value, at: &str) -> Option<Fault> {
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
             return self.find(self.root.pointer(reference.trim_start_matches('#'))?, value, at);
@@ -323,7 +393,8 @@ impl SchemaWalk<'_> {
             if !fields.contains_key(field) {
                 let schema = known.get(field).unwrap_or(&Value::Null);
                 let fault = Fault::new(Code::InvalidParams, format!("{field} is required"));
-                return Some(fault.with_path(format!("{at}/{field}")).hint(description_hint(schema, field)));
+                let path = format!("{at}/{}", escape_pointer(field));
+                return Some(fault.with_path(path).hint(description_hint(schema, field)));
             }
         }
         fields.iter().find_map(|(field, value)| {

@@ -1,5 +1,6 @@
 //! Which fields go with which method, for operations that take a method.
 
+use crate::input::join_names;
 use crate::{Code, Fault};
 
 /// A method, and the fields that it takes beside those that every method takes.
@@ -20,6 +21,14 @@ impl MethodFields {
         };
         let fault = Fault::new(Code::InvalidParams, format!("{} takes no {field}", self.method));
         Err(fault.with_path(format!("/{field}")).hint(hint))
+    }
+
+    /// Refuses the call if fields that the method needs are missing; names all of them.
+    pub(crate) fn check_required(&self, needed: &[(&str, bool)]) -> Result<(), Fault> {
+        let missing: Vec<&str> = needed.iter().filter(|(_, is_given)| !is_given).map(|(field, _)| *field).collect();
+        let Some(first) = missing.first() else { return Ok(()) };
+        let fault = Fault::new(Code::InvalidParams, format!("{} needs {}", self.method, join_names(&missing)));
+        Err(fault.with_path(format!("/{first}")).hint(format!("send {}", join_names(&missing))))
     }
 
     /// The value of a required field, or a refusal.

@@ -159,9 +159,12 @@ pub struct OperationEntry {
     pub exposed: Exposed,
     pub routes: &'static [Route],
     pub picture: Option<&'static str>,
-    /// The slim input schema that clients see.
+    /// The slim schemas that programs see: in the OpenAPI file, the reference pages and the gateway.
     pub input: Lazy<Arc<Map<String, Value>>>,
     pub output: Lazy<Arc<Map<String, Value>>>,
+    /// The smaller schemas of the tool list.
+    pub tool_input: Lazy<Arc<Map<String, Value>>>,
+    pub tool_output: Lazy<Arc<Map<String, Value>>>,
     /// The input schema with every bound, for explaining invalid input.
     pub full_input: Lazy<Value>,
     run: Run,
@@ -184,6 +187,8 @@ impl OperationEntry {
             picture: O::PICTURE,
             input: lazy(|| Arc::new(schema::client_input_schema::<O::Input>())),
             output: lazy(|| Arc::new(schema::client_output_schema::<O::Output>())),
+            tool_input: lazy(|| Arc::new(schema::tool_input_schema::<O::Input>())),
+            tool_output: lazy(|| Arc::new(schema::tool_output_schema::<O::Input, O::Output>())),
             full_input: lazy(schema::full_input_schema::<O::Input>),
             run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),

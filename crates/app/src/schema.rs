@@ -1,9 +1,14 @@
-//! Generates JSON Schemas from types: slim ones for clients to read, full ones for explaining invalid input.
+//! Generates JSON Schemas from types: slim ones for programs to read, still smaller ones for the tool list, which a model
+//! pays for by the character, and full ones for explaining invalid input.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
+
+/// Marks a type whose fields go without descriptions in the tool list, because the field that holds it describes them:
+/// `#[schemars(extend("x-brief" = true))]`. No client sees the mark.
+const BRIEF: &str = "x-brief";
 
 /// The input as clients see it: no titles, formats, widths or null branches.
 pub(crate) fn client_input_schema<T: JsonSchema>() -> Map<String, Value> {
@@ -21,6 +26,87 @@ pub(crate) fn client_output_schema<T: JsonSchema>() -> Map<String, Value> {
         Slim { input: false }.transform(&mut schema);
         schema
     })
+}
+
+/// The input as the tool list shows it: what clients see, without examples, without defaults that say nothing, and
+/// without what is said twice.
+pub(crate) fn tool_input_schema<T: JsonSchema>() -> Map<String, Value> {
+    choose_smaller(|inline| {
+        let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), inline);
+        DropBriefDescriptions.transform(&mut schema);
+        Slim { input: true }.transform(&mut schema);
+        TrimToolInput.transform(&mut schema);
+        schema
+    })
+}
+
+/// The output as the tool list shows it: the fields that a program branches on, one level deep. What is inside objects
+/// and arrays is left open. Moments are left out, and fields that repeat what was sent, unless they are ids: an id may
+/// come from the context.
+pub(crate) fn tool_output_schema<I: JsonSchema, O: JsonSchema>() -> Map<String, Value> {
+    let sent = generate::<I>(SchemaSettings::draft2020_12().for_deserialize(), true);
+    let sent = sent.get("properties").and_then(Value::as_object);
+    let is_repeated = |name: &str| {
+        let is_id = name.ends_with("_id") || name.ends_with("Id");
+        !is_id && sent.is_some_and(|fields| fields.contains_key(name))
+    };
+    let mut schema = generate::<O>(SchemaSettings::draft2020_12().for_serialize(), true);
+    let is_moment = |field: &Value| {
+        let is_moment = |schema: &Value| schema.get("format").is_some_and(|format| format == "date-time");
+        let branches = field.get("anyOf").and_then(Value::as_array);
+        is_moment(field) || branches.is_some_and(|branches| branches.iter().any(is_moment))
+    };
+    if let Some(Value::Object(properties)) = schema.as_object_mut().and_then(|object| object.get_mut("properties")) {
+        properties.retain(|name, field| !is_moment(field) && !is_repeated(name));
+    }
+    Slim { input: false }.transform(&mut schema);
+    let root = schema.to_value();
+    let fields = root.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let fields: Map<String, Value> = fields.map(|(name, field)| (name.clone(), shallow_schema(&root, field))).collect();
+    let mut shallow = Map::from_iter([("type".to_owned(), Value::from("object"))]);
+    if !fields.is_empty() {
+        shallow.insert("properties".to_owned(), fields.into());
+    }
+    shallow
+}
+
+/// The kind of a value and the words it may be, without what is inside it.
+fn shallow_schema(root: &Value, schema: &Value) -> Value {
+    let mut kinds = Vec::new();
+    if !collect_kinds(root, schema, &mut kinds) {
+        return Value::Object(Map::new());
+    }
+    let kind = if kinds.len() == 1 { kinds.remove(0) } else { kinds.into() };
+    let mut shallow = Map::from_iter([("type".to_owned(), kind)]);
+    if let Some(words) = resolve_reference(root, schema).get("enum") {
+        shallow.insert("enum".to_owned(), words.clone());
+    }
+    shallow.into()
+}
+
+/// Collects the types of all branches; false if one of them may be anything.
+fn collect_kinds(root: &Value, schema: &Value, kinds: &mut Vec<Value>) -> bool {
+    let schema = resolve_reference(root, schema);
+    if let Some(Value::Array(branches)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
+        return branches.iter().all(|branch| collect_kinds(root, branch, kinds));
+    }
+    let found = match schema.get("type") {
+        Some(Value::Array(found)) => found.clone(),
+        Some(found) => vec![found.clone()],
+        None => return false,
+    };
+    for kind in found {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    true
+}
+
+/// A recursive type has references even if everything is inlined.
+fn resolve_reference<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    reference.and_then(|reference| root.pointer(reference.trim_start_matches('#'))).unwrap_or(schema)
 }
 
 /// The input with formats and bounds, inlined, for comparing with a value.
@@ -81,6 +167,66 @@ impl Transform for MergeEnums {
     }
 }
 
+/// Removes the descriptions inside types that are marked as brief.
+struct DropBriefDescriptions;
+
+impl Transform for DropBriefDescriptions {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        let Some(object) = schema.as_object_mut().filter(|object| object.contains_key(BRIEF)) else { return };
+        object.remove("additionalProperties");
+        if let Some(Value::Object(properties)) = object.get_mut("properties") {
+            for property in properties.values_mut().filter_map(Value::as_object_mut) {
+                property.remove("description");
+                property.remove("default");
+            }
+        }
+    }
+}
+
+/// Removes from a tool's input what a model does not need in order to call it.
+struct TrimToolInput;
+
+impl Transform for TrimToolInput {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        let Some(object) = schema.as_object_mut() else { return };
+        object.remove("examples");
+        let says_nothing = |default: &Value| match default {
+            Value::Null | Value::Bool(false) => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            _ => false,
+        };
+        let is_described = |about: &Value| about.as_str().is_some_and(|about| about.contains("if left out"));
+        if object.get("default").is_some_and(says_nothing) || object.get("description").is_some_and(is_described) {
+            object.remove("default");
+        }
+        if object.get("additionalProperties") == Some(&Value::Bool(true)) {
+            object.remove("additionalProperties");
+        }
+        if object.contains_key("description")
+            && let Some(Value::Object(items)) = object.get_mut("items")
+        {
+            items.remove("description");
+        }
+        merge_plain_branches(object);
+    }
+}
+
+/// Rewrites `anyOf` of bare types as one list of types.
+fn merge_plain_branches(object: &mut Map<String, Value>) {
+    let Some(Value::Array(branches)) = object.get("anyOf") else { return };
+    let plain = |branch: &Value| match branch.as_object() {
+        Some(only) if only.len() == 1 => only.get("type").filter(|kind| kind.is_string()).cloned(),
+        _ => None,
+    };
+    if let Some(kinds) = branches.iter().map(plain).collect::<Option<Vec<Value>>>() {
+        object.remove("anyOf");
+        object.insert("type".into(), kinds.into());
+    }
+}
+
 /// Removes what a reader of the schema does not need.
 struct Slim {
     input: bool,
@@ -91,6 +237,7 @@ impl Transform for Slim {
         transform_subschemas(self, schema);
         let Some(object) = schema.as_object_mut() else { return };
         object.remove("title");
+        object.remove(BRIEF);
         if let Some(format) = object.remove("format") {
             drop_width_bounds(object, &format);
         }

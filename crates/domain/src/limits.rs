@@ -182,6 +182,10 @@ pub const CONTEXTS_MAX: usize = 256;
 pub const COMPLETIONS_MAX: usize = 100;
 /// Characters of an idempotency key.
 pub const KEY_CHARS_MAX: usize = 200;
+/// Records of a campaign that one call looks through for events; the cursor of its answer goes on from there.
+pub const EVENTS_SCANNED_MAX: usize = 5_000;
+/// Bytes of events, as JSON, that make a page full before it has all its rows.
+pub const EVENTS_PAGE_BYTES_MAX: usize = 32_000;
 /// Rows of one page of a list, unless fewer or more are asked for.
 pub const PAGE_DEFAULT: usize = 50;
 /// Rows of one page of a list.
@@ -303,6 +307,8 @@ pub const ALL: &[Limit] = &[
     limit("contexts kept for the clients of one principal", CONTEXTS_MAX as u64, "contexts"),
     limit("values in one completion", COMPLETIONS_MAX as u64, "values"),
     limit("an idempotency key", KEY_CHARS_MAX as u64, "characters"),
+    limit("records that one call looks through for a campaign's events", EVENTS_SCANNED_MAX as u64, "records"),
+    limit("events that make a page full before it has all its rows", EVENTS_PAGE_BYTES_MAX as u64, "bytes"),
     limit("rows of one page of a list", PAGE_MAX as u64, "rows"),
     limit("rows of one page, unless fewer or more are asked for", PAGE_DEFAULT as u64, "rows"),
     limit("time for which a call waits for the database", DATABASE_WAIT_SECONDS, "seconds"),

@@ -31,11 +31,13 @@ pub(crate) fn tools(catalogue: &Catalogue, names: ToolNames) -> Vec<Tool> {
 
 fn tool(entry: &OperationEntry, names: ToolNames) -> Tool {
     let is_read = entry.kind == OperationKind::Read;
-    let annotations =
-        ToolAnnotations::new().read_only(is_read).destructive(entry.destructive).idempotent(is_read).open_world(false);
-    Tool::new(names.tool_name(entry.name), entry.summary, Arc::clone(&**entry.input))
+    // What the protocol assumes by default is left out: a read destroys nothing and may be repeated, and a command is
+    // neither read-only nor idempotent.
+    let annotations = ToolAnnotations::new().open_world(false);
+    let annotations = if is_read { annotations.read_only(true) } else { annotations.destructive(entry.destructive) };
+    Tool::new(names.tool_name(entry.name), entry.summary, Arc::clone(&**entry.tool_input))
         .with_title(entry.title)
-        .with_raw_output_schema(Arc::clone(&entry.output))
+        .with_raw_output_schema(Arc::clone(&entry.tool_output))
         .with_annotations(annotations)
 }
 

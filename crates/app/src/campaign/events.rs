@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use skald_domain::Moment;
-use skald_domain::campaign::CampaignEvent;
+use skald_domain::campaign::{CampaignEvent, People, describe_events};
 
-use super::access::EnteredCampaign;
+use super::access::{EnteredCampaign, parse_id};
 use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::redaction::Redaction;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
@@ -34,6 +35,15 @@ pub(super) struct EventsListInput {
     types: Vec<String>,
     /// Only events of this session.
     session_id: Option<String>,
+    /// Only events about this actor.
+    actor_id: Option<String>,
+    /// From this time on: RFC 3339, or a day.
+    from: Option<String>,
+    /// Up to this time or day.
+    to: Option<String>,
+    /// One line for each event: revision, time, what happened.
+    #[serde(default)]
+    compact: bool,
     /// Only events by this principal.
     by: Option<String>,
     /// Only events after this revision.
@@ -63,10 +73,15 @@ pub(crate) struct LoggedEvent {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct EventsListOutput {
-    events: Vec<LoggedEvent>,
+    /// Left out in the compact form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<Vec<LoggedEvent>>,
+    /// The compact form: revision, time and what happened. The whole event is the one after the revision before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<Vec<String>>,
     /// Where the history ends now.
     revision: u64,
-    /// Send it as cursor for the next page; absent on the last.
+    /// Send it as cursor for the next page; absent on the last. A page may be short, or empty, and still have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -75,7 +90,7 @@ impl Operation for EventsList {
     const NAME: &'static str = "events_list";
     const TITLE: &'static str = "List what happened";
     const SUMMARY: &'static str =
-        "The history of a campaign, event by event, by type, session or principal. Newest first unless told otherwise.";
+        "The history of a campaign, event by event, by type, session, actor, principal or time. Newest first.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
@@ -83,10 +98,16 @@ impl Operation for EventsList {
     type Input = EventsListInput;
     type Output = EventsListOutput;
 
-    async fn run(app: &App, call: &Call<'_>, input: EventsListInput) -> Result<EventsListOutput, Fault> {
+    async fn run(app: &App, call: &Call<'_>, mut input: EventsListInput) -> Result<EventsListOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let limit = check_page_limit(input.limit)?;
         check_types(&input.types)?;
+        let state = entered_campaign.state();
+        input.session_id =
+            entered_campaign.resolve_optional_id(call, "session_id", input.session_id.as_deref(), state.sessions())?;
+        input.actor_id =
+            entered_campaign.resolve_optional_id(call, "actor_id", input.actor_id.as_deref(), state.actors())?;
+        let filter = EventFilter::from_input(&input)?;
         let after = input.after_revision.unwrap_or(0);
         let revision = entered_campaign.committed.revision();
         let from = match input.cursor.as_deref() {
@@ -101,9 +122,15 @@ impl Operation for EventsList {
             after,
             last: revision,
         };
-        let (events, next) = pages.read_page(from, limit, &input).await?;
+        let (events, next) = pages.read_page(from, limit, &filter, input.compact).await?;
         let next_cursor = next.map(|revision| revision.to_string());
-        Ok(EventsListOutput { events, revision, next_cursor })
+        let (events, lines) = if input.compact {
+            let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
+            (None, Some(compact_lines(&events, &seen.redact_people(entered_campaign.state()))))
+        } else {
+            (Some(events), None)
+        };
+        Ok(EventsListOutput { events, lines, revision, next_cursor })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -128,27 +155,116 @@ fn check_types(types: &[String]) -> Result<(), Fault> {
     }
 }
 
-impl EventsListInput {
+/// One line for each event: revision, time in UTC, what happened.
+fn compact_lines(events: &[LoggedEvent], people: &dyn People) -> Vec<String> {
+    let described = describe_events(people, events.iter().map(|logged| &logged.event));
+    let lines = events.iter().zip(described).map(|(logged, text)| {
+        let time = logged.recorded_at.strftime("%Y-%m-%d %H:%M");
+        format!("{} {time} {text}", logged.revision)
+    });
+    lines.collect()
+}
+
+/// Which events are wanted.
+struct EventFilter<'a> {
+    types: &'a [String],
+    by: Option<&'a str>,
+    /// Ids that the event must mention: of a session, of an actor.
+    mentioned_ids: Vec<&'a str>,
+    from: Option<Moment>,
+    to: Option<Moment>,
+}
+
+impl<'a> EventFilter<'a> {
+    fn from_input(input: &'a EventsListInput) -> Result<Self, Fault> {
+        let ids = [("session_id", &input.session_id), ("actor_id", &input.actor_id)];
+        let ids = ids.into_iter().map(|(field, id)| parse_id(field, id.as_deref()));
+        let from = input.from.as_deref().map(|text| parse_time("from", text, DayPart::Start)).transpose()?;
+        let to = input.to.as_deref().map(|text| parse_time("to", text, DayPart::End)).transpose()?;
+        if let (Some(from), Some(to)) = (from, to)
+            && to < from
+        {
+            let fault = Fault::new(Code::InvalidParams, format!("to is {to}, before from, which is {from}"));
+            return Err(fault.with_path("/to").hint("send a from that is not after to"));
+        }
+        Ok(Self {
+            types: &input.types,
+            by: input.by.as_deref(),
+            mentioned_ids: ids.filter_map(Result::transpose).collect::<Result<_, Fault>>()?,
+            from,
+            to,
+        })
+    }
+
     fn matches(&self, logged: &LoggedEvent) -> bool {
         let kind = logged.event.kind();
         (self.types.is_empty() || self.types.iter().any(|asked| kind.starts_with(asked.as_str())))
-            && self.by.as_ref().is_none_or(|by| *by == logged.by)
-            && self.session_id.as_ref().is_none_or(|id| event_session_id(&logged.event) == Some(id.trim()))
+            && self.by.is_none_or(|by| by == logged.by)
+            && self.from.is_none_or(|from| logged.at >= from)
+            && self.to.is_none_or(|to| logged.at <= to)
+            && self.mentions_ids(&logged.event)
+    }
+
+    /// Ids are unique, so an event is about a thing if its id is the value of any field.
+    fn mentions_ids(&self, event: &CampaignEvent) -> bool {
+        self.mentioned_ids.is_empty()
+            || serde_json::to_value(event).is_ok_and(|event| self.mentioned_ids.iter().all(|id| mentions(&event, id)))
+    }
+
+    /// Whether all events that follow are outside the wanted time. Clocks of several servers differ a little, so events
+    /// must be a day off before the rest of the history is skipped.
+    fn is_past(&self, events: &[LoggedEvent], order: EventOrder) -> bool {
+        let day = jiff::SignedDuration::from_hours(24);
+        let bound = match order {
+            EventOrder::Newest => self.from.and_then(|from| from.timestamp().checked_sub(day).ok()),
+            EventOrder::Oldest => self.to.and_then(|to| to.timestamp().checked_add(day).ok()),
+        };
+        let Some(bound) = bound.filter(|_| !events.is_empty()) else { return false };
+        events.iter().all(|logged| match order {
+            EventOrder::Newest => logged.recorded_at < bound,
+            EventOrder::Oldest => logged.recorded_at > bound,
+        })
     }
 }
 
-fn event_session_id(event: &CampaignEvent) -> Option<&str> {
-    match event {
-        CampaignEvent::SessionStarted { session_id, .. }
-        | CampaignEvent::SessionEnded { session_id }
-        | CampaignEvent::SpotlightSet { session_id, .. } => Some(session_id),
-        CampaignEvent::NoteAdded { session_id, .. } => session_id.as_deref(),
-        CampaignEvent::RollRecorded(roll) => roll.session_id.as_deref(),
-        CampaignEvent::TrackerSet { session_id, .. } | CampaignEvent::TrackerChanged { session_id, .. } => {
-            session_id.as_deref()
-        }
-        _ => None,
+/// The length of an event as JSON. An event that cannot be written fails later, where the error can be told.
+fn json_bytes(event: &LoggedEvent) -> usize {
+    serde_json::to_string(event).map_or(0, |text| text.len())
+}
+
+fn mentions(value: &Value, id: &str) -> bool {
+    match value {
+        Value::String(text) => text == id,
+        Value::Array(items) => items.iter().any(|item| mentions(item, id)),
+        Value::Object(fields) => fields.values().any(|field| mentions(field, id)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// Which moment of a day is meant where only the day is given.
+#[derive(Clone, Copy)]
+enum DayPart {
+    Start,
+    End,
+}
+
+/// Parses a time in RFC 3339, or a day in UTC.
+fn parse_time(field: &str, text: &str, part: DayPart) -> Result<Moment, Fault> {
+    if let Ok(time) = text.trim().parse::<jiff::Timestamp>() {
+        return Ok(time.into());
+    }
+    let time = match part {
+        DayPart::Start => jiff::civil::time(0, 0, 0, 0),
+        DayPart::End => jiff::civil::time(23, 59, 59, 0),
+    };
+    let day = text.trim().parse::<jiff::civil::Date>().ok();
+    let moment = day.and_then(|day| day.to_datetime(time).to_zoned(jiff::tz::TimeZone::UTC).ok());
+    moment.map(|zoned| zoned.timestamp().into()).ok_or_else(|| {
+        Fault::new(Code::InvalidParams, format!("{field} is {:?}, no time", crate::truncate_for_message(text)))
+            .with_path(format!("/{field}"))
+            .value(&text.into())
+            .hint("send a time such as 2026-11-17T20:00:00Z, or a day such as 2026-11-17")
+    })
 }
 
 /// Reads a history in pieces, in either direction.
@@ -163,20 +279,26 @@ struct EventPager<'a> {
 }
 
 impl EventPager<'_> {
-    /// The events from a revision on, and the revision at which the next page starts. The events of one command stay
-    /// together, so a page may be a little longer than the limit.
+    /// The wanted events from a revision on, and the revision at which the next page starts. The events of one command
+    /// stay together, so a page may be a little longer than the limit. If little of a long history is wanted, the page
+    /// ends before it is full, so that no call reads without bound.
     async fn read_page(
         &self,
         from: Option<u64>,
         limit: usize,
-        input: &EventsListInput,
+        filter: &EventFilter<'_>,
+        is_compact: bool,
     ) -> Result<(Vec<LoggedEvent>, Option<u64>), Fault> {
         let mut found: Vec<LoggedEvent> = Vec::new();
+        let (mut scanned, mut page_bytes) = (0, 0);
         let mut at = from.unwrap_or(match self.order {
             EventOrder::Newest => self.last,
             EventOrder::Oldest => self.after + 1,
         });
         while at > self.after && at <= self.last {
+            if scanned >= limits::EVENTS_SCANNED_MAX {
+                return Ok((found, Some(at)));
+            }
             let (first, last) = match self.order {
                 EventOrder::Oldest => (at, (at + RECORDS_PER_READ as u64 - 1).min(self.last)),
                 EventOrder::Newest => (at.saturating_sub(RECORDS_PER_READ as u64 - 1).max(self.after + 1), at),
@@ -189,11 +311,20 @@ impl EventPager<'_> {
                 commands.reverse();
             }
             for command in commands {
-                if found.len() >= limit {
-                    return Ok((found, command.first().map(|event| event.revision)));
+                for (index, event) in command.iter().filter(|event| filter.matches(event)).enumerate() {
+                    let bytes = if is_compact { 0 } else { json_bytes(event) };
+                    let is_full = found.len() >= limit || page_bytes + bytes > limits::EVENTS_PAGE_BYTES_MAX;
+                    if index == 0 && is_full && !found.is_empty() {
+                        return Ok((found, Some(event.revision)));
+                    }
+                    page_bytes += bytes;
+                    found.push(event.clone());
                 }
-                found.extend(command.iter().filter(|event| input.matches(event)).cloned());
             }
+            if filter.is_past(&events, self.order) {
+                break;
+            }
+            scanned += count;
             at = match self.order {
                 EventOrder::Oldest => last + 1,
                 EventOrder::Newest => first - 1,

@@ -45,7 +45,7 @@ pub(super) struct DualityActionRollInput {
     modifier: i32,
     /// What the total must reach, from 0; leave out for a roll without one.
     difficulty: Option<i32>,
-    /// Only to repeat an earlier roll.
+    /// Only to repeat an earlier roll: its seed, with roll_mode REPLAY.
     rng: Option<RandomRequest>,
     /// The session to record the roll in; that of the context if left out.
     session_id: Option<String>,

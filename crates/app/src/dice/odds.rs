@@ -44,7 +44,7 @@ pub(super) struct OddsInput {
     /// Estimate by so many rolls instead of counting: only for what is too much to count.
     #[schemars(range(min = 1, max = limits::SIMULATED_ROLLS_MAX))]
     simulate: Option<u32>,
-    /// Only to repeat an earlier simulation.
+    /// Only to repeat an earlier simulation: its seed, with roll_mode REPLAY.
     rng: Option<RandomRequest>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct RollInput {
     /// Whose habits it is written in; found out by itself if left out.
     #[serde(default)]
     dialect: Dialect,
-    /// Only to repeat an earlier roll.
+    /// Only to repeat an earlier roll: its seed, with roll_mode REPLAY.
     rng: Option<RandomRequest>,
     /// The session to record the roll in; that of the context if left out.
     session_id: Option<String>,

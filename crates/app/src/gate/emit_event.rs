@@ -27,7 +27,7 @@ pub(super) struct EmitEvent;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EmitEventInput {
-    /// The run; the one that state-gate.json names if left out.
+    /// That of state-gate.json if left out.
     run_id: Option<String>,
     /// One of the run's events.
     event_name: String,
@@ -39,7 +39,7 @@ pub(super) struct EmitEventInput {
     idempotency_key: String,
     /// Evidence: files below `artifact_base_path`, by relative path.
     artifact_paths: Option<Vec<String>>,
-    /// Evidence with its content, or a file with its type.
+    /// Evidence with its content, as text or base64; without any, a file below `artifact_base_path`.
     artifacts: Option<Vec<SentArtifact>>,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct GetState;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetStateInput {
-    /// The run; the one that state-gate.json names if left out.
+    /// That of state-gate.json if left out.
     run_id: Option<String>,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct ListEvents;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListEventsInput {
-    /// The run; the one that state-gate.json names if left out.
+    /// That of state-gate.json if left out.
     run_id: Option<String>,
     /// Also events that are blocked, and why.
     include_blocked: Option<bool>,

@@ -71,7 +71,7 @@ impl RunMethod {
 pub(super) struct RunInput {
     /// What to do.
     method: RunMethod,
-    /// The run; the one that state-gate.json names if left out.
+    /// That of state-gate.json if left out.
     run_id: Option<String>,
     /// For check and override.
     event_name: Option<String>,
@@ -79,7 +79,7 @@ pub(super) struct RunInput {
     payload: Option<Map<String, Value>>,
     /// For check.
     artifact_paths: Option<Vec<String>>,
-    /// For check.
+    /// For check, as in emit_event.
     artifacts: Option<Vec<SentArtifact>>,
     /// For plan: where to; every final state if left out. For override: which of several.
     to_state: Option<String>,
@@ -87,9 +87,9 @@ pub(super) struct RunInput {
     path: Option<String>,
     /// For override and cancel: why.
     reason: Option<String>,
-    /// For override and cancel: the revision that you have seen.
+    /// For override and cancel.
     expected_revision: Option<u64>,
-    /// For override and cancel: a retry with the same key gets the same answer.
+    /// For override and cancel.
     idempotency_key: Option<String>,
     /// For history: the `next_cursor` of the page before.
     cursor: Option<String>,
@@ -174,7 +174,7 @@ impl RunInput {
 
 impl Operation for RunOperation {
     const NAME: &'static str = "state_gate.run";
-    const TITLE: &'static str = "History, dry run, plan, override or cancel";
+    const TITLE: &'static str = "More of a run";
     const SUMMARY: &'static str = "More of a run: the history of every attempt, a dry run of an event (check), the \
         shortest way to a state (plan), an artifact, an override of a guard by a person, or its end (cancel).";
     const TOOLSET: Toolset = Toolset::Gate;
@@ -309,6 +309,11 @@ async fn override_guard(
     found_run: &FoundRun,
     input: &RunInput,
 ) -> Result<(CommandAnswer<EmitResult>, bool), Fault> {
+    let needed = [("event_name", input.event_name.is_some()), ("reason", input.reason.is_some())];
+    if needed.iter().any(|(_, is_given)| !is_given) {
+        let revision = ("expected_revision", input.expected_revision(call)?.is_some());
+        input.method_fields().check_required(&[needed[0], needed[1], revision])?;
+    }
     let event = input.require_field("event_name", input.event_name.as_ref())?.to_owned();
     let reason = input.require_field("reason", input.reason.as_ref())?.to_owned();
     // Require the revision, so that the caller overrides the guard in a state that they have seen.

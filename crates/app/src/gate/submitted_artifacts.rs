@@ -44,6 +44,7 @@ fn content_quotas(found_run: &FoundRun) -> [ContentQuota; 2] {
 /// An artifact as it is sent: a file below the artifact folder, or content.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-brief" = true))]
 pub(super) struct SentArtifact {
     /// Its name: a relative path.
     pub path: String,

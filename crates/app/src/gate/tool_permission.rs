@@ -12,7 +12,7 @@ pub(super) struct ToolPermission;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ToolPermissionInput {
-    /// The run; the one that state-gate.json names if left out.
+    /// That of state-gate.json if left out.
     run_id: Option<String>,
     /// The tool that is to be used.
     tool_name: String,

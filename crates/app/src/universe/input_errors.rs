@@ -103,7 +103,7 @@ pub(super) fn command_type<'a>(within: &str, sent: &'a Value) -> Result<&'a str,
         let example = json!({"type": "tick", "dt": 60});
         Fault::new(Code::InvalidParams, message)
             .with_path(format!("{within}/type"))
-            .hint(format!("a right command: {example}"))
+            .hint("send an object as the example has it")
             .allowed(Command::NAMES.iter().copied())
             .example(example)
     })
@@ -192,7 +192,7 @@ fn invalid_command_fault(within: &str, name: &str, sent: &Value, full: Option<&V
     let fault = fault.events([event]);
     let Some(entry) = command_entry(name) else { return fault };
     let hint = fault.body().hint.clone().unwrap_or_default();
-    fault.hint(format!("{hint}; a right {name}: {}", entry.example)).example(command_example(entry))
+    fault.hint(format!("{hint}; the example is a right {name}")).example(command_example(entry))
 }
 
 /// Parses a sent state, and lists the repairs that it needed.
@@ -208,6 +208,11 @@ pub(super) fn parse_state(sent: &Value) -> Result<(SentState, Vec<Repair>), Faul
         let differs = (misfit.reason == Reason::Unreadable).then(differs).flatten();
         if let Some(found) = differs {
             let path = found.body().path.clone().unwrap_or_default();
+            if path.is_empty() {
+                let message = format!("state is {}, expected object", truncate_for_message(&sent.to_string()));
+                let fault = Fault::new(Code::InvalidParams, message).with_path("/state").value(sent);
+                return fault.hint("send an object as `get_universe_state` answers it");
+            }
             return found.with_path(format!("/state{path}"));
         }
         state_misfit_fault(misfit)
@@ -297,6 +302,7 @@ mod tests {
             let body = fault.body();
             assert_eq!((fault.code(), body.path.as_deref()), (Code::Rejected, Some(path)), "{sent}: {fault}");
             assert!(body.details["events"][0]["type"].is_string() && body.example.is_some(), "{sent}: {body:?}");
+            assert!(!fault.to_string().contains('{'), "the example stands in its field alone: {fault}");
         }
         assert!(wrong(with("mas", json!(1))).to_string().contains("mass"), "the nearest right name");
         let period = wrong(with("orbitalPeriodDay", json!(1)));

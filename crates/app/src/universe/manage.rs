@@ -116,7 +116,7 @@ impl ManageUniverseInput {
 
 impl Operation for ManageUniverse {
     const NAME: &'static str = "universe";
-    const TITLE: &'static str = "Create, rename, replace, delete or list universes";
+    const TITLE: &'static str = "Manage universes";
     const SUMMARY: &'static str = "Create, rename, replace or delete a universe of stars and planets, or list them all. \
         What is in one is read by get_universe_state and changed by send_universe_command.";
     const TOOLSET: Toolset = Toolset::Campaign;
@@ -131,6 +131,8 @@ impl Operation for ManageUniverse {
         match input.method {
             UniverseMethod::Create => create_universe(app, call, input).await,
             UniverseMethod::Rename => {
+                let needed = [("universeId", input.universe_id.is_some()), ("name", input.name.is_some())];
+                input.method_fields().check_required(&needed)?;
                 let name = input.require_field("name", input.name.as_ref())?.to_owned();
                 change_universe(app, call, &input, UniverseCommand::Rename { name }, Vec::new()).await
             }

@@ -1,13 +1,16 @@
 //! Tests of the catalogue and its operations, called as a surface calls them.
 
+mod answer_budgets;
 mod campaign;
 mod catalogue;
 mod changes;
 mod docs;
 mod engine;
+mod events;
 mod gate;
 mod input;
 mod notation;
+mod refusals;
 mod trackers;
 mod universe;
 mod universe_for_people;

@@ -166,8 +166,10 @@ fn what_does_not_fit_a_sheet_creates_nobody() {
 fn a_name_of_two_is_refused_with_both() {
     let table = Table::new();
     table.ok("actor_create", json!({"name": "Mira", "kind": "PC", "actors": [{"name": "MIRA", "kind": "NPC"}]}));
-    let fault = table
-        .refused("tracker", json!({"method": "set", "trackers": [{"actor_id": "mira", "name": "HP", "value": 1}]}));
+    let fault = table.expect_refusal(
+        "tracker",
+        json!({"method": "set", "trackers": [{"actor_id": "mira", "name": "HP", "value": 1}]}),
+    );
     assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/trackers/0/actor_id")));
     assert_eq!(fault.body().allowed.len(), 2, "{fault}");
 }

@@ -9,6 +9,7 @@ use crate::limits;
 /// `count` dice of `sides` sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-brief" = true))]
 pub struct DiceSpec {
     /// Sides of each die, from 1.
     pub sides: i64,

@@ -145,6 +145,7 @@ case_insensitive_enum!(RollMode {
 /// What a caller asks of the randomness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-brief" = true))]
 pub struct RandomRequest {
     /// An integer or 64 hex digits; counts in REPLAY only.
     pub seed: Option<Seed>,

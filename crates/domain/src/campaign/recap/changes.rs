@@ -43,7 +43,7 @@ impl RecapChanges {
 }
 
 /// One change as text for people; `None` for events that a recap does not list.
-fn describe_change(event: &CampaignEvent, names: &Names<'_>) -> Option<String> {
+pub(super) fn describe_change(event: &CampaignEvent, names: &Names<'_>) -> Option<String> {
     Some(match event {
         CampaignEvent::CampaignUpdated { name: Some(name), .. } => {
             format!("The campaign is now called {}", to_one_line(name))

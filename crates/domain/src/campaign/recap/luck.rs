@@ -26,8 +26,16 @@ impl Reading {
     }
 
     /// Whether the roll succeeded; `None` if there was no target.
-    fn success(&self) -> Option<bool> {
+    pub(super) fn success(&self) -> Option<bool> {
         self.success.or_else(|| self.difficulty.map(|_| self.meets_difficulty))
+    }
+
+    /// The total, or that of each roll of a repeated one.
+    pub(super) fn totals(&self) -> Vec<i64> {
+        match self.total {
+            Some(total) => vec![total],
+            None => self.rolls.iter().flat_map(Self::totals).collect(),
+        }
     }
 
     /// The outcome of every Duality roll in it.

@@ -5,6 +5,7 @@
 mod attendance;
 mod changes;
 mod dice;
+mod event_line;
 mod luck;
 mod names;
 mod notes;
@@ -30,6 +31,7 @@ use super::event::CampaignEvent;
 use super::record::{ActorKind, Session};
 use crate::Moment;
 
+pub use self::event_line::describe_events;
 pub use self::people::People;
 
 /// Participants, and player characters, that it names.
