@@ -14,7 +14,7 @@ mod update;
 
 pub(crate) use context::{CONTEXT_URI, SessionContexts};
 pub(crate) use events::LoggedEvent;
-pub(crate) use record_roll::{Recorded, RollDetails, RollPlace};
+pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};
 pub use stream::CampaignStream;
 pub(crate) use stream::{CAMPAIGNS, campaign_stream};
 

@@ -3,11 +3,13 @@
 mod duality;
 mod explain_odds_prompt;
 mod expression_odds;
+mod judge_dice;
 mod odds;
 mod odds_picture;
 mod reference_texts;
 mod roll;
 mod roll_dice;
+mod roll_summary;
 
 use skald_domain::dice::DiceRefusal;
 
@@ -29,8 +31,10 @@ impl Noun for DiceNoun {
         vec![
             OperationEntry::from_operation::<duality::DualityRulesVersion>(),
             OperationEntry::from_operation::<duality::DualityActionRoll>(),
-            OperationEntry::from_operation::<duality::DualityOutcome>(),
-            OperationEntry::from_operation::<duality::DualityExplain>(),
+            OperationEntry::from_operation::<judge_dice::DualityOutcome>(),
+            OperationEntry::from_operation::<judge_dice::DualityExplain>(),
+            OperationEntry::from_operation::<judge_dice::ReadDualityOutcome>(),
+            OperationEntry::from_operation::<judge_dice::ReadDualityExplanation>(),
             OperationEntry::from_operation::<duality::DualityProbability>(),
             OperationEntry::from_operation::<roll_dice::RollDice>(),
             OperationEntry::from_operation::<roll::RollOperation>(),
@@ -84,7 +88,7 @@ impl Noun for DiceNoun {
                 toolset: Toolset::Dice,
                 mime_type: "application/json",
                 operation: "odds",
-                fixed: None,
+                fixed: Some(("detail", "table")),
                 listed: None,
             },
             Resource {

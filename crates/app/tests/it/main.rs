@@ -7,5 +7,6 @@ mod engine;
 mod gate;
 mod input;
 mod notation;
+mod rolling;
 mod universe;
 mod universe_views;

@@ -3,6 +3,7 @@
 
 use super::command::CampaignCommand;
 use super::event::CampaignEvent;
+use super::evolve::evolve;
 use super::record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
     SessionStatus,
@@ -11,11 +12,23 @@ use super::refusal::{CampaignAction, CampaignRefusal};
 use super::register::Register;
 use super::roll::RecordedRoll;
 use super::state::CampaignState;
+use crate::decider::DecisionContext;
 use crate::limits;
 use crate::plain_text::first_deceptive;
 
 type Decision = Result<Vec<CampaignEvent>, CampaignRefusal>;
 type SingleDecision = Result<CampaignEvent, CampaignRefusal>;
+
+/// Decides rolls that belong together. Each is decided on the state that the one before left.
+pub(super) fn decide_rolls(state: &CampaignState, rolls: &[RecordedRoll], given: &DecisionContext) -> Decision {
+    let (mut state, mut events) = (state.clone(), Vec::new());
+    for roll in rolls {
+        let decided = decide(&state, &CampaignCommand::RecordRoll(Box::new(roll.clone())))?;
+        state = decided.iter().fold(state, |state, event| evolve(state, event, given));
+        events.extend(decided);
+    }
+    Ok(events)
+}
 
 pub(super) fn decide(state: &CampaignState, command: &CampaignCommand) -> Decision {
     use CampaignCommand as C;
@@ -51,6 +64,7 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand) -> Decisi
         C::EndSession { session_id } => end_session(state, session_id.as_deref())?,
         C::AddNote { id, session_id, text } => add_note(state, id, session_id.as_deref(), text)?,
         C::RecordRoll(roll) => record_roll(state, roll)?,
+        C::RecordRolls(rolls) => return rolls.iter().map(|roll| record_roll(state, roll)).collect(),
     };
     Ok(vec![event])
 }
@@ -215,7 +229,8 @@ fn record_roll(state: &CampaignState, roll: &RecordedRoll) -> SingleDecision {
         Some(id) => Some(state.find_actor(id)?.id.clone()),
         None => None,
     };
-    let roll = RecordedRoll { session_id, participant_id, actor_id, ..roll.clone() };
+    let reason = roll.reason.as_ref().map(|reason| check_name("reason", reason)).transpose()?;
+    let roll = RecordedRoll { session_id, participant_id, actor_id, reason, ..roll.clone() };
     Ok(CampaignEvent::RollRecorded(Box::new(roll)))
 }
 

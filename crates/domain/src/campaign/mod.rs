@@ -24,7 +24,7 @@ mod tests;
 
 pub use command::CampaignCommand;
 pub use event::CampaignEvent;
-pub use recap::{People, recap};
+pub use recap::{LuckReport, LuckRow, NotableRoll, People, luck_report, recap};
 pub use record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Note, Participant, Role, Session,
     SessionStatus,
@@ -49,9 +49,12 @@ impl Decider for CampaignRules {
     fn decide(
         state: &CampaignState,
         command: &CampaignCommand,
-        _: &DecisionContext,
+        given: &DecisionContext,
     ) -> Result<Vec<CampaignEvent>, CampaignRefusal> {
-        decide::decide(state, command)
+        match command {
+            CampaignCommand::RecordRolls(rolls) => decide::decide_rolls(state, rolls, given),
+            command => decide::decide(state, command),
+        }
     }
 
     fn evolve(state: CampaignState, event: &CampaignEvent, given: &DecisionContext) -> CampaignState {

@@ -74,11 +74,9 @@ fn any_play_command() -> impl Strategy<Value = CampaignCommand> {
                     participant_id,
                     actor_id,
                     tool: "roll".to_owned(),
-                    expression: None,
                     input: json!({}),
                     result: json!({ "total": 7 }),
-                    chance: None,
-                    rng: None,
+                    ..RecordedRoll::default()
                 }))
             }
         ),

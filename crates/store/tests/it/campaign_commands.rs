@@ -59,11 +59,9 @@ fn play_command() -> impl Strategy<Value = CampaignCommand> {
                     participant_id,
                     actor_id,
                     tool: "roll".to_owned(),
-                    expression: None,
                     input: json!({ "expression": text }),
                     result: json!({ "total": 7 }),
-                    chance: None,
-                    rng: None,
+                    ..RecordedRoll::default()
                 }))
             }
         ),

@@ -6,6 +6,7 @@ mod attendance;
 mod changes;
 mod dice;
 mod luck;
+mod luck_report;
 mod names;
 mod people;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use super::event::CampaignEvent;
 use super::record::{ActorKind, Session};
 use crate::Moment;
 
+pub use self::luck_report::{LuckReport, LuckRow, NotableRoll, luck_report};
 pub use self::people::People;
 
 /// Notes that a recap shows, and characters of each.
@@ -99,6 +101,7 @@ impl RecapText<'_> {
         }
         self.render_notes(&mut text, session);
         self.dice.render(&mut text);
+        self.dice.luck.render(&self.names, &mut text);
         self.changes.render(&mut text);
         if self.notes.is_empty() && self.dice.is_empty() && self.changes.is_empty() {
             text.push_str("\nNothing was written down, and no dice were rolled.\n");
