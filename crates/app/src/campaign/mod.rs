@@ -5,8 +5,11 @@ mod changed_resources;
 mod context;
 mod create;
 mod events;
+mod find_roll;
+mod luck;
 mod prompts;
 mod read;
+mod record_group;
 mod record_roll;
 mod session;
 mod stream;
@@ -14,6 +17,7 @@ mod update;
 
 pub(crate) use context::{CONTEXT_URI, SessionContexts};
 pub(crate) use events::LoggedEvent;
+pub(crate) use record_group::{ActorRollDetails, RecordedGroup};
 pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};
 pub use stream::CampaignStream;
 pub(crate) use stream::{CAMPAIGNS, campaign_stream};
@@ -42,6 +46,8 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<context::SetContext>(),
             OperationEntry::from_operation::<session::SessionNote>(),
             OperationEntry::from_operation::<session::SessionRecap>(),
+            OperationEntry::from_operation::<luck::Luck>(),
+            OperationEntry::from_operation::<luck::LuckPicture>(),
             OperationEntry::from_operation::<session::SessionEnd>(),
             OperationEntry::from_operation::<read::CampaignRead>(),
             OperationEntry::from_operation::<events::EventsList>(),
@@ -111,6 +117,17 @@ impl Noun for CampaignNoun {
                 "The same from a next_cursor on, as many as are wanted.",
                 "sessions",
             ),
+            Resource {
+                uri: "campaign://{campaign_id}/luck.svg",
+                name: "luck_picture",
+                title: "Luck as a picture",
+                summary: "Every roll of each character and player, from unlucky to lucky.",
+                toolset: Toolset::Campaign,
+                mime_type: "image/svg+xml",
+                operation: "luck_picture",
+                fixed: None,
+                listed: None,
+            },
             Resource {
                 uri: "campaign://{campaign_id}/events{?cursor,limit}",
                 name: "events",

@@ -305,3 +305,139 @@ fn a_guest_judges_dice_and_records_none() {
     }
     assert_eq!(played.events("roll").len(), 2);
 }
+
+#[test]
+fn a_group_rolls_and_each_roll_is_recorded() {
+    let played = PlayedCampaign::new();
+    let rolls = |fields: &[Value]| {
+        let named = played.actors.iter().zip(fields).map(|(actor, fields)| {
+            let mut roll = fields.clone();
+            roll["actor_id"] = actor.clone();
+            roll
+        });
+        named.collect::<Vec<_>>()
+    };
+    let group = rolls(&[json!({"modifier": 2}), json!({"advantage": true}), json!({"lead": true, "modifier": 1})]);
+    let answer = played.recorded("group_roll", json!({"rolls": group, "difficulty": 12, "reason": "crossing"}));
+    assert_eq!(first_field(&answer), "summary");
+    assert!(answer["summary"].as_str().unwrap_or_default().contains("led by Twenty characters 04"), "{answer}");
+    assert!(chars(&answer) < 1_000, "{} characters: {answer}", chars(&answer));
+    let recorded = played.events("roll");
+    assert_eq!(recorded.len(), 3);
+    let ids: Vec<&Value> = recorded.iter().map(|roll| &roll["id"]).collect();
+    assert_eq!(json!(ids), answer["recorded"]["roll_ids"]);
+    for (at, roll) in recorded.iter().enumerate() {
+        assert_eq!((&roll["actor_id"], &roll["reason"]), (&played.actors[at], &json!("crossing")));
+        assert_eq!((roll["reaction"] == true, roll["success_chance"].is_object()), (at < 2, true), "{roll}");
+        assert_eq!(roll["result"]["total"], answer["rolls"][at]["total"]);
+        assert!(roll["result"]["outcome"].is_string() && roll["luck"].is_f64(), "{roll}");
+    }
+    // The leader's modifier is 1 with what the two others brought.
+    let helped = recorded[..2].iter().map(|roll| if roll["result"]["meets_difficulty"] == true { 1 } else { -1 });
+    assert_eq!(recorded[2]["result"]["modifier"], 1 + helped.sum::<i64>());
+    let d20 = rolls(&[json!({}), json!({"modifier": 3}), json!({"expression": "1d12", "disadvantage": true})]);
+    let answer = played.recorded("group_roll", json!({"rolls": d20, "expression": "1d20", "difficulty": 5}));
+    let succeeded = answer["rolls"].as_array().expect("rolls").iter().filter(|roll| roll["success"] == true).count();
+    assert_eq!(answer["successes"], succeeded);
+    let expressions: Vec<Value> = played.events("roll")[3..].iter().map(|roll| roll["expression"].clone()).collect();
+    assert_eq!(expressions, ["1d20 >= 5", "1d20+3 >= 5", "2d12kl1 >= 5"]);
+}
+
+#[test]
+fn an_opposed_roll_has_a_winner_or_a_tie() {
+    let played = PlayedCampaign::new();
+    let [one, other] = [&played.actors[0], &played.actors[1]];
+    for _ in 0..12 {
+        let rolls = json!([{"actor_id": one, "expression": "1d4"}, {"actor_id": other, "modifier": 0}]);
+        let answer = played.recorded("group_roll", json!({"rolls": rolls, "expression": "1d4", "opposed": true}));
+        let total = |at: usize| answer["rolls"][at]["total"].as_i64().expect("a total");
+        let winner = match total(0).cmp(&total(1)) {
+            std::cmp::Ordering::Greater => one.clone(),
+            std::cmp::Ordering::Less => other.clone(),
+            std::cmp::Ordering::Equal => Value::Null,
+        };
+        assert_eq!(answer["winner"], winner, "{answer}");
+    }
+    let recorded = played.events("roll");
+    assert_eq!(recorded.len(), 24);
+    assert!(recorded.iter().all(|roll| roll["success_chance"]["fraction"] == "3/8"), "{}", recorded[0]);
+}
+
+#[test]
+fn a_group_roll_is_refused_for_what_it_cannot_roll() {
+    let played = PlayedCampaign::new();
+    let rolls = |count: usize| (0..count).map(|at| json!({"actor_id": format!("actor_{at}")})).collect::<Vec<_>>();
+    let two = json!([{"actor_id": played.actors[0]}, {"actor_id": played.actors[1]}]);
+    let many = rolls(limits::GROUP_ROLL_ACTORS_MAX);
+    for (input, path) in [
+        (json!({"rolls": rolls(1)}), "/rolls"),
+        (json!({"rolls": rolls(limits::GROUP_ROLL_ACTORS_MAX + 1)}), "/rolls"),
+        (json!({"rolls": many}), "/rolls/0/actor_id"),
+        (json!({"rolls": [two[0], two[0]]}), "/rolls/1/actor_id"),
+        (json!({"rolls": [two[0], {"actor_id": "actor_nobody"}]}), "/rolls/1/actor_id"),
+        (json!({"rolls": two, "difficulty": -1}), "/difficulty"),
+        (json!({"rolls": two, "difficulty": 5, "opposed": true}), "/difficulty"),
+        (json!({"rolls": two, "expression": "1d20 >= 5"}), "/expression"),
+        (json!({"rolls": [two[0], {"actor_id": played.actors[1], "lead": true}]}), "/rolls/1/lead"),
+        (json!({"rolls": [two[0], {"actor_id": played.actors[1], "expression": "4d"}]}), "/rolls/1/expression"),
+        (
+            json!({"rolls": [two[0], {"actor_id": played.actors[1], "advantage": true}], "expression": "2d6"}),
+            "/rolls/1/advantage",
+        ),
+    ] {
+        let mut input = input;
+        input["session_id"] = played.session_id.clone();
+        let fault = played.call("group_roll", input.clone()).unwrap_err();
+        assert_eq!(fault.body().path.as_deref(), Some(path), "{input}: {fault}");
+        assert!(fault.body().hint.is_some(), "{fault}");
+    }
+    assert_eq!(played.events("roll").len(), 0, "nothing was rolled");
+    let unrecorded = played.ok("group_roll", json!({"rolls": two}));
+    assert!(unrecorded["not_recorded"].is_string() && unrecorded.get("recorded").is_none(), "{unrecorded}");
+}
+
+#[test]
+fn a_roll_is_read_by_its_id_with_every_die_and_its_seed() {
+    let played = PlayedCampaign::new();
+    let short = played.recorded("roll", json!({"expression": "4d6kh3"}));
+    let roll_id = short["recorded"]["roll_id"].clone();
+    let read = |roll_id: Value| {
+        played.call("campaign_read", json!({"view": "roll", "campaign_id": played.campaign_id, "roll_id": roll_id}))
+    };
+    let roll = read(roll_id.clone()).expect("a roll")["roll"].clone();
+    assert_eq!((&roll["id"], &roll["result"]["total"]), (&roll_id, &short["total"]));
+    assert_eq!(roll["result"]["pools"][0]["dice"].as_array().map(Vec::len), Some(4));
+    let again = json!({"expression": "4d6kh3", "rng": {"seed": roll["rng"]["seed_used"], "roll_mode": "REPLAY"}});
+    assert_eq!(played.ok("roll", again)["total"], short["total"]);
+    assert_eq!(read(json!("roll_nobody")).unwrap_err().code(), Code::NotFound);
+    assert_eq!(read(Value::Null).unwrap_err().body().path.as_deref(), Some("/roll_id"));
+}
+
+#[test]
+fn luck_is_told_for_characters_and_players() {
+    let played = PlayedCampaign::new();
+    let luck = |input: Value| {
+        let mut input = input;
+        input["campaign_id"] = played.campaign_id.clone();
+        played.ok("luck", input)
+    };
+    assert_eq!(luck(json!({}))["characters"], json!([]));
+    for _ in 0..6 {
+        played.recorded("duality_action_roll", json!({"difficulty": 12}));
+        played.recorded("roll", json!({"expression": "1d20+5"}));
+    }
+    let told = luck(json!({"session_id": played.session_id, "picture": true}));
+    assert_eq!(told["characters"][0]["rolls"], 12);
+    assert_eq!(told["characters"][0]["id"], played.actors[0]);
+    assert_eq!(told["players"][0]["name"], "Twenty characters 01");
+    assert!(told["characters"][0]["luckiest"]["luck"].as_f64() > told["characters"][0]["unluckiest"]["luck"].as_f64());
+    let picture = told["picture"].as_str().expect("a picture");
+    assert_eq!(picture.matches("<circle").count(), 24, "a dot for each roll, of the character and of the player");
+    assert_eq!(luck(json!({}))["characters"], told["characters"], "the only session is the campaign");
+    let picture = played.ok("luck_picture", json!({"campaign_id": played.campaign_id}));
+    assert!(picture["text"].as_str().expect("a picture").starts_with("<svg"));
+    let recap = json!({"campaign_id": played.campaign_id, "session_id": played.session_id, "picture": true});
+    let recap = played.ok("session_recap", recap);
+    assert!(recap["picture"].as_str().is_some_and(|picture| picture.starts_with("<svg")));
+    assert!(recap["text"].as_str().expect("a text").contains("## Luck"), "{recap}");
+}
