@@ -217,6 +217,8 @@ fn a_record_names_its_chance_and_reason() {
     for reason in ["leaping the chasm: ", "to hit: ", "damage: "] {
         assert!(recap.contains(reason), "{reason} is not in {recap}");
     }
+    let fault = call("roll", json!({"expression": "1d6", "reason": "two\nlines"})).unwrap_err();
+    assert_eq!(fault.body().path.as_deref(), Some("/reason"), "{fault}");
     for (reason, is_accepted) in [(limits::NAME_CHARS_MAX, true), (limits::NAME_CHARS_MAX + 1, false), (0, false)] {
         let rolled = call("roll", json!({"expression": "1d6", "reason": "r".repeat(reason)}));
         assert_eq!(rolled.is_ok(), is_accepted, "{reason}");

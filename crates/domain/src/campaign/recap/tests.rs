@@ -179,7 +179,7 @@ fn a_roll_says_what_it_was_for() {
             ..recorded_roll()
         }))
     };
-    table.expect_events(roll("  leaping\nthe chasm ", judgement_json(8, 5, 15)));
+    table.expect_events(roll("  leaping  the chasm ", judgement_json(8, 5, 15)));
     table.expect_events(roll("damage", json!({ "total": 9 })));
     let told = render_recap(&table, "sess_1");
     assert!(told.contains("Thorin Ironforge, leaping the chasm: success with hope (15)\n"), "{told}");
