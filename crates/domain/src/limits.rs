@@ -24,6 +24,10 @@ pub const SIMULATED_ROLLS_MAX: u32 = 100_000;
 pub const REPEATS_MAX: u32 = 100;
 /// Items of one set of rolls.
 pub const SET_ITEMS_MAX: usize = 20;
+/// Sides of the bonus die of a Duality roll.
+pub const BONUS_DIE_SIDES_MAX: u32 = 20;
+/// Actors of one group roll or opposed roll.
+pub const GROUP_ROLL_ACTORS_MAX: usize = 20;
 /// Characters of one name, except for names of universes and of things in them.
 pub const NAME_CHARS_MAX: usize = 200;
 /// Characters of one text: a theme, notes about an actor, a note of a session.
@@ -221,7 +225,9 @@ pub const ALL: &[Limit] = &[
     limit("rolls from which odds are estimated", SIMULATED_ROLLS_MAX as u64, "rolls"),
     limit("repetitions of one roll", REPEATS_MAX as u64, "repetitions"),
     limit("items of one set of rolls", SET_ITEMS_MAX as u64, "items"),
-    limit("one name", NAME_CHARS_MAX as u64, "characters"),
+    limit("sides of the bonus die of a Duality roll", BONUS_DIE_SIDES_MAX as u64, "sides"),
+    limit("actors of one group roll or opposed roll", GROUP_ROLL_ACTORS_MAX as u64, "actors"),
+    limit("one name, or the reason of a roll", NAME_CHARS_MAX as u64, "characters"),
     limit("a theme, notes about an actor, a note of a session", TEXT_CHARS_MAX as u64, "characters"),
     limit("names, themes and notes about actors of one campaign", CAMPAIGN_TEXT_BYTES_MAX as u64, "bytes"),
     limit("participants of one campaign", PARTICIPANTS_MAX as u64, "participants"),

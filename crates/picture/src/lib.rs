@@ -1,4 +1,4 @@
-//! Draws SVG pictures: charts of totals, grids of Duality rolls, maps of universes, and flow charts of processes.
+//! Draws SVG pictures: charts of totals, grids of Duality rolls, strips of luck, maps of universes, and flow charts of processes.
 //!
 //! The same input gives the same text every time. Nothing here knows an operation or a rule of the game. Each element
 //! has its light colours as attributes, and a style sheet turns them dark where the reader prefers that; a renderer
@@ -9,6 +9,7 @@ mod chart;
 mod flow;
 mod grid;
 mod label;
+mod luck_strip;
 mod palette;
 mod plot;
 mod roll_series;
@@ -21,6 +22,7 @@ mod universe_map;
 pub use chart::{Chart, ChartMode, Mark, Series};
 pub use flow::{Arrow, Flow, FlowProgress, Stop};
 pub use grid::{Cell, Grid};
+pub use luck_strip::{LuckStrip, LuckStripRow};
 pub use universe_map::{Band, Body, Cloud, Kind, Path, Point, Ring, UniverseScene};
 
 use schemars::JsonSchema;

@@ -218,3 +218,18 @@ proptest! {
         picture_texts(&svg);
     }
 }
+
+#[test]
+fn luck_is_a_strip_of_dots_for_each_name() {
+    let rows = [
+        LuckStripRow { name: "Mira", places: &[0.1, 0.9, 0.95] },
+        LuckStripRow { name: "Nobody", places: &[] },
+        LuckStripRow { name: "Broken", places: &[f64::NAN, 2.0, -1.0] },
+    ];
+    let svg = LuckStrip { title: "Luck", rows: &rows, theme: Theme::Auto }.svg();
+    assert_eq!(picture_texts(&svg), ["Luck", "Mira", "Nobody", "Broken", "unlucky", "as likely", "lucky"]);
+    assert_eq!(svg.matches("<circle").count(), 5);
+    assert!(svg.contains("Mira: 3 rolls, 65% of the way from unlucky to lucky."), "{svg}");
+    let empty = LuckStrip { title: "Luck", rows: &[], theme: Theme::Dark }.svg();
+    assert!(picture_texts(&empty).contains(&"no rolls yet".to_owned()));
+}

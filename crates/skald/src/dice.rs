@@ -15,6 +15,7 @@ const BAR_COLUMNS_MAX: f64 = 50.0;
 
 pub(crate) async fn roll(arguments: &RollArguments) -> anyhow::Result<()> {
     let mut input = build_input(&arguments.expression);
+    input["detail"] = json!("full");
     if let Some(seed) = &arguments.seed {
         let seed = seed.parse::<i64>().map_or_else(|_| json!(seed), Value::from);
         input["rng"] = json!({"seed": seed, "roll_mode": "REPLAY"});
@@ -31,7 +32,7 @@ pub(crate) async fn roll(arguments: &RollArguments) -> anyhow::Result<()> {
             let label = pool["label"].as_str().map(|label| format!(" [{label}]")).unwrap_or_default();
             print_lines(&format!("  {}{label}: {}", str_or_empty(&pool["notation"]), format_dice(pool)));
         }
-        if let Some(chance) = roll["chance"]["decimal"].as_f64() {
+        if let Some(chance) = roll["at_least_chance"]["decimal"].as_f64() {
             print_lines(&format!("  chance of this or better: {}", format_percent(chance)));
         }
     }
@@ -47,6 +48,7 @@ pub(crate) async fn roll(arguments: &RollArguments) -> anyhow::Result<()> {
 
 pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
     let mut input = build_input(&arguments.expression);
+    input["detail"] = json!("table");
     if let Some(target) = arguments.target {
         input["target"] = json!(target);
     }
@@ -74,7 +76,9 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
         number(&answer["mean"]["decimal"]),
         number(&answer["standard_deviation"])
     ));
-    for (field, words) in [("success", "success"), ("tie", "tie"), ("beyond_cap", "beyond the cap of explosions")] {
+    for (field, words) in
+        [("success_chance", "success"), ("tie", "tie"), ("beyond_cap", "beyond the cap of explosions")]
+    {
         if let Some(chance) = answer[field]["decimal"].as_f64() {
             print_lines(&format!(
                 "{words}: {}{}",
@@ -87,7 +91,7 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
         print_lines(&format!(
             "{}: {}",
             str_or_empty(&row["outcome"]),
-            format_percent(number(&row["chance"]["decimal"]))
+            format_percent(number(&row["exactly"]["decimal"]))
         ));
     }
     print_need(&answer["need"]);
@@ -186,11 +190,11 @@ fn format_dice(pool: &Value) -> String {
 }
 
 fn print_need(need: &Value) {
-    let Some(chance) = need["chance"]["decimal"].as_f64() else { return };
+    let Some(chance) = need["success_chance"]["decimal"].as_f64() else { return };
     if let Some(difficulty) = need["difficulty"].as_i64() {
         print_lines(&format!("needed: a difficulty of {difficulty} or less ({})", format_percent(chance)));
     }
-    if let Some(modifier) = need["modifier"].as_i64() {
+    if let Some(modifier) = need["add"].as_i64() {
         let words = match modifier {
             0 => "nothing more".to_owned(),
             1.. => format!("{modifier:+} more"),

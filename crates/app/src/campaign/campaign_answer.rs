@@ -61,6 +61,15 @@ impl<T> CampaignAnswer<T> {
         Self { answer, went_to: Destination::new(state, session_id), not_recorded: None, note: None }
     }
 
+    /// The answer of a command that has nothing to do with a campaign.
+    pub(crate) fn without_campaign(answer: T) -> Self {
+        Self { answer, went_to: None, not_recorded: None, note: None }
+    }
+
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.went_to.is_some()
+    }
+
     pub(super) fn not_recorded(answer: T, reason: String) -> Self {
         Self { answer, went_to: None, not_recorded: Some(reason), note: None }
     }

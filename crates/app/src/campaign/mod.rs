@@ -7,9 +7,12 @@ mod changed_resources;
 
 mod create;
 mod events;
+mod find_roll;
+mod luck;
 mod people_names;
 mod prompts;
 mod read;
+mod record_group;
 mod record_roll;
 mod resolve_name;
 mod session;
@@ -22,7 +25,8 @@ mod update;
 
 pub(crate) use campaign_answer::CampaignAnswer;
 pub(crate) use events::LoggedEvent;
-pub(crate) use record_roll::{Recorded, RollDetails, RollPlace};
+pub(crate) use record_group::{ActorRollDetails, RecordedGroup};
+pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};
 pub(crate) use set_context::{CONTEXT_URI, SessionContexts};
 pub use stream::CampaignStream;
 pub(crate) use stream::{CAMPAIGNS, campaign_stream};
@@ -52,6 +56,8 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<set_context::SetContext>(),
             OperationEntry::from_operation::<session_note::SessionNote>(),
             OperationEntry::from_operation::<session::SessionRecap>(),
+            OperationEntry::from_operation::<luck::Luck>(),
+            OperationEntry::from_operation::<luck::LuckPicture>(),
             OperationEntry::from_operation::<session::SessionEnd>(),
             OperationEntry::from_operation::<read::CampaignRead>(),
             OperationEntry::from_operation::<events::EventsList>(),
@@ -121,6 +127,17 @@ impl Noun for CampaignNoun {
                 "The same from a next_cursor on, as many as are wanted.",
                 "sessions",
             ),
+            Resource {
+                uri: "campaign://{campaign_id}/luck.svg",
+                name: "luck_picture",
+                title: "Luck as a picture",
+                summary: "Every roll of each character and player, from unlucky to lucky.",
+                toolset: Toolset::Campaign,
+                mime_type: "image/svg+xml",
+                operation: "luck_picture",
+                fixed: None,
+                listed: None,
+            },
             Resource {
                 uri: "campaign://{campaign_id}/events{?cursor,limit}",
                 name: "events",

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{Actor, Campaign, CampaignState, HasId, Participant, Register, Session};
+use skald_domain::campaign::{Actor, Campaign, CampaignState, HasId, LoggedRoll, Participant, Register, Session};
 
 use super::set_context::ContextView;
 use super::stream::CAMPAIGNS;
@@ -26,6 +26,8 @@ pub(super) enum CampaignView {
     Sessions,
     /// What `set_context` said.
     Context,
+    /// One recorded roll, with every die and its seed.
+    Roll,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -36,6 +38,8 @@ pub(super) struct CampaignReadInput {
     view: CampaignView,
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
+    /// The roll, for view roll.
+    roll_id: Option<String>,
     /// The `next_cursor` of the page before.
     cursor: Option<String>,
     /// Rows of a list, the newest first.
@@ -64,6 +68,8 @@ pub(super) struct CampaignReadOutput {
     /// The scene, and who is up.
     #[serde(skip_serializing_if = "Option::is_none")]
     spotlight: Option<SpotlightView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roll: Option<LoggedRoll>,
     /// How many commands the campaign has seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
@@ -75,8 +81,7 @@ pub(super) struct CampaignReadOutput {
 impl Operation for CampaignRead {
     const NAME: &'static str = "campaign_read";
     const TITLE: &'static str = "Read a campaign";
-    const SUMMARY: &'static str =
-        "Read all campaigns, one campaign, its participants, actors or sessions, or the current context. Newest first.";
+    const SUMMARY: &'static str = "Read all campaigns, one campaign, its participants, actors, sessions or a roll, or the current context. Newest first.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
@@ -86,6 +91,7 @@ impl Operation for CampaignRead {
         Route::get("/api/v1/campaigns/{campaign_id}/participants").with_fixed_field("view", "participants"),
         Route::get("/api/v1/campaigns/{campaign_id}/actors").with_fixed_field("view", "actors"),
         Route::get("/api/v1/campaigns/{campaign_id}/sessions").with_fixed_field("view", "sessions"),
+        Route::get("/api/v1/campaigns/{campaign_id}/rolls/{roll_id}").with_fixed_field("view", "roll"),
         Route::get("/api/v1/context").with_fixed_field("view", "context"),
     ];
     type Input = CampaignReadInput;
@@ -103,6 +109,11 @@ impl Operation for CampaignRead {
             CampaignView::Context => {
                 let context = app.context(call.caller).await?.map(ContextView::from).unwrap_or_default();
                 Ok(CampaignReadOutput { context: Some(context), ..output })
+            }
+            CampaignView::Roll => {
+                let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+                let roll = app.find_roll(call.caller, &entered_campaign, input.roll_id.as_deref()).await?;
+                Ok(CampaignReadOutput { roll: Some(roll), ..output })
             }
             view => {
                 let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
@@ -143,12 +154,14 @@ fn fill_campaign_view(
             let page = page_of_register(state.sessions(), cursor, limit)?;
             CampaignReadOutput { sessions: Some(seen.redact_all(page.items)), next_cursor: page.next_cursor, ..output }
         }
-        CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context => CampaignReadOutput {
-            campaign: state.campaign().cloned().and_then(|campaign| seen.redact(campaign)),
-            trackers: tracker_lines(state, &seen.redact_people(state)),
-            spotlight: SpotlightView::from_state(state, &seen.redact_people(state)),
-            ..output
-        },
+        CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context | CampaignView::Roll => {
+            CampaignReadOutput {
+                campaign: state.campaign().cloned().and_then(|campaign| seen.redact(campaign)),
+                trackers: tracker_lines(state, &seen.redact_people(state)),
+                spotlight: SpotlightView::from_state(state, &seen.redact_people(state)),
+                ..output
+            }
+        }
     })
 }
 

@@ -7,20 +7,52 @@ use serde_json::Value;
 use skald_domain::campaign::{CampaignCommand, RecordedRoll};
 use skald_domain::dice::RandomReport;
 use skald_domain::dice::odds::Exact;
-use skald_domain::id;
+use skald_domain::{id, plain_text};
 
 use super::CampaignAnswer;
 use super::access::{EnteredCampaign, parse_id};
 use super::stream::SESSIONS;
 use super::tracker_lines::change_lines;
 use crate::redaction::Redaction;
-use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, truncate_for_message};
+use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, limits, truncate_for_message};
 
 /// The input fields that say where a roll is recorded; every operation that rolls has them.
 #[derive(Debug)]
 pub(crate) struct RollPlace {
     pub session_id: Option<String>,
     pub actor_id: Option<String>,
+    /// What the roll is for.
+    pub reason: Option<String>,
+}
+
+impl RollPlace {
+    /// Checks the reason here, so that a roll that is not recorded is refused for it as well.
+    pub(crate) fn new(
+        session_id: Option<String>,
+        actor_id: Option<String>,
+        reason: Option<String>,
+    ) -> Result<Self, Fault> {
+        let reason = reason.map(|reason| reason.trim().to_owned());
+        if let Some(reason) = &reason {
+            check_reason(reason)?;
+        }
+        Ok(Self { session_id, actor_id, reason })
+    }
+}
+
+fn check_reason(reason: &str) -> Result<(), Fault> {
+    let (chars, most) = (reason.chars().count(), limits::NAME_CHARS_MAX);
+    let message = if chars == 0 {
+        "reason is empty".to_owned()
+    } else if chars > most {
+        format!("reason has {chars} characters, at most {most} are allowed")
+    } else if let Some(character) = plain_text::first_deceptive(reason) {
+        format!("reason has the character {}, which cannot be seen", plain_text::code_point(character))
+    } else {
+        return Ok(());
+    };
+    let fault = Fault::new(Code::InvalidParams, message).with_path("/reason").value(&reason.into());
+    Err(fault.hint("say in a few words what the roll is for, or leave it out; a longer text is a session_note"))
 }
 
 /// What a roll's answer says of its record.
@@ -36,18 +68,46 @@ pub(crate) struct Recorded {
 }
 
 /// The data of a roll that is recorded.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct RollDetails {
     pub expression: Option<String>,
     pub result: Value,
-    pub chance: Option<Exact>,
-    pub rng: RandomReport,
+    pub odds: RollOdds,
+    /// `None` for real dice.
+    pub rng: Option<RandomReport>,
+}
+
+/// How likely a roll was: at most one of the chances, and its luck.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RollOdds {
+    pub at_least_chance: Option<Exact>,
+    pub success_chance: Option<Exact>,
+    pub luck: Option<f64>,
+}
+
+impl RollDetails {
+    /// The record of this roll; who rolled it and where is added by the caller.
+    pub(super) fn into_recorded(self, id: String, tool: &str, input: &Value) -> RecordedRoll {
+        RecordedRoll {
+            id,
+            tool: tool.to_owned(),
+            expression: self.expression,
+            input: input.clone(),
+            result: self.result,
+            at_least_chance: self.odds.at_least_chance,
+            success_chance: self.odds.success_chance,
+            luck: self.odds.luck.map(|luck| (luck * 1_000.0).round() / 1_000.0),
+            rng: self.rng,
+            ..RecordedRoll::default()
+        }
+    }
 }
 
 /// Who may record a roll.
 const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
 
 /// Where a roll goes.
-enum RollTarget {
+pub(super) enum RollTarget {
     Session {
         entered_campaign: EnteredCampaign,
         session_id: String,
@@ -60,7 +120,11 @@ enum RollTarget {
 impl App {
     /// The session of a roll: the one that its input names, or the one that is going on in the campaign of the context. A
     /// session in the context that has ended stands for the one that is going on.
-    async fn find_roll_target<O: Operation>(&self, call: &Call<'_>, place: &RollPlace) -> Result<RollTarget, Fault> {
+    pub(super) async fn find_roll_target<O: Operation>(
+        &self,
+        call: &Call<'_>,
+        place: &RollPlace,
+    ) -> Result<RollTarget, Fault> {
         let context = self.context(call.caller).await?;
         let named = place.session_id.as_deref();
         let campaign_id = match named {
@@ -136,17 +200,11 @@ impl App {
         };
         let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
         let roll = RecordedRoll {
-            id: roll_id,
             session_id: Some(session_id),
             participant_id,
             actor_id,
-            tool: O::NAME.to_owned(),
-            expression: note.expression,
-            input: call.input.clone(),
-            result: note.result,
-            chance: note.chance,
-            rng: Some(note.rng),
-            changes: Vec::new(),
+            reason: place.reason.clone(),
+            ..note.into_recorded(roll_id, O::NAME, call.input)
         };
         self.execute_campaign_command::<O, _>(
             call,

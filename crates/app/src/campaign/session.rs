@@ -7,6 +7,7 @@ use skald_domain::id;
 
 use super::CampaignAnswer;
 use super::access::EnteredCampaign;
+use super::luck::draw_luck;
 use super::set_context::Context;
 use super::tracker_lines::change_lines;
 use crate::redaction::Redaction;
@@ -14,6 +15,7 @@ use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset,
 };
 use skald_journal::JournalFailure;
+use skald_picture::Theme;
 
 pub(super) struct SessionStart;
 
@@ -145,6 +147,9 @@ pub(super) struct SessionRecapInput {
     campaign_id: Option<String>,
     /// That of the context, the active one, or the last one, if left out.
     session_id: Option<String>,
+    /// Also show the luck of everybody as a picture.
+    #[serde(default)]
+    picture: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -152,24 +157,33 @@ pub(super) struct SessionRecapOutput {
     session: Session,
     /// Markdown.
     text: String,
+    /// An SVG, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<String>,
 }
 
 impl Operation for SessionRecap {
     const NAME: &'static str = "session_recap";
     const TITLE: &'static str = "Recap a session";
     const SUMMARY: &'static str =
-        "What happened in a session, as Markdown: who was there, notes, notable rolls, changes.";
+        "What happened in a session, as Markdown: who was there, notes, notable rolls, luck, changes.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/recap")];
+    const PICTURE: Option<&'static str> = Some("picture");
     type Input = SessionRecapInput;
     type Output = SessionRecapOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: SessionRecapInput) -> Result<SessionRecapOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
-        app.render_recap(call.caller, &entered_campaign, session_id).await
+        let recap = app.render_recap(call.caller, &entered_campaign, session_id).await?;
+        if !input.picture {
+            return Ok(recap);
+        }
+        let luck = app.luck_report(call.caller, &entered_campaign, Some(&recap.session.id)).await?;
+        Ok(SessionRecapOutput { picture: Some(draw_luck(&luck.characters, &luck.players, Theme::Auto)), ..recap })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -249,6 +263,7 @@ impl App {
             .await?
             .into_iter()
             .map(|event| (event.recorded_at, event.by, event.event));
-        Ok(SessionRecapOutput { text: recap(&session, &seen.redact_people(entered_campaign.state()), events), session })
+        let text = recap(&session, &seen.redact_people(entered_campaign.state()), events);
+        Ok(SessionRecapOutput { text, session, picture: None })
     }
 }

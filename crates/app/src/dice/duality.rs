@@ -1,15 +1,18 @@
-//! The five Duality operations, such as `duality_action_roll` and `duality_probability`.
+//! Duality operations that roll or count: `duality_action_roll`, `duality_probability`, `duality_rules_version`.
 
-use futures::future::{BoxFuture, ready};
+use futures::future::ready;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use skald_domain::dice::notation::{Duality, Edge, Roll};
-use skald_domain::dice::odds::{ComputationBudget, line_odds};
-use skald_domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
+use skald_domain::dice::notation::{Dialect, Duality, Edge, Notation, Roll, parse};
+use skald_domain::dice::odds::{ComputationBudget, Exact, line_odds};
+use skald_domain::dice::{self, Judgement, Probability, RandomReport, RandomRequest, RollResult, RulesVersion};
 
-use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollPlace};
-use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset};
+use super::roll_summary::{RollDetail, summarize_judgement};
+use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace};
+use crate::{
+    Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset, truncate_for_message,
+};
 
 /// No fields.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,7 +48,20 @@ pub(super) struct DualityActionRollInput {
     modifier: i32,
     /// What the total must reach, from 0; leave out for a roll without one.
     difficulty: Option<i32>,
-    /// Only to repeat an earlier roll: its seed, with roll_mode REPLAY.
+    /// Adds a d6; cancels a disadvantage.
+    #[serde(default)]
+    advantage: bool,
+    /// Takes a d6 away.
+    #[serde(default)]
+    disadvantage: bool,
+    /// A die to add, as d6 or d8.
+    bonus_die: Option<String>,
+    /// What it is for; the recap tells it.
+    reason: Option<String>,
+    /// `full` adds the chances and the seed.
+    #[serde(default)]
+    detail: RollDetail,
+    /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
     /// The session to record the roll in; that of the context if left out.
     session_id: Option<String>,
@@ -58,12 +74,23 @@ pub(super) struct DualityActionRollInput {
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct DualityActionRollOutput {
+    /// The result as a sentence.
+    summary: String,
     #[serde(flatten)]
     judgement: Judgement,
-    rng: RandomReport,
+    /// The chance of success, where there is a difficulty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    success_chance: Option<Exact>,
+    /// The chance of this total or more, where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_least_chance: Option<Exact>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rng: Option<RandomReport>,
     /// Where the roll was recorded, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<Recorded>,
+    #[serde(skip)]
+    details: RollDetails,
 }
 
 impl Operation for DualityActionRoll {
@@ -82,100 +109,77 @@ impl Operation for DualityActionRoll {
         call: &Call<'_>,
         input: DualityActionRollInput,
     ) -> Result<CommandAnswer<CampaignAnswer<DualityActionRollOutput>>, Fault> {
-        let DualityActionRollInput { modifier, difficulty, rng, session_id, actor_id, .. } = input;
-        let place = RollPlace { session_id, actor_id };
-        let roll = async {
-            let entropy = app.entropy.bytes();
-            let (judgement, rng) = dice::roll_duality(modifier, difficulty, rng.unwrap_or_default(), entropy)?;
-            Ok(DualityActionRollOutput { judgement, rng, recorded: None })
+        let duality = Duality {
+            modifier: input.modifier,
+            difficulty: input.difficulty,
+            edge: Edge::from_flags(input.advantage, input.disadvantage),
+            bonus_die: input.bonus_die.as_deref().map(parse_bonus_die).transpose()?,
         };
-        app.roll_and_record::<Self, _>(call, &place, roll, roll_details, |output, recorded| {
-            output.recorded = Some(recorded);
-        })
+        let place = RollPlace::new(input.session_id, input.actor_id, input.reason)?;
+        let shows_seed = input.detail == RollDetail::Full || input.rng.is_some();
+        let roll = async {
+            let (judgement, rng) = dice::roll_duality(duality, input.rng.unwrap_or_default(), app.entropy.bytes())?;
+            let details = duality_details(duality, &judgement, Some(rng.clone()));
+            let shown = (input.detail == RollDetail::Full).then_some(&details.odds);
+            Ok(DualityActionRollOutput {
+                summary: summarize_judgement(&judgement),
+                judgement,
+                success_chance: shown.and_then(|odds| odds.success_chance.clone()),
+                at_least_chance: shown.and_then(|odds| odds.at_least_chance.clone()),
+                rng: shows_seed.then_some(rng),
+                recorded: None,
+                details,
+            })
+        };
+        app.roll_and_record::<Self, _>(
+            call,
+            &place,
+            roll,
+            |_, output| Box::pin(ready(output.details.clone())),
+            |output, recorded| output.recorded = Some(recorded),
+        )
         .await
     }
 }
 
-fn roll_details<'a>(_: &'a App, output: &'a DualityActionRollOutput) -> BoxFuture<'a, RollDetails> {
-    let Judgement { modifier, difficulty, total, .. } = output.judgement;
-    let line = Roll::Duality(Duality { modifier, difficulty, edge: Edge::None });
-    // With a difficulty the chance of success is recorded, otherwise the chance of at least this total.
-    let odds = line_odds(&line, &ComputationBudget::default()).ok();
-    let chance = odds.map(|odds| odds.success.clone().unwrap_or_else(|| odds.chance_of_at_least(total)));
-    let (expression, result) = (Some(line.to_string()), json!(output.judgement));
-    Box::pin(ready(RollDetails { expression, result, chance, rng: output.rng.clone() }))
+/// The sides of a bonus die: `d8`, `1d8` or `+d8`.
+pub(super) fn parse_bonus_die(text: &str) -> Result<u32, Fault> {
+    let die = text.trim().trim_start_matches('+');
+    let parsed = parse(&format!("duality(+{die})"), Dialect::Auto);
+    let alone = |duality: &Duality| Duality { bonus_die: None, ..*duality } == Duality::default();
+    let message = match parsed {
+        Ok(Notation { roll: Roll::Duality(duality @ Duality { bonus_die: Some(sides), .. }), .. })
+            if alone(&duality) =>
+        {
+            return Ok(sides);
+        }
+        Err(error) => error.message,
+        Ok(_) => "this is not one die".to_owned(),
+    };
+    let shown = truncate_for_message(text);
+    Err(Fault::new(Code::InvalidParams, format!("bonus_die is {shown:?}: {message}"))
+        .with_path("/bonus_die")
+        .value(&text.into())
+        .hint("send one die, as d6 or d8; a number to add is the modifier"))
 }
 
-pub(super) struct DualityOutcome;
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DualityOutcomeInput {
-    /// The Hope die, 1 to 12.
-    #[schemars(range(min = 1, max = 12))]
-    hope: i32,
-    /// The Fear die, 1 to 12.
-    #[schemars(range(min = 1, max = 12))]
-    fear: i32,
-    /// Added to the dice; 0 if left out.
-    #[serde(default)]
-    modifier: i32,
-    /// What the total must reach, from 0; leave out for a roll without one.
-    difficulty: Option<i32>,
-}
-
-impl Operation for DualityOutcome {
-    const NAME: &'static str = "duality_outcome";
-    const TITLE: &'static str = "Judge Duality dice";
-    const SUMMARY: &'static str =
-        "Judge Hope and Fear dice that were rolled already, at the table for example. Rolls nothing.";
-    const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: OperationKind = OperationKind::Read;
-    const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/outcome")];
-    type Input = DualityOutcomeInput;
-    type Output = Judgement;
-
-    async fn run(_: &App, _: &Call<'_>, input: DualityOutcomeInput) -> Result<Judgement, Fault> {
-        Ok(dice::judge(input.hope, input.fear, input.modifier, input.difficulty)?)
-    }
-}
-
-pub(super) struct DualityExplain;
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DualityExplainInput {
-    /// The Hope die, 1 to 12.
-    #[schemars(range(min = 1, max = 12))]
-    hope: i32,
-    /// The Fear die, 1 to 12.
-    #[schemars(range(min = 1, max = 12))]
-    fear: i32,
-    /// Added to the dice; 0 if left out.
-    #[serde(default)]
-    modifier: i32,
-    /// What the total must reach, from 0; leave out for a roll without one.
-    difficulty: Option<i32>,
-    /// Your own name for the request; it changes nothing.
-    #[serde(default, rename = "request_id")]
-    _request_id: Option<String>,
-}
-
-impl Operation for DualityExplain {
-    const NAME: &'static str = "duality_explain";
-    const TITLE: &'static str = "Explain Duality dice";
-    const SUMMARY: &'static str = "Explain step by step how Hope and Fear dice come to their outcome.";
-    const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: OperationKind = OperationKind::Read;
-    const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/explanation")];
-    type Input = DualityExplainInput;
-    type Output = Explanation;
-
-    async fn run(_: &App, _: &Call<'_>, input: DualityExplainInput) -> Result<Explanation, Fault> {
-        Ok(dice::explain(input.hope, input.fear, input.modifier, input.difficulty)?)
-    }
+/// What is recorded of a Duality roll, with its chance: of success where there is a difficulty, otherwise of at least
+/// this total.
+pub(super) fn duality_details(duality: Duality, judgement: &Judgement, rng: Option<RandomReport>) -> RollDetails {
+    let line = Roll::Duality(duality);
+    let (total, result) = (judgement.total, json!(judgement));
+    let odds = line_odds(&line, &ComputationBudget::default()).ok().map(|odds| RollOdds {
+        at_least_chance: odds.success.is_none().then(|| odds.chance_of_at_least(total)),
+        luck: Some(odds.luck_of(&RollResult {
+            total,
+            success: None,
+            against: None,
+            duality: Some(*judgement),
+            pools: Vec::new(),
+        })),
+        success_chance: odds.success,
+    });
+    RollDetails { expression: Some(line.to_string()), result, odds: odds.unwrap_or_default(), rng }
 }
 
 pub(super) struct DualityProbability;

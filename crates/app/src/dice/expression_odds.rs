@@ -1,14 +1,14 @@
 //! Parses dice expressions and computes their odds, for `roll`, `odds` and the odds picture.
 
 use skald_domain::dice::DiceRefusal;
-use skald_domain::dice::notation::{Dialect, Notation, parse};
+use skald_domain::dice::notation::{Dialect, Notation, parse_spoken};
 use skald_domain::dice::odds::{ComputationBudget, LineOdds, OddsRefusal, SampleRefusal, line_odds};
 
 use crate::{Code, Fault};
 
-/// Parses an expression. The message of the fault marks the wrong position with a caret.
+/// Parses an expression, in notation or as people say it. The message of the fault marks the wrong position with a caret.
 pub(super) fn parse_expression(expression: &str, dialect: Dialect, field: &str) -> Result<Notation, Fault> {
-    parse(expression, dialect).map_err(|error| {
+    parse_spoken(expression, dialect).map_err(|error| {
         let message = format!("{}\n{}", error.message, error.caret(expression));
         Fault::new(Code::InvalidParams, message).with_path(format!("/{field}")).hint(error.hint)
     })

@@ -3,11 +3,14 @@
 mod duality;
 mod explain_odds_prompt;
 mod expression_odds;
+mod group_roll;
+mod judge_dice;
 mod odds;
 mod odds_picture;
 mod reference_texts;
 mod roll;
 mod roll_dice;
+mod roll_summary;
 
 use skald_domain::dice::DiceRefusal;
 
@@ -17,8 +20,8 @@ use crate::noun::RecordAudience;
 use crate::{App, Code, Fault, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The dice part of the MCP server instructions.
-const INSTRUCTIONS: &str = "Roll with its tools and never invent dice: duality_action_roll for Daggerheart actions, roll for everything else. \
-        Judge real dice with duality_outcome, count odds with odds. The resources dice://rules/duality and dice://notation \
+const INSTRUCTIONS: &str = "Roll with its tools and never invent dice: duality_action_roll for Daggerheart actions, roll for everything else, \
+        group_roll for several actors. Judge real dice with duality_outcome, count odds with odds. The resources dice://rules/duality and dice://notation \
         have the rules.";
 
 /// Dice. The noun stores nothing: rolls are recorded in campaigns.
@@ -29,11 +32,14 @@ impl Noun for DiceNoun {
         vec![
             OperationEntry::from_operation::<duality::DualityRulesVersion>(),
             OperationEntry::from_operation::<duality::DualityActionRoll>(),
-            OperationEntry::from_operation::<duality::DualityOutcome>(),
-            OperationEntry::from_operation::<duality::DualityExplain>(),
+            OperationEntry::from_operation::<judge_dice::DualityOutcome>(),
+            OperationEntry::from_operation::<judge_dice::DualityExplain>(),
+            OperationEntry::from_operation::<judge_dice::ReadDualityOutcome>(),
+            OperationEntry::from_operation::<judge_dice::ReadDualityExplanation>(),
             OperationEntry::from_operation::<duality::DualityProbability>(),
             OperationEntry::from_operation::<roll_dice::RollDice>(),
             OperationEntry::from_operation::<roll::RollOperation>(),
+            OperationEntry::from_operation::<group_roll::GroupRoll>(),
             OperationEntry::from_operation::<odds::OddsOperation>(),
             OperationEntry::from_operation::<odds_picture::OddsPicture>(),
             OperationEntry::from_operation::<reference_texts::DualityRules>(),
@@ -84,7 +90,7 @@ impl Noun for DiceNoun {
                 toolset: Toolset::Dice,
                 mime_type: "application/json",
                 operation: "odds",
-                fixed: None,
+                fixed: Some(("detail", "table")),
                 listed: None,
             },
             Resource {

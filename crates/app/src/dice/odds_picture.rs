@@ -91,7 +91,7 @@ impl PictureView<'_> {
     pub(super) fn svg(&self, mode: Option<ChartMode>, theme: Theme) -> String {
         let title = self.notation.roll.to_string();
         match (&self.notation.roll, mode, &self.against) {
-            (Roll::Duality(duality), None, None) if duality.edge == Edge::None => {
+            (Roll::Duality(duality), None, None) if !has_more_dice(duality) => {
                 let subtitle = self.subtitle();
                 grid_svg(*duality, &Grid { title: &title, subtitle: &subtitle, theme })
             }
@@ -121,7 +121,7 @@ impl PictureView<'_> {
     fn subtitle(&self) -> String {
         let percent = |chance: f64| format!("{:.2}%", chance * 100.0);
         // A mark or a grid shows success already, but a mark ignores critical successes: with an edge, both are shown.
-        let has_edge = matches!(&self.notation.roll, Roll::Duality(duality) if duality.edge != Edge::None);
+        let has_edge = matches!(&self.notation.roll, Roll::Duality(duality) if has_more_dice(duality));
         let success = self.odds.success.as_ref().filter(|_| has_edge || opposed_sides(&self.notation.roll).is_some());
         let success = success.map(|chance| format!("success {}", percent(chance.decimal)));
         let tie = self.odds.tie.as_ref().map(|chance| format!("tie {}", percent(chance.decimal)));
@@ -132,7 +132,7 @@ impl PictureView<'_> {
     /// The totals that succeed, if the total alone decides. Critical successes are ignored.
     fn success_mark(&self) -> Option<Mark> {
         match &self.notation.roll {
-            Roll::Duality(duality) if duality.edge != Edge::None => {
+            Roll::Duality(duality) if has_more_dice(duality) => {
                 duality.difficulty.map(|difficulty| Mark { mode: ChartMode::AtLeast, value: difficulty.into() })
             }
             Roll::Check { comparison, right: Expression::Number(number), .. } => Some(match comparison {
@@ -145,6 +145,11 @@ impl PictureView<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether Hope and Fear alone do not decide the total, so that no grid can show it.
+fn has_more_dice(duality: &Duality) -> bool {
+    duality.edge != Edge::None || duality.bonus_die.is_some()
 }
 
 /// Both sides of an opposed roll, as they are written.

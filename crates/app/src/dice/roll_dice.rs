@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skald_domain::dice::notation::{Dialect, Notation, parse};
-use skald_domain::dice::odds::Exact;
-use skald_domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest};
+use skald_domain::dice::odds::ComputationBudget;
+use skald_domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest, RollResult};
 
 use super::expression_odds::compute_odds;
-use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollPlace};
+use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace};
 use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
 pub(super) struct RollDice;
@@ -52,7 +52,7 @@ impl Operation for RollDice {
         call: &Call<'_>,
         input: RollDiceInput,
     ) -> Result<CommandAnswer<CampaignAnswer<RollDiceOutput>>, Fault> {
-        let place = RollPlace { session_id: input.session_id, actor_id: input.actor_id };
+        let place = RollPlace::new(input.session_id, input.actor_id, None)?;
         let roll = async {
             let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
             Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report, recorded: None })
@@ -71,16 +71,22 @@ fn roll_details<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, R
         // Pools with more dice than an expression may have are recorded without an expression.
         let notation = parse(&pools.collect::<Vec<_>>().join("+"), Dialect::Auto).ok();
         let expression = notation.as_ref().map(|notation| notation.roll.to_string());
-        let chance = match notation {
-            Some(notation) => chance_of_total(app, notation, output.total).await,
-            None => None,
+        let odds = match notation {
+            Some(notation) => odds_of_total(app, notation, output.total).await.unwrap_or_default(),
+            None => RollOdds::default(),
         };
-        RollDetails { expression, result, chance, rng: output.rng.clone() }
+        RollDetails { expression, result, odds, rng: Some(output.rng.clone()) }
     })
 }
 
-/// The chance of at least this total. `None` if it is too costly to compute.
-async fn chance_of_total(app: &App, notation: Notation, total: u64) -> Option<Exact> {
+/// How likely this total was. `None` if that is too costly to compute.
+async fn odds_of_total(app: &App, notation: Notation, total: u64) -> Option<RollOdds> {
     let total = i64::try_from(total).ok()?;
-    app.compute(move |effort| Ok(compute_odds(&notation, "dice", effort)?.chance_of_at_least(total))).await.ok()
+    let result = RollResult { total, success: None, against: None, duality: None, pools: Vec::new() };
+    let compute = move |effort: &ComputationBudget| {
+        let odds = compute_odds(&notation, "dice", effort)?;
+        let at_least_chance = Some(odds.chance_of_at_least(total));
+        Ok(RollOdds { at_least_chance, success_chance: None, luck: Some(odds.luck_of(&result)) })
+    };
+    app.compute(compute).await.ok()
 }

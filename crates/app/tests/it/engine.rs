@@ -57,7 +57,7 @@ fn the_same_entropy_rolls_the_same_dice() {
 #[test]
 fn a_simulation_says_so_and_can_be_repeated() {
     let simulate = |extra: Value| {
-        let mut input = json!({"expression": "30d10! >= 170", "simulate": 2_000});
+        let mut input = json!({"expression": "30d10! >= 170", "simulate": 2_000, "detail": "table"});
         input.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         call("odds", input)
     };
@@ -69,7 +69,7 @@ fn a_simulation_says_so_and_can_be_repeated() {
     let exact = call("odds", json!({"expression": "2d20kh1+5 >= 15"})).unwrap();
     let sampled = call("odds", json!({"expression": "2d20kh1+5 >= 15", "simulate": 20_000})).unwrap();
     assert_eq!(exact.get("simulated"), None);
-    let decimal = |answer: &Value| answer["success"]["decimal"].as_f64().unwrap();
+    let decimal = |answer: &Value| answer["success_chance"]["decimal"].as_f64().unwrap();
     assert!((decimal(&exact) - decimal(&sampled)).abs() < 0.02, "{exact} {sampled}");
     let most = call("odds", json!({"expression": "1d6", "simulate": limits::SIMULATED_ROLLS_MAX})).unwrap();
     assert_eq!(most["simulated"]["rolls"], limits::SIMULATED_ROLLS_MAX);

@@ -11,6 +11,7 @@ mod gate;
 mod input;
 mod notation;
 mod refusals;
+mod rolling;
 mod trackers;
 mod universe;
 mod universe_for_people;

@@ -82,6 +82,8 @@ pub enum CampaignCommand {
     },
     /// Without a session: the active one, or none if no session is active.
     RecordRoll(Box<RecordedRoll>),
+    /// Several rolls that belong together: all are recorded, in this order, or none.
+    RecordRolls(Vec<RecordedRoll>),
     SetActorSheet {
         actor_id: String,
         sheet: Box<ActorSheet>,

@@ -22,6 +22,17 @@ use crate::plain_text::first_deceptive;
 pub(super) type Decision = Result<Vec<CampaignEvent>, CampaignRefusal>;
 pub(super) type SingleDecision = Result<CampaignEvent, CampaignRefusal>;
 
+/// Decides rolls that belong together. Each is decided on the state that the one before left.
+fn decide_rolls(state: &CampaignState, rolls: &[RecordedRoll], given: &DecisionContext) -> Decision {
+    let (mut state, mut events) = (state.clone(), Vec::new());
+    for roll in rolls {
+        let decided = decide(&state, &CampaignCommand::RecordRoll(Box::new(roll.clone())), given)?;
+        state = decided.iter().fold(state, |state, event| evolve(state, event, given));
+        events.extend(decided);
+    }
+    Ok(events)
+}
+
 pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &DecisionContext) -> Decision {
     use CampaignCommand as C;
     let event = match command {
@@ -60,6 +71,7 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &D
         C::ChangeNote { note_id, text, tags } => change_note(state, note_id, text.as_ref(), tags.as_ref())?,
         C::RemoveNote { note_id } => remove_note(state, note_id)?,
         C::RecordRoll(roll) => return Ok(add_roll_effects(state, record_roll(state, roll)?, given)),
+        C::RecordRolls(rolls) => return decide_rolls(state, rolls, given),
         C::SetActorSheet { actor_id, sheet } => return set_actor_sheet(state, actor_id, sheet),
         C::Tracker(command) => return decide_tracker(state, command),
         C::SetSpotlight { session_id, scene, up } => {
@@ -294,7 +306,8 @@ fn record_roll(state: &CampaignState, roll: &RecordedRoll) -> SingleDecision {
         Some(id) => Some(state.find_actor(id)?.id.clone()),
         None => None,
     };
-    let roll = RecordedRoll { session_id, participant_id, actor_id, ..roll.clone() };
+    let reason = roll.reason.as_ref().map(|reason| check_name("reason", reason)).transpose()?;
+    let roll = RecordedRoll { session_id, participant_id, actor_id, reason, ..roll.clone() };
     Ok(CampaignEvent::RollRecorded(Box::new(roll)))
 }
 

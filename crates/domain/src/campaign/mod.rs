@@ -31,7 +31,7 @@ mod tracker_tests;
 pub use actor_sheet::{ActorSheet, GameTemplate, Thresholds, TraitValue, Traits};
 pub use command::{BatchPart, CampaignCommand};
 pub use event::CampaignEvent;
-pub use recap::{People, describe_events, recap};
+pub use recap::{LuckReport, LuckRow, NotableRoll, People, describe_events, luck_report, recap};
 pub use record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Note, Participant, Role, Session,
     SessionStatus,

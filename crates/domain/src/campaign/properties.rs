@@ -82,12 +82,9 @@ fn any_play_command() -> impl Strategy<Value = CampaignCommand> {
                     participant_id,
                     actor_id,
                     tool: "roll".to_owned(),
-                    expression: None,
                     input: json!({}),
                     result: json!({ "total": 7, "outcome": outcome }),
-                    chance: None,
-                    rng: None,
-                    changes: Vec::new(),
+                    ..RecordedRoll::default()
                 }))
             }
         ),

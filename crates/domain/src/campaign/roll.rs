@@ -10,7 +10,7 @@ use crate::dice::odds::Exact;
 use crate::dice::{Outcome, RandomReport};
 
 /// A roll as the journal keeps it: enough to read it, and to roll it again and compare.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedRoll {
     pub id: String,
     /// The session it belongs to; left out between sessions.
@@ -33,9 +33,24 @@ pub struct RecordedRoll {
     /// What was answered.
     #[schemars(with = "serde_json::Map<String, Value>")]
     pub result: Value,
-    /// The chance of this result or a better one; of success, where there was something to reach.
+    /// Why it was rolled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Whether it is a reaction, which brings neither Hope nor Fear.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reaction: bool,
+    /// The chance of this total or more, where there was nothing to reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least_chance: Option<Exact>,
+    /// The chance of success, where there was something to reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success_chance: Option<Exact>,
+    /// Only in old records: either of the two above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<Exact>,
+    /// The share of results that are worse, from 0 to 1, with half of those that are equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub luck: Option<f64>,
     /// How the dice came about. Left out for dice that fell on a real table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rng: Option<RandomReport>,

@@ -3,6 +3,7 @@ use serde_json::{Value, json, to_value};
 
 use super::*;
 use crate::decider::{Decider, DecisionContext};
+use crate::dice::notation::Duality;
 use crate::dice::{RandomRequest, roll_duality};
 use crate::limits;
 
@@ -124,19 +125,20 @@ pub(super) fn remove_participant(id: &str) -> CampaignCommand {
 }
 
 pub(super) fn recorded_roll() -> RecordedRoll {
-    let (judgement, rng) = roll_duality(2, Some(15), RandomRequest::default(), [7; 32]).unwrap();
+    let (judgement, rng) = roll_duality(
+        Duality { modifier: 2, difficulty: Some(15), ..Duality::default() },
+        RandomRequest::default(),
+        [7; 32],
+    )
+    .unwrap();
     RecordedRoll {
         id: "roll_1".to_owned(),
-        session_id: None,
-        participant_id: None,
-        actor_id: None,
         tool: "duality_action_roll".to_owned(),
         expression: Some("duality(+2, dc 15)".to_owned()),
         input: json!({ "modifier": 2, "difficulty": 15 }),
         result: to_value(judgement).unwrap(),
-        chance: None,
         rng: Some(rng),
-        changes: Vec::new(),
+        ..RecordedRoll::default()
     }
 }
 

@@ -208,7 +208,7 @@ pub(super) fn add_roll_effects(
 /// A replay repeats a roll whose effects were applied. `apply` in the input switches them off.
 fn has_effects(roll: &RecordedRoll) -> bool {
     let is_replay = roll.rng.as_ref().is_some_and(|rng| rng.roll_mode == RollMode::Replay);
-    !is_replay && roll.input.get("apply").and_then(serde_json::Value::as_bool) != Some(false)
+    !is_replay && !roll.reaction && roll.input.get("apply").and_then(serde_json::Value::as_bool) != Some(false)
 }
 
 fn is_daggerheart_character(actor: &Actor) -> bool {

@@ -3,11 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::notation::{Duality, Edge};
 use super::{DiceRefusal, RandomReport, RandomRequest, Randomness};
 use crate::case_insensitive_enum::case_insensitive_enum;
 
 /// Sides of the Hope die and of the Fear die.
 pub const DUALITY_SIDES: u32 = 12;
+/// Sides of the die of an advantage or disadvantage.
+pub(super) const EDGE_SIDES: u32 = 6;
 /// The version of the rules that a judgement follows.
 pub const RULES_VERSION: &str = "1.0.0";
 
@@ -70,6 +73,9 @@ pub struct Judgement {
     /// What the die of an advantage adds, or that of a disadvantage takes away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edge: Option<i32>,
+    /// What the bonus die adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bonus: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difficulty: Option<i32>,
     pub total: i64,
@@ -99,7 +105,18 @@ pub fn judge(hope: i32, fear: i32, modifier: i32, difficulty: Option<i32>) -> Re
         (Some(_), false, true) => Outcome::FailureWithHope,
         (Some(_), false, false) => Outcome::FailureWithFear,
     };
-    Ok(Judgement { hope, fear, modifier, edge: None, difficulty, total, is_crit, meets_difficulty, outcome })
+    Ok(Judgement {
+        hope,
+        fear,
+        modifier,
+        edge: None,
+        bonus: None,
+        difficulty,
+        total,
+        is_crit,
+        meets_difficulty,
+        outcome,
+    })
 }
 
 pub(super) fn check_difficulty(difficulty: Option<i32>) -> Result<(), DiceRefusal> {
@@ -109,18 +126,48 @@ pub(super) fn check_difficulty(difficulty: Option<i32>) -> Result<(), DiceRefusa
     }
 }
 
-/// Rolls Hope, then Fear, and judges them.
+/// Judges Hope and Fear with what further dice showed: `edge` is negative for a disadvantage, and each is 0 without its
+/// die.
+pub(super) fn judge_duality(
+    duality: Duality,
+    (hope, fear): (i32, i32),
+    edge: i32,
+    bonus: i32,
+) -> Result<Judgement, DiceRefusal> {
+    let modifier = duality.modifier.saturating_add(edge).saturating_add(bonus);
+    let judgement = judge(hope, fear, modifier, duality.difficulty)?;
+    Ok(Judgement {
+        modifier: duality.modifier,
+        edge: (duality.edge != Edge::None).then_some(edge),
+        bonus: duality.bonus_die.map(|_| bonus),
+        ..judgement
+    })
+}
+
+/// Draws Hope, Fear, the d6 of an advantage or disadvantage and the bonus die, in this order, and judges them.
+pub(super) fn draw_duality(duality: Duality, draw: &mut dyn FnMut(u32) -> u32) -> Result<Judgement, DiceRefusal> {
+    check_difficulty(duality.difficulty)?;
+    let mut draw = |sides: u32| i32::try_from(draw(sides)).unwrap_or_default();
+    let dice = (draw(DUALITY_SIDES), draw(DUALITY_SIDES));
+    let edge = match duality.edge {
+        Edge::None => 0,
+        Edge::Advantage => draw(EDGE_SIDES),
+        Edge::Disadvantage => -draw(EDGE_SIDES),
+    };
+    let bonus = duality.bonus_die.map_or(0, draw);
+    judge_duality(duality, dice, edge, bonus)
+}
+
+/// Rolls the dice of a Duality roll and judges them.
 pub fn roll_duality(
-    modifier: i32,
-    difficulty: Option<i32>,
+    duality: Duality,
     request: RandomRequest,
     entropy: [u8; 32],
 ) -> Result<(Judgement, RandomReport), DiceRefusal> {
-    check_difficulty(difficulty)?;
+    check_difficulty(duality.difficulty)?;
     let mut randomness = Randomness::new(request, entropy)?;
-    let mut d12 = || i32::try_from(randomness.roll_die(DUALITY_SIDES)).expect("a d12 shows at most 12");
-    let (hope, fear) = (d12(), d12());
-    Ok((judge(hope, fear, modifier, difficulty)?, randomness.into_report()))
+    let judgement = draw_duality(duality, &mut |sides| randomness.roll_die(sides))?;
+    Ok((judgement, randomness.into_report()))
 }
 
 /// The semantics that a judgement follows, as data.

@@ -116,7 +116,8 @@ pub fn explain(hope: i32, fear: i32, modifier: i32, difficulty: Option<i32>) -> 
 }
 
 fn steps(judgement: &Judgement, base_total: i64) -> Vec<Step> {
-    let Judgement { hope, fear, modifier, edge: _, difficulty, total, is_crit, meets_difficulty, outcome } = *judgement;
+    let Judgement { hope, fear, modifier, edge: _, bonus: _, difficulty, total, is_crit, meets_difficulty, outcome } =
+        *judgement;
     let none = StepData::default();
     vec![
         Step {

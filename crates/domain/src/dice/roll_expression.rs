@@ -5,11 +5,12 @@ use std::ops::RangeInclusive;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::duality::{EDGE_SIDES, draw_duality};
 use super::notation::{
-    Die, Duality, Edge, ExplodeKind, Expression, Keep, KeepKind, Notation, Operator, Pool, Reroll, Roll, Set,
+    Die, Duality, ExplodeKind, Expression, Keep, KeepKind, Notation, Operator, Pool, Reroll, Roll, Set,
 };
 use super::odds::{checked_floor_division, truncate_expression};
-use super::{DUALITY_SIDES, DiceRefusal, Judgement, judge};
+use super::{DUALITY_SIDES, DiceRefusal, Judgement};
 use crate::limits;
 
 /// One die, as it lies there.
@@ -120,7 +121,7 @@ pub(crate) fn count_dice(roll: &Roll) -> u64 {
             count_dice_in_expression(left) + count_dice_in_expression(right)
         }
         Roll::Repeat { times, roll } => u64::from(*times) * count_dice(roll),
-        Roll::Duality(_) => 3,
+        Roll::Duality(duality) => 3 + u64::from(duality.bonus_die.is_some()),
     }
 }
 
@@ -181,29 +182,22 @@ impl ExpressionRoller<'_> {
     }
 
     fn roll_duality(mut self, duality: Duality) -> Result<RollResult, DiceRefusal> {
-        let mut d12 = || i32::try_from((self.draw)(DUALITY_SIDES)).unwrap_or_default();
-        let (hope, fear) = (d12(), d12());
-        let mut edge = || i32::try_from((self.draw)(6)).unwrap_or_default();
-        let edge = match duality.edge {
-            Edge::None => 0,
-            Edge::Advantage => edge(),
-            Edge::Disadvantage => -edge(),
-        };
-        let mut judgement = judge(hope, fear, duality.modifier.saturating_add(edge), duality.difficulty)?;
-        judgement.modifier = duality.modifier;
-        judgement.edge = (duality.edge != Edge::None).then_some(edge);
-        for (name, value) in [("hope", hope), ("fear", fear), ("edge", edge)] {
-            if name != "edge" || duality.edge != Edge::None {
-                let (face, value) = (i64::from(value.abs()), i64::from(value));
-                let dice = vec![DieThrow { face, value, state: vec![DieState::Kept] }];
-                let notation = if name == "edge" { "1d6" } else { "1d12" };
-                self.pools.push(Thrown {
-                    notation: notation.to_owned(),
-                    label: Some(name.to_owned()),
-                    dice,
-                    total: value,
-                });
-            }
+        let judgement = draw_duality(duality, self.draw)?;
+        let dice = [
+            ("hope", DUALITY_SIDES, Some(judgement.hope)),
+            ("fear", DUALITY_SIDES, Some(judgement.fear)),
+            ("edge", EDGE_SIDES, judgement.edge),
+            ("bonus", duality.bonus_die.unwrap_or_default(), judgement.bonus),
+        ];
+        for (name, sides, value) in dice {
+            let Some(value) = value else { continue };
+            let (face, value) = (i64::from(value.abs()), i64::from(value));
+            self.pools.push(Thrown {
+                notation: format!("1d{sides}"),
+                label: Some(name.to_owned()),
+                dice: vec![DieThrow { face, value, state: vec![DieState::Kept] }],
+                total: value,
+            });
         }
         let success = duality.difficulty.map(|_| judgement.meets_difficulty);
         let against = duality.difficulty.map(i64::from);

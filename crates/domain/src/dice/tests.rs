@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::notation::{Duality, Edge};
 use super::*;
 use crate::limits;
 
@@ -45,7 +46,10 @@ fn dice_out_of_range_and_negative_difficulties_are_refused() {
     let refusal = DiceRefusal::DifficultyNegative { value: -1 };
     assert_eq!(judge(5, 6, 0, Some(-1)), Err(refusal.clone()));
     assert_eq!(probability(0, -1), Err(refusal.clone()));
-    assert_eq!(roll_duality(0, Some(-1), RandomRequest::default(), ENTROPY), Err(refusal));
+    assert_eq!(
+        roll_duality(Duality { difficulty: Some(-1), ..Duality::default() }, RandomRequest::default(), ENTROPY),
+        Err(refusal)
+    );
 }
 
 #[test]
@@ -177,15 +181,16 @@ fn a_seed_is_an_integer_or_64_hex_digits() {
 fn a_clients_seed_counts_in_a_replay_only() {
     let seed = Seed::from_integer(42);
     let (live, report) =
-        roll_duality(0, None, RandomRequest { seed: Some(seed), ..RandomRequest::default() }, ENTROPY).unwrap();
+        roll_duality(Duality::default(), RandomRequest { seed: Some(seed), ..RandomRequest::default() }, ENTROPY)
+            .unwrap();
     assert_eq!((report.seed_used, report.seed_source), (Seed::from_bytes(ENTROPY), SeedSource::Server));
-    let (replayed, report) = roll_duality(0, None, replay_request(seed), ENTROPY).unwrap();
+    let (replayed, report) = roll_duality(Duality::default(), replay_request(seed), ENTROPY).unwrap();
     assert_eq!((report.seed_used, report.seed_source), (seed, SeedSource::Client));
     assert_ne!((live.hope, live.fear), (replayed.hope, replayed.fear));
-    let (again, _) = roll_duality(0, None, replay_request(seed), [9; 32]).unwrap();
+    let (again, _) = roll_duality(Duality::default(), replay_request(seed), [9; 32]).unwrap();
     assert_eq!(again, replayed);
     let missing = RandomRequest { seed: None, roll_mode: RollMode::Replay };
-    assert_eq!(roll_duality(0, None, missing, ENTROPY), Err(DiceRefusal::SeedMissing));
+    assert_eq!(roll_duality(Duality::default(), missing, ENTROPY), Err(DiceRefusal::SeedMissing));
 }
 
 #[test]
@@ -365,4 +370,33 @@ fn a_roll_leaves_only_so_many_dice_on_the_table() {
     };
     assert_eq!(with_more_ones(0), Ok(limits::DICE_THROWN_MAX as usize));
     assert_eq!(with_more_ones(1), Err(DiceRefusal::ExpressionTooManyThrown));
+}
+
+#[test]
+fn an_edge_and_a_bonus_die_are_added_after_hope_and_fear() {
+    let request = || replay_request(Seed::from_integer(7));
+    let roll = |duality: Duality| roll_duality(duality, request(), ENTROPY).unwrap().0;
+    let plain = roll(Duality { modifier: 2, difficulty: Some(15), ..Duality::default() });
+    assert_eq!((plain.edge, plain.bonus), (None, None));
+    for (edge, sign) in [(Edge::Advantage, 1), (Edge::Disadvantage, -1)] {
+        let rolled = roll(Duality { edge, bonus_die: Some(8), modifier: 2, difficulty: Some(15) });
+        let (edge, bonus) = (rolled.edge.unwrap(), rolled.bonus.unwrap());
+        assert_eq!((rolled.hope, rolled.fear, rolled.modifier), (plain.hope, plain.fear, 2));
+        assert!((1..=6).contains(&(edge * sign)) && (1..=8).contains(&bonus), "{rolled:?}");
+        assert_eq!(rolled.total, plain.total + i64::from(edge) + i64::from(bonus));
+        assert_eq!(rolled.meets_difficulty, rolled.is_crit || rolled.total >= 15);
+    }
+    assert_eq!(Edge::from_flags(true, true), Edge::None);
+}
+
+#[test]
+fn a_bonus_die_is_small_and_there_is_one() {
+    let most = limits::BONUS_DIE_SIDES_MAX;
+    let read = |text: &str| notation::parse(text, notation::Dialect::Auto).map(|notation| notation.to_string());
+    assert_eq!(read(&format!("duality(d{most})")).unwrap(), format!("duality(+0, +1d{most})"));
+    assert_eq!(read("duality(+2, +1d8, dc 15, adv)").unwrap(), "duality(+2, dc 15, adv, +1d8)");
+    for wrong in [format!("duality(+1d{})", most + 1), "duality(+2d6)".to_owned(), "duality(-1d6)".to_owned()] {
+        assert!(read(&wrong).is_err(), "{wrong}");
+    }
+    assert!(read("duality(+1d6, +1d8)").unwrap_err().hint.contains("+1d8"));
 }

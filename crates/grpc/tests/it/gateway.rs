@@ -43,7 +43,7 @@ fn everything_of_the_catalogue_can_be_reached() {
             skald_app::Catalogue::from_all_nouns().operations().iter().map(|entry| entry.name).collect();
         assert_eq!(names, expected);
         let outcome = described.operations.iter().find(|operation| operation.name == "duality_outcome").unwrap();
-        assert!(outcome.is_read && outcome.input_schema.contains("\"hope\""));
+        assert!(!outcome.is_read && outcome.input_schema.contains("\"hope\""));
 
         let (answer, _) = call(&mut gateway, "duality_outcome", &json!({"hope": 8, "fear": 5}), &[]).await.unwrap();
         assert_eq!(answer["outcome"], "ROLL_WITH_HOPE");
@@ -163,7 +163,9 @@ fn what_the_command_line_hides_is_not_there() {
         let visible = ToolsetFilter { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
         let server = Server::start_with(LocalEngine::new(app()), false, visible).await;
         let mut gateway = GatewayClient::new(server.channel());
-        for (operation, is_there) in [("duality_outcome", true), ("roll", false), ("campaign_read", false)] {
+        for (operation, is_there) in
+            [("read_duality_outcome", true), ("duality_outcome", false), ("campaign_read", false)]
+        {
             let answer = call(&mut gateway, operation, &json!({"hope": 1, "fear": 2}), &[]).await;
             assert_eq!(answer.is_ok(), is_there, "{operation}");
         }

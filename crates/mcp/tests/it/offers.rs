@@ -20,9 +20,9 @@ fn call_method(server: &Server, method: &str, params: &Value) -> Value {
 #[test]
 fn a_header_narrows_the_toolsets() {
     let server = Server::start(default_engine());
-    assert_eq!(tool_names(&server, &[]).len(), 33);
+    assert_eq!(tool_names(&server, &[]).len(), 35);
     assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 8);
-    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 33);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 35);
     let elsewhere = ("X-MCP-Toolsets", "lore");
     assert!(tool_names(&server, &[elsewhere]).is_empty());
     for (method, list) in [
@@ -73,11 +73,11 @@ fn read_only_hides_what_rolls() {
             listed.iter().all(|tool| !["roll", "roll_dice", "duality_action_roll"].contains(&tool.as_str())),
             "{listed:?}"
         );
-        assert_eq!(listed.len(), 13);
+        assert_eq!(listed.len(), 12);
         let roll = tool_call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
         assert_eq!(server.post_modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
-    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 33);
+    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 35);
     let unclear = server.post_modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }

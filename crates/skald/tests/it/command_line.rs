@@ -51,7 +51,7 @@ fn the_doctor_prints_configuration_and_checks_itself() {
     }
     assert!(text.matches(&binary.display().to_string()).count() >= 7, "{text}");
     assert_eq!(text.matches("\nok    ").count(), 6, "{text}");
-    assert!(text.contains("skald answered over stdio with 33 tools"), "{text}");
+    assert!(text.contains("skald answered over stdio with 35 tools"), "{text}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn options_come_from_the_environment_too() {
     let mut running = RunningProgram::start(command);
     running.send_and_receive(&skald_testkit::message::initialize("2025-11-25"));
     let listed = running.send_and_receive(&skald_testkit::message::request(2, "tools/list", &serde_json::json!({})));
-    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(5));
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn dice_are_rolled_and_weighed_in_a_terminal() {
     let json: serde_json::Value = serde_json::from_str(&shown(&["odds", "1d6", "--json"])).expect("JSON");
     assert_eq!(json["mean"]["fraction"], "7/2");
     let repeated = shown(&["roll", "3x(1d20 >= 11)", "--seed", "42"]);
-    assert_eq!(repeated.matches("chance of this or better").count(), 3, "{repeated}");
+    assert_eq!(repeated.matches("chance of this or better").count(), 0, "a comparison has its own: {repeated}");
     assert_eq!(repeated.matches("chance of success: 50.0 %").count(), 1, "{repeated}");
     let unknown = shown(&["roll", "1d1000000", "--seed", "42"]);
     assert!(unknown.contains("chance unknown: exact odds of this would need"), "{unknown}");

@@ -47,9 +47,9 @@ fn recorded_rolls(seat: &mut TestClient, campaign_id: &str) -> Vec<Value> {
 
 fn dice_calls() -> [(&'static str, Value); 3] {
     [
-        ("duality_action_roll", json!({"modifier": 2, "difficulty": 15})),
+        ("duality_action_roll", json!({"modifier": 2, "difficulty": 15, "detail": "full"})),
         ("roll_dice", json!({"dice": [{"sides": 20, "count": 2}, {"sides": 6, "count": 1}]})),
-        ("roll", json!({"expression": "4d6kh3+1"})),
+        ("roll", json!({"expression": "4d6kh3+1", "detail": "full"})),
     ]
 }
 
@@ -77,12 +77,13 @@ fn every_roll_in_the_contexts_session_is_recorded(seat: &mut TestClient) {
         }
         assert_eq!(event["rng"]["rng_algo"], "CHACHA20_MASK_V1");
         assert_eq!(event["result"]["total"], answer["total"]);
-        let chance = event["chance"]["decimal"].as_f64().expect("a chance");
-        assert!(chance > 0.0 && chance <= 1.0, "{event}");
+        let is_check = tool == "duality_action_roll";
+        let chance = &event[if is_check { "success_chance" } else { "at_least_chance" }];
+        assert!(chance["decimal"].as_f64().is_some_and(|chance| chance > 0.0 && chance <= 1.0), "{event}");
         match tool {
-            "duality_action_roll" => assert_eq!(event["chance"]["fraction"], "7/12", "that of success"),
+            "duality_action_roll" => assert_eq!(chance["fraction"], "7/12"),
             "roll_dice" => assert_eq!(event["expression"], "2d20+1d6"),
-            _ => assert_eq!((&event["expression"], &event["chance"]), (&answer["expression"], &answer["chance"])),
+            _ => assert_eq!((&event["expression"], chance), (&answer["expression"], &answer["at_least_chance"])),
         }
         // The recorded seed replays the same dice.
         let seed = json!({"seed": event["rng"]["seed_used"], "roll_mode": "REPLAY"});

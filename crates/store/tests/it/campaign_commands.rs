@@ -56,6 +56,7 @@ fn play_command() -> impl Strategy<Value = CampaignCommand> {
             .prop_map(|(id, session_id, text)| CampaignCommand::AddNote { id, session_id, text, tags: Vec::new() }),
         1 => (id("note_"), of(text())).prop_map(|(note_id, text)| CampaignCommand::ChangeNote { note_id, text, tags: None }),
         1 => id("note_").prop_map(|note_id| CampaignCommand::RemoveNote { note_id }),
+        1 => group_roll(),
         1 => (id("roll_"), session(), of(id("part_")), of(id("actor_")), text()).prop_map(
             |(id, session_id, participant_id, actor_id, text)| {
                 CampaignCommand::RecordRoll(Box::new(RecordedRoll {
@@ -64,16 +65,25 @@ fn play_command() -> impl Strategy<Value = CampaignCommand> {
                     participant_id,
                     actor_id,
                     tool: "roll".to_owned(),
-                    expression: None,
                     input: json!({ "expression": text }),
                     result: json!({ "total": 7 }),
-                    chance: None,
-                    rng: None,
-                    changes: Vec::new(),
+                    ..RecordedRoll::default()
                 }))
             }
         ),
     ]
+}
+
+fn group_roll() -> impl Strategy<Value = CampaignCommand> {
+    let roll = (id("roll_"), of(id("sess_")), of(id("actor_"))).prop_map(|(id, session_id, actor_id)| RecordedRoll {
+        id,
+        session_id,
+        actor_id,
+        tool: "group_roll".to_owned(),
+        result: json!({ "total": 7 }),
+        ..RecordedRoll::default()
+    });
+    prop::collection::vec(roll, 1..4).prop_map(CampaignCommand::RecordRolls)
 }
 
 fn owner() -> impl Strategy<Value = TrackerOwner> {

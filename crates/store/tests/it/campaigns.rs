@@ -223,7 +223,7 @@ fn every_command_and_every_refusal_is_among_the_cases() {
     assert_eq!(refusals, REFUSALS.map(str::to_owned).into());
 }
 
-const KINDS: [&str; 22] = [
+const KINDS: [&str; 23] = [
     "Create",
     "Update",
     "End",
@@ -242,6 +242,7 @@ const KINDS: [&str; 22] = [
     "ChangeNote",
     "RemoveNote",
     "RecordRoll",
+    "RecordRolls",
     "SetActorSheet",
     "Tracker",
     "SetSpotlight",
@@ -296,6 +297,7 @@ fn command_kind(command: &CampaignCommand) -> &'static str {
         CampaignCommand::ChangeNote { .. } => "ChangeNote",
         CampaignCommand::RemoveNote { .. } => "RemoveNote",
         CampaignCommand::RecordRoll(_) => "RecordRoll",
+        CampaignCommand::RecordRolls(_) => "RecordRolls",
         CampaignCommand::SetActorSheet { .. } => "SetActorSheet",
         CampaignCommand::Tracker(_) => "Tracker",
         CampaignCommand::SetSpotlight { .. } => "SetSpotlight",

@@ -7,12 +7,15 @@ use jiff::Timestamp;
 
 use super::super::roll::RecordedRoll;
 use super::luck::{Luck, Reading};
-use super::names::Names;
+use super::luck_report::LuckTally;
+use super::names::{Names, to_one_line};
 use super::{format_time, truncate_list};
 use crate::dice::{Outcome, RollMode};
 
 /// Rollers and criticals that a recap names.
 const NAMES_SHOWN: usize = 5;
+/// Rolls with a reason that it lists.
+const REASONS_SHOWN: usize = 30;
 
 #[derive(Default)]
 pub(super) struct Dice {
@@ -23,6 +26,10 @@ pub(super) struct Dice {
     criticals: Vec<String>,
     luckiest: Option<(Luck, String)>,
     unluckiest: Option<(Luck, String)>,
+    /// Rolls that said what they were for.
+    reasons: Vec<String>,
+    reasons_left_out: usize,
+    pub(super) luck: LuckTally,
 }
 
 impl Dice {
@@ -41,10 +48,18 @@ impl Dice {
                 Outcome::RollWithFear | Outcome::SuccessWithFear | Outcome::FailureWithFear => self.with_fear += 1,
             }
         }
-        if let Some(luck) = roll.chance.as_ref().and_then(|chance| Luck::from_reading(&reading, chance.decimal)) {
-            let what = roll.expression.as_ref().unwrap_or(&roll.tool);
-            let total = reading.total.map(|total| format!(" for {total}")).unwrap_or_default();
-            let told = format!("{roller}, `{what}`{total}");
+        if let Some(reason) = &roll.reason {
+            if self.reasons.len() < REASONS_SHOWN {
+                let came_to = describe_result(&reading);
+                self.reasons.push(format!("{}: {roller}, {}{came_to}", format_time(at), to_one_line(reason)));
+            } else {
+                self.reasons_left_out += 1;
+            }
+        }
+        let luck = Luck::from_roll(roll, &reading);
+        self.luck.record_roll(roll, luck, names);
+        if let Some(luck) = luck {
+            let told = describe_roll(roll, &reading, &roller);
             if luck.is_good() && self.luckiest.as_ref().is_none_or(|(best, _)| luck.rank > best.rank) {
                 self.luckiest = Some((luck, told));
             } else if luck.is_bad() && self.unluckiest.as_ref().is_none_or(|(worst, _)| luck.rank < worst.rank) {
@@ -83,6 +98,12 @@ impl Dice {
         if let Some((luck, told)) = &self.unluckiest {
             let _ = writeln!(text, "- Unluckiest: {told}{}", luck.describe());
         }
+        for reason in &self.reasons {
+            let _ = writeln!(text, "- {reason}");
+        }
+        if self.reasons_left_out > 0 {
+            let _ = writeln!(text, "- and {} more rolls with a reason", self.reasons_left_out);
+        }
         if self.replays > 0 {
             let _ = writeln!(text, "- Not counted: {}", pluralize(self.replays, "replay"));
         }
@@ -93,6 +114,27 @@ impl Dice {
         let mut rollers: Vec<(&String, &u64)> = self.rolls_by_name.iter().collect();
         rollers.sort_by_key(|(_, rolls)| std::cmp::Reverse(**rolls));
         truncate_list(rollers.iter().map(|(name, rolls)| format!("{name} {rolls}")), NAMES_SHOWN).join(", ")
+    }
+}
+
+/// A roll in words: for whom, what, its total, and why if it says so.
+pub(super) fn describe_roll(roll: &RecordedRoll, reading: &Reading, roller: &str) -> String {
+    let what = roll.expression.as_ref().unwrap_or(&roll.tool);
+    let total = reading.total.map(|total| format!(" for {total}")).unwrap_or_default();
+    let reason = roll.reason.as_ref().map(|reason| format!(", {}", to_one_line(reason))).unwrap_or_default();
+    format!("{roller}, `{what}`{total}{reason}")
+}
+
+/// What a roll came to: an outcome, success or failure, and the total.
+fn describe_result(reading: &Reading) -> String {
+    let outcome = reading.outcomes().first().map(|outcome| outcome.label().to_lowercase());
+    let words =
+        outcome.or_else(|| reading.success().map(|success| if success { "success" } else { "failure" }.to_owned()));
+    match (words, reading.total) {
+        (Some(words), Some(total)) => format!(": {words} ({total})"),
+        (Some(words), None) => format!(": {words}"),
+        (None, Some(total)) => format!(": {total}"),
+        (None, None) => String::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::super::roll::RecordedRoll;
 use crate::dice::Outcome;
 
 /// The parts that the answers of all rolling operations have in common.
@@ -55,6 +56,27 @@ pub(super) struct Luck {
 }
 
 impl Luck {
+    /// The luck of a recorded roll; `None` if its chance is unknown.
+    pub(super) fn from_roll(roll: &RecordedRoll, reading: &Reading) -> Option<Self> {
+        let chance = roll.success_chance.as_ref().or(roll.at_least_chance.as_ref()).or(roll.chance.as_ref())?;
+        let estimate = Self::from_reading(reading, chance.decimal)?;
+        // Old records have no rank of their own.
+        Some(match roll.luck.filter(|luck| (0.0..=1.0).contains(luck)) {
+            Some(rank) => Self { rank, ..estimate },
+            None => estimate,
+        })
+    }
+
+    /// Whether it came out above the middle of all results.
+    pub(super) fn is_above(&self) -> bool {
+        self.rank > 0.5
+    }
+
+    /// Whether it succeeded, and the chance of that; `None` if there was nothing to reach.
+    pub(super) fn check(&self) -> Option<(bool, f64)> {
+        self.success.map(|success| (success, self.chance))
+    }
+
     /// `chance` is that of success if there was a target, otherwise of this result or a better one. A success is ranked
     /// in the middle of all successes and a failure in the middle of all failures, since only that is known.
     pub(super) fn from_reading(reading: &Reading, chance: f64) -> Option<Self> {

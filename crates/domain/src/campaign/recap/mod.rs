@@ -7,6 +7,7 @@ mod changes;
 mod dice;
 mod event_line;
 mod luck;
+mod luck_report;
 mod names;
 mod notes;
 mod people;
@@ -32,6 +33,7 @@ use super::record::{ActorKind, Session};
 use crate::Moment;
 
 pub use self::event_line::describe_events;
+pub use self::luck_report::{LuckReport, LuckRow, NotableRoll, luck_report};
 pub use self::people::People;
 
 /// Participants, and player characters, that it names.
@@ -109,6 +111,7 @@ impl RecapText<'_> {
         self.notes.render(&mut text, session);
         self.dice.render(&mut text);
         self.trackers.render(&mut text, &self.names);
+        self.dice.luck.render(&self.names, &mut text);
         self.changes.render(&mut text);
         if self.notes.is_empty() && self.dice.is_empty() && self.changes.is_empty() && self.trackers.is_empty() {
             text.push_str("\nNothing was written down, and no dice were rolled.\n");

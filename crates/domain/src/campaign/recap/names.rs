@@ -56,6 +56,14 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// The participant who plays an actor now, if it is not the game master.
+    pub(super) fn player_of(&self, actor_id: &str) -> Option<String> {
+        match self.people.and_then(|people| people.actor(actor_id))?.controller.as_ref()? {
+            ActorController::Participant(id) => Some(id.clone()),
+            ActorController::Gm => None,
+        }
+    }
+
     /// The actor that the roll is for, else the participant who rolled.
     pub(super) fn roller(&self, roll: &RecordedRoll) -> String {
         match (&roll.actor_id, &roll.participant_id) {

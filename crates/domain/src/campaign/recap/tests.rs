@@ -100,6 +100,12 @@ fn a_session_is_told_again() {
 - Unluckiest: Thorin Ironforge, `duality(+2, dc 6)` for 5 (a failure at 98 %)
 - Not counted: 1 replay
 
+## Luck
+
+- Thorin Ironforge: 2 of 3 above what was likely, 2 successes where 1.8 were likely
+- Bridge Troll: 1 of 1 above what was likely
+- Bob (player): 2 of 3 above what was likely, 2 successes where 1.8 were likely
+
 ## What changed
 
 - Bridge Troll (NPC) entered the story
@@ -176,4 +182,64 @@ fn a_crowd_is_counted() {
     assert!(told.contains(&format!("table:** Mira (GM), Alice, {}, and 2 more\n", names(PEOPLE_SHOWN - 2))), "{told}");
     assert!(told.contains(&format!("story:** Thorin Ironforge, {}, and 1 more\n", names(PEOPLE_SHOWN - 1))), "{told}");
     assert!(told.ends_with("- and 10 more changes\n"), "{told}");
+}
+
+#[test]
+fn a_roll_says_what_it_was_for() {
+    let mut table = CampaignFixture::with_session();
+    let roll = |reason: &str, result: serde_json::Value| {
+        CampaignCommand::RecordRoll(Box::new(RecordedRoll {
+            actor_id: Some("actor_thorin".to_owned()),
+            reason: Some(reason.to_owned()),
+            result,
+            ..recorded_roll()
+        }))
+    };
+    table.expect_events(roll("  leaping  the chasm ", judgement_json(8, 5, 15)));
+    table.expect_events(roll("damage", json!({ "total": 9 })));
+    let told = render_recap(&table, "sess_1");
+    assert!(told.contains("Thorin Ironforge, leaping the chasm: success with hope (15)\n"), "{told}");
+    assert!(told.contains("Thorin Ironforge, damage: 9\n"), "{told}");
+    for _ in 0..30 {
+        table.expect_events(roll("again", json!({ "total": 9 })));
+    }
+    assert!(render_recap(&table, "sess_1").contains("- and 2 more rolls with a reason\n"));
+}
+
+#[test]
+fn luck_is_counted_by_character_and_by_player() {
+    let mut table = CampaignFixture::with_session();
+    table.expect_events(set_actor_control("actor_thorin", "part_alice"));
+    let exact = |decimal: f64| Some(Exact { fraction: None, decimal });
+    let roll = |actor_id: Option<&str>, luck: f64, success: bool| RecordedRoll {
+        id: format!("roll_{luck}"),
+        actor_id: actor_id.map(str::to_owned),
+        participant_id: Some("part_mira".to_owned()),
+        result: json!({ "total": 9, "success": success }),
+        success_chance: exact(0.6),
+        luck: Some(luck),
+        ..recorded_roll()
+    };
+    let thorin = Some("actor_thorin");
+    let rolls =
+        vec![roll(thorin, 0.9, true), roll(thorin, 0.3, false), roll(thorin, 0.8, true), roll(None, 0.1, false)];
+    table.expect_events(CampaignCommand::RecordRolls(rolls));
+    let mut total = roll(thorin, 0.75, false);
+    (total.success_chance, total.at_least_chance, total.result) = (None, exact(0.25), json!({ "total": 15 }));
+    table.expect_events(CampaignCommand::RecordRoll(Box::new(total)));
+    let mut replay = roll(thorin, 0.99, true);
+    replay.rng.as_mut().unwrap().roll_mode = RollMode::Replay;
+    table.expect_events(CampaignCommand::RecordRoll(Box::new(replay)));
+    let report = |session| luck_report(session, &table.state, table.journal.iter().map(|(_, event)| event));
+    let LuckReport { characters, players } = report(None);
+    let [row] = characters.as_slice() else { panic!("{characters:?}") };
+    assert_eq!((row.name.as_str(), row.rolls, row.above), ("Thorin Ironforge", 4, 3));
+    assert_eq!((row.successes, row.successes_likely, row.luck), (Some(2), Some(1.8), 0.688));
+    assert_eq!((row.luckiest.roll_id.as_str(), row.unluckiest.roll_id.as_str()), ("roll_0.9", "roll_0.3"));
+    assert_eq!(row.places, [0.9, 0.3, 0.8, 0.75]);
+    // Alice plays Thorin, although Mira rolled.
+    let names: Vec<(&str, usize)> = players.iter().map(|row| (row.name.as_str(), row.rolls)).collect();
+    assert_eq!(names, [("Alice", 4), ("Mira", 1)]);
+    assert_eq!(report(Some("sess_1")), report(None));
+    assert_eq!(report(Some("sess_2")).characters, []);
 }

@@ -2,10 +2,12 @@
 //!
 //! Three dialects are parsed (see [`Dialect`]); the canonical form means the same in every dialect.
 
+mod advantage;
 mod complete;
 mod dialect;
 mod parse;
 mod print;
+mod spoken;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -14,6 +16,7 @@ use std::ops::RangeInclusive;
 pub use complete::completions;
 pub use dialect::Dialect;
 pub use parse::{ParseError, parse};
+pub use spoken::parse_spoken;
 
 /// A whole line of notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,17 +224,31 @@ pub struct Set {
     pub keep: Option<Keep>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Duality {
     pub modifier: i32,
     pub difficulty: Option<i32>,
     pub edge: Edge,
+    /// The sides of a die that is added to the total.
+    pub bonus_die: Option<u32>,
 }
 
 /// A d6 added, a d6 taken away, or neither.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Edge {
+    #[default]
     None,
     Advantage,
     Disadvantage,
+}
+
+impl Edge {
+    /// One of each cancels the other out.
+    pub fn from_flags(advantage: bool, disadvantage: bool) -> Self {
+        match (advantage, disadvantage) {
+            (true, false) => Self::Advantage,
+            (false, true) => Self::Disadvantage,
+            _ => Self::None,
+        }
+    }
 }

@@ -195,7 +195,7 @@ impl Parser {
     }
 
     fn duality(&mut self) -> Parsed<Option<Duality>> {
-        let mut duality = Duality { modifier: 0, difficulty: None, edge: Edge::None };
+        let mut duality = Duality::default();
         if self.consume("dd") {
             self.skip_spaces();
             if matches!(self.peek(), Some('+' | '-')) {
@@ -222,13 +222,13 @@ impl Parser {
                 duality.edge = Edge::Advantage;
             } else if self.consume("dis") {
                 duality.edge = Edge::Disadvantage;
-            } else if matches!(self.peek(), Some('+' | '-' | '0'..='9')) {
-                duality.modifier = self.modifier()?;
+            } else if matches!(self.peek(), Some('+' | '-' | 'd' | '0'..='9')) {
+                self.modifier_or_bonus_die(&mut duality)?;
             } else if self.peek() != Some(')') {
                 return Err(parse_error(
                     self.at,
-                    "expected a modifier, dc and a number, adv or dis",
-                    "for example duality(+2, dc 15, adv)",
+                    "expected a modifier, dc and a number, adv, dis or a bonus die",
+                    "for example duality(+2, dc 15, adv, +1d8)",
                 ));
             }
             if self.skip_spaces_and_consume(")") {
@@ -238,6 +238,30 @@ impl Parser {
                 return Err(self.unexpected("a comma or a closing parenthesis"));
             }
         }
+    }
+
+    /// `+2`, or a die that is added: `+1d8`.
+    fn modifier_or_bonus_die(&mut self, duality: &mut Duality) -> Parsed<()> {
+        let begin = self.at;
+        let negative = !self.consume("+") && self.consume("-");
+        self.skip_spaces();
+        let count = self.digits()?;
+        if !self.consume("d") {
+            self.at = begin;
+            duality.modifier = self.modifier()?;
+            return Ok(());
+        }
+        let hint = "for example duality(+2, dc 15, +1d8)";
+        let sides = u32::try_from(self.number("sides")?).unwrap_or(u32::MAX);
+        if negative || count.is_some_and(|count| count != 1) || duality.bonus_die.is_some() {
+            return Err(parse_error(begin, "a Duality roll has one bonus die, which is added", hint));
+        }
+        if !(2..=limits::BONUS_DIE_SIDES_MAX).contains(&sides) {
+            let message = format!("a bonus die has 2 to {} sides, not {sides}", limits::BONUS_DIE_SIDES_MAX);
+            return Err(parse_error(begin, message, hint));
+        }
+        duality.bonus_die = Some(sides);
+        Ok(())
     }
 
     fn modifier(&mut self) -> Parsed<i32> {

@@ -171,10 +171,14 @@ impl Display for Duality {
         if let Some(difficulty) = self.difficulty {
             write!(formatter, ", dc {difficulty}")?;
         }
-        match self.edge {
-            Edge::None => formatter.write_str(")"),
-            Edge::Advantage => formatter.write_str(", adv)"),
-            Edge::Disadvantage => formatter.write_str(", dis)"),
+        formatter.write_str(match self.edge {
+            Edge::None => "",
+            Edge::Advantage => ", adv",
+            Edge::Disadvantage => ", dis",
+        })?;
+        match self.bonus_die {
+            Some(sides) => write!(formatter, ", +1d{sides})"),
+            None => formatter.write_str(")"),
         }
     }
 }

@@ -11,6 +11,9 @@ use super::distribution::ratio_to_f64;
 /// Longer fractions are left out of the answer.
 const FRACTION_CHARS_MAX: usize = 40;
 
+/// Fractions longer than this are left out of a short answer.
+const SHORT_FRACTION_CHARS_MAX: usize = 12;
+
 /// Denominators with more bits are not reduced: the fraction would stay longer than `FRACTION_CHARS_MAX`.
 const FRACTION_BITS_MAX: u64 = 512;
 
@@ -43,6 +46,20 @@ impl Exact {
         let fraction = (denominator.bits() < FRACTION_BITS_MAX).then(|| format!("{numerator}/{denominator}"));
         Self { fraction: drop_long_fraction(fraction), decimal }
     }
+}
+
+impl Exact {
+    /// The number for a short answer: a decimal of four digits, and the fraction if it is short as well.
+    #[must_use]
+    pub fn shorten(&self) -> Self {
+        let fraction = self.fraction.clone().filter(|fraction| fraction.len() <= SHORT_FRACTION_CHARS_MAX);
+        Self { fraction, decimal: round_to_digits(self.decimal) }
+    }
+}
+
+/// Rounds to four significant digits.
+fn round_to_digits(number: f64) -> f64 {
+    format!("{number:.3e}").parse().unwrap_or(number)
 }
 
 fn drop_long_fraction(fraction: Option<String>) -> Option<String> {

@@ -21,7 +21,7 @@ pub use cost::Cost;
 pub use distribution::{Distribution, ratio_to_f64};
 pub use exact::Exact;
 use explosions_past_cap::PastCapChance;
-pub use line::{LineOdds, Need, OddsSummary, line_odds};
+pub use line::{LineOdds, Need, OddsSummary, chance_of_highest, line_odds};
 pub use sample::{SampleRefusal, sample_odds};
 pub use table::{OddsTable, ValueChance};
 

@@ -103,6 +103,10 @@ impl SampleCounts {
             success,
             tie,
             beyond_cap: None,
+            duality: match roll {
+                Roll::Duality(duality) => Some(*duality),
+                _ => None,
+            },
             reached: matches!(roll, Roll::Duality(_)).then(|| distribution_from_counts(self.reached)),
             margin: comparison.map(|comparison| (comparison, distribution_from_counts(self.margins))),
         }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::dice::notation::tests::any_expression;
 use crate::dice::notation::{Dialect, Notation, Roll, parse};
-use crate::dice::{DiceRefusal, roll_notation};
+use crate::dice::{DiceRefusal, RandomRequest, Randomness, RollMode, Seed, roll_notation};
 
 fn parse_expression(text: &str) -> Expression {
     match parse(text, Dialect::Auto).unwrap().roll {
@@ -335,4 +335,63 @@ fn what_is_rolled_is_what_was_weighed() {
         let limit = if degrees < 1.0 { 0.001 } else { crate::dice::tests::chi_square_limit(degrees) };
         assert!(chi_square <= limit, "{text}: chi-square {chi_square} over {limit} with {degrees} degrees");
     }
+}
+
+fn line(text: &str) -> LineOdds {
+    line_odds(&parse(text, Dialect::Auto).unwrap().roll, &ComputationBudget::default()).unwrap()
+}
+
+#[test]
+fn luck_is_one_half_on_average() {
+    for text in ["2d6", "1d20+5 >= 15", "1d20 <= 5", "1d20 = 7", "2d6+3 vs 1d20", "duality(+2, dc 15, adv, +1d4)"] {
+        let odds = line(text);
+        let mut draws =
+            Randomness::new(RandomRequest { seed: Some(Seed::from_integer(1)), roll_mode: RollMode::Replay }, [0; 32])
+                .unwrap();
+        let notation = parse(text, Dialect::Auto).unwrap();
+        let mut sum = 0.0;
+        for _ in 0..2_000 {
+            let rolled = roll_notation(&notation, &mut |sides| draws.roll_die(sides)).unwrap();
+            let luck = odds.luck_of(&rolled[0]);
+            assert!((0.0..=1.0).contains(&luck), "{text}: {luck}");
+            sum += luck;
+        }
+        assert!((sum / 2_000.0 - 0.5).abs() < 0.03, "{text}: {sum}");
+    }
+}
+
+#[test]
+fn two_lines_are_compared_by_their_totals() {
+    let [higher, equal, lower] = line("1d6").compare_with(&line("1d4"), &ComputationBudget::default()).unwrap();
+    assert_eq!(higher.fraction.as_deref(), Some("7/12"));
+    assert_eq!(equal.fraction.as_deref(), Some("1/6"));
+    assert_eq!(lower.fraction.as_deref(), Some("1/4"));
+}
+
+#[test]
+fn a_duality_roll_needs_a_modifier_or_another_difficulty() {
+    let need = line("duality(+2, dc 15)").need(0.75).unwrap();
+    let difficulty = need.difficulty.unwrap();
+    assert_eq!(need.modifier_needed, Some(2 + 15 - difficulty));
+    let other = line(&format!("duality(+{}, dc 15)", need.modifier_needed.unwrap()));
+    assert_eq!(other.success.unwrap(), need.chance);
+    assert_eq!((need.add, line("1d20 >= 15").need(0.5).unwrap().add), (None, Some(4)));
+}
+
+#[test]
+fn a_short_number_has_four_digits() {
+    let short = Exact::new(&1_u32.into(), &3_000_000_u32.into()).shorten();
+    assert_eq!((short.fraction.as_deref(), short.decimal), (Some("1/3000000"), 3.333e-7));
+    let long = Exact::new(&1_234_567_u32.into(), &9_999_991_u32.into()).shorten();
+    assert_eq!((long.fraction, long.decimal), (None, 0.1235));
+}
+
+#[test]
+fn the_chance_of_the_highest_total_counts_ties_as_lost() {
+    let lines = [line("1d6"), line("1d6"), line("1d4")];
+    let two = chance_of_highest(&lines[..2], 0).unwrap();
+    assert_eq!(two.fraction.as_deref(), Some("5/12"));
+    let all: f64 = (0..3).map(|index| chance_of_highest(&lines, index).unwrap().decimal).sum();
+    assert!(all < 1.0 && all > 0.7, "{all}");
+    assert_eq!(chance_of_highest(&[line("1d1000"), line("1d6")], 0), None);
 }
