@@ -148,8 +148,12 @@ pub trait Engine: Send + Sync + 'static {
             let (resource, fields) = self.catalogue().resolve(uri)?;
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
-            let work = RequestControl { takes_only_ids: true, ..work.clone() };
-            let answer = self.answer(caller, entry.name, input_from_text(&entry.full_input, fields), &work).await?;
+            let by_uri = RequestControl { takes_only_ids: true, ..work.clone() };
+            let answer = self.answer(caller, entry.name, input_from_text(&entry.full_input, fields), &by_uri).await;
+            if let Some(revision) = by_uri.revision.get() {
+                work.set_revision(*revision);
+            }
+            let answer = answer?;
             Ok(ReadContents { mime_type: resource.mime_type, text: contents_text(answer, resource.mime_type) })
         })
     }

@@ -9,6 +9,10 @@ use serde_json::{Map, Value};
 /// Marks a type whose fields go without descriptions in the tool list, because the field that holds it describes them:
 /// `#[schemars(extend("x-brief" = true))]`. No client sees the mark.
 const BRIEF: &str = "x-brief";
+/// Longer lists of words are left out of the outputs in the tool list.
+const WORDS_LISTED_MAX: usize = 6;
+/// Marks an output field that the tool list leaves out: many tools have it, and no program branches on it.
+const UNLISTED: &str = "x-unlisted";
 
 /// The input as clients see it: no titles, formats, widths or null branches.
 pub(crate) fn client_input_schema<T: JsonSchema>() -> Map<String, Value> {
@@ -57,7 +61,7 @@ pub(crate) fn tool_output_schema<I: JsonSchema, O: JsonSchema>() -> Map<String, 
         is_moment(field) || branches.is_some_and(|branches| branches.iter().any(is_moment))
     };
     if let Some(Value::Object(properties)) = schema.as_object_mut().and_then(|object| object.get_mut("properties")) {
-        properties.retain(|name, field| !is_moment(field) && !is_repeated(name));
+        properties.retain(|name, field| !is_moment(field) && !is_repeated(name) && field.get(UNLISTED).is_none());
     }
     Slim { input: false }.transform(&mut schema);
     let root = schema.to_value();
@@ -78,7 +82,8 @@ fn shallow_schema(root: &Value, schema: &Value) -> Value {
     }
     let kind = if kinds.len() == 1 { kinds.remove(0) } else { kinds.into() };
     let mut shallow = Map::from_iter([("type".to_owned(), kind)]);
-    if let Some(words) = resolve_reference(root, schema).get("enum") {
+    let words = resolve_reference(root, schema).get("enum");
+    if let Some(words) = words.filter(|words| words.as_array().is_some_and(|words| words.len() <= WORDS_LISTED_MAX)) {
         shallow.insert("enum".to_owned(), words.clone());
     }
     shallow.into()
@@ -238,6 +243,7 @@ impl Transform for Slim {
         let Some(object) = schema.as_object_mut() else { return };
         object.remove("title");
         object.remove(BRIEF);
+        object.remove(UNLISTED);
         if let Some(format) = object.remove("format") {
             drop_width_bounds(object, &format);
         }

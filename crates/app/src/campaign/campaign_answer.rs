@@ -14,11 +14,14 @@ pub(crate) struct CampaignAnswer<T> {
     #[serde(flatten)]
     answer: T,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     went_to: Option<Destination>,
     /// Why a roll is not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     not_recorded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     note: Option<String>,
 }
 
@@ -31,29 +34,49 @@ pub(crate) struct Destination {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-struct NameAndId {
-    id: String,
-    name: String,
+#[serde(untagged)]
+enum NameAndId {
+    Both {
+        id: String,
+        name: String,
+    },
+    /// Of a roll, whose ids are in `recorded`.
+    Name(String),
+}
+
+impl NameAndId {
+    fn without_id(self) -> Self {
+        match self {
+            Self::Both { name, .. } | Self::Name(name) => Self::Name(name),
+        }
+    }
 }
 
 impl Destination {
     pub(super) fn new(state: &CampaignState, session_id: Option<&str>) -> Option<Self> {
         let campaign = state.campaign()?;
         let session = session_id.and_then(|id| state.sessions().get(id));
-        let named = |session: &Session| NameAndId { id: session.id.clone(), name: session.name.clone() };
+        let named = |session: &Session| NameAndId::Both { id: session.id.clone(), name: session.name.clone() };
         Some(Self {
-            campaign: NameAndId { id: campaign.id.clone(), name: campaign.name.clone() },
+            campaign: NameAndId::Both { id: campaign.id.clone(), name: campaign.name.clone() },
             session: session.map(named),
         })
+    }
+
+    fn without_ids(self) -> Self {
+        Self { campaign: self.campaign.without_id(), session: self.session.map(NameAndId::without_id) }
     }
 }
 
 impl<T> CampaignAnswer<T> {
     pub(super) fn new(answer: T, applied: &Applied<CampaignStream>) -> Self {
         let state = &applied.committed.state;
-        let session_id = applied.events.iter().find_map(session_of_event);
+        let session_id = applied.events.iter().find_map(|event| session_of_event(state, event));
         let note = applied.events.iter().find_map(|event| same_name_note(state, event));
-        Self { answer, went_to: Destination::new(state, session_id), not_recorded: None, note }
+        let went_to = Destination::new(state, session_id);
+        let is_roll = matches!(applied.events.first(), Some(CampaignEvent::RollRecorded(_)));
+        let went_to = if is_roll { went_to.map(Destination::without_ids) } else { went_to };
+        Self { answer, went_to, not_recorded: None, note }
     }
 
     /// The answer of a command that found everything as it should be and stored nothing.
@@ -75,12 +98,15 @@ impl<T> CampaignAnswer<T> {
     }
 }
 
-fn session_of_event(event: &CampaignEvent) -> Option<&str> {
+fn session_of_event<'a>(state: &'a CampaignState, event: &'a CampaignEvent) -> Option<&'a str> {
     match event {
-        CampaignEvent::SessionStarted { session_id, .. } | CampaignEvent::SessionEnded { session_id } => {
-            Some(session_id)
-        }
-        CampaignEvent::NoteAdded { session_id, .. } => session_id.as_deref(),
+        CampaignEvent::SessionStarted { session_id, .. }
+        | CampaignEvent::SessionEnded { session_id }
+        | CampaignEvent::SpotlightSet { session_id, .. } => Some(session_id),
+        CampaignEvent::NoteAdded { session_id, .. }
+        | CampaignEvent::TrackerSet { session_id, .. }
+        | CampaignEvent::TrackerChanged { session_id, .. } => session_id.as_deref(),
+        CampaignEvent::NoteChanged { note_id, .. } => state.note_origin(note_id)?.session_id.as_deref(),
         CampaignEvent::RollRecorded(roll) => roll.session_id.as_deref(),
         _ => None,
     }

@@ -77,7 +77,7 @@ pub(super) struct ParticipantCreate;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ParticipantCreateInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// What they are called at the table.
     display_name: String,
@@ -123,7 +123,7 @@ pub(super) struct ActorCreate;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ActorCreateInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// What the actor is called.
     name: String,
@@ -196,7 +196,7 @@ pub(super) struct ActorControlSet;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ActorControlSetInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// The actor.
     actor_id: String,

@@ -28,7 +28,7 @@ pub(super) enum EventOrder {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EventsListInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// Only events of these types, or that begin so: roll, session., actor.added.v1.
     #[serde(default)]

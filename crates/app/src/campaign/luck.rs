@@ -19,7 +19,7 @@ pub(super) struct Luck;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LuckInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// Only this session; the whole campaign if left out.
     session_id: Option<String>,
@@ -74,7 +74,7 @@ pub(super) struct LuckPicture;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LuckPictureInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// Only this session; the whole campaign if left out.
     session_id: Option<String>,

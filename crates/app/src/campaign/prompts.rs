@@ -132,7 +132,7 @@ impl Prompt for StartCampaign {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CampaignArgument {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
 }
 
@@ -172,7 +172,7 @@ pub(super) struct RunScene;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunSceneArguments {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// Where it begins.
     scene: Option<String>,
@@ -209,7 +209,7 @@ pub(super) struct WriteRecap;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WriteRecapArguments {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// The last session if left out.
     session_id: Option<String>,

@@ -36,7 +36,7 @@ pub(super) struct CampaignReadInput {
     /// What to read; the campaign itself if left out.
     #[serde(default)]
     view: CampaignView,
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// The roll, for view roll.
     roll_id: Option<String>,

@@ -8,6 +8,8 @@ use skald_domain::id;
 use super::CampaignAnswer;
 use super::people_names::resolve_actor;
 use super::record_roll::{RollDetails, RollPlace, RollTarget};
+use super::tracker_lines::change_lines;
+use crate::redaction::Redaction;
 use crate::{App, Call, Code, CommandAnswer, Fault, Operation, truncate_for_message};
 
 /// What the answer of a group roll says of its records.
@@ -18,6 +20,9 @@ pub(crate) struct RecordedGroup {
     pub session_id: String,
     /// In the order of the actors.
     pub roll_ids: Vec<String>,
+    /// The trackers that the rolls moved, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
 }
 
 /// The data of one actor's roll.
@@ -54,6 +59,7 @@ impl App {
         };
         let actors = actor_ids.iter().enumerate().map(|(index, id)| find_actor(entered_campaign.state(), index, id));
         let actors: Vec<(String, String)> = actors.collect::<Result<_, Fault>>()?;
+        check_distinct(&actors)?;
         let (answer, rolls) = roll(actors.iter().map(|(_, name)| name.clone()).collect()).await?;
         let rolls = rolls.into_iter().zip(actors).enumerate().map(|(index, (roll, (actor_id, _)))| {
             // With an idempotency key ids are derived from it, so each roll needs a scope of its own.
@@ -72,14 +78,29 @@ impl App {
             campaign_id: entered_campaign.campaign_id.clone(),
             session_id: session_id.clone(),
             roll_ids: rolls.iter().map(|roll| roll.id.clone()).collect(),
+            changes: Vec::new(),
         };
+        let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
         let command = CampaignCommand::RecordRolls(rolls);
-        self.execute_campaign_command::<O, _>(call, entered_campaign.id_and_stream(), command, move |_| {
+        self.execute_campaign_command::<O, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let mut answer = answer.clone();
-            finish(&mut answer, recorded.clone());
+            let changes = change_lines(&done.events, &seen.redact_people(&done.committed.state));
+            finish(&mut answer, RecordedGroup { changes, ..recorded.clone() });
             answer
         })
         .await
+    }
+}
+
+/// Refuses an actor who is named twice, by id or by name.
+fn check_distinct(actors: &[(String, String)]) -> Result<(), Fault> {
+    let is_known = |index: usize| actors[..index].iter().any(|(id, _)| *id == actors[index].0);
+    match (0..actors.len()).find(|index| is_known(*index)) {
+        None => Ok(()),
+        Some(index) => Err(Fault::new(Code::InvalidParams, format!("{:?} is named twice", actors[index].1))
+            .with_path(format!("/rolls/{index}/actor_id"))
+            .value(&actors[index].0.as_str().into())
+            .hint("name each actor once")),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct SessionStart;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionStartInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// What the session is called; may be left out.
     #[serde(default)]
@@ -81,7 +81,7 @@ pub(super) struct SessionEnd;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionEndInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// The active one if left out.
     session_id: Option<String>,
@@ -143,7 +143,7 @@ pub(super) struct SessionRecap;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionRecapInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// That of the context, the active one, or the last one, if left out.
     session_id: Option<String>,

@@ -16,7 +16,7 @@ pub(super) struct SessionNote;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionNoteInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// The active one, or none, if left out.
     session_id: Option<String>,

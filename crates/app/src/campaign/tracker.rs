@@ -31,9 +31,9 @@ pub(super) enum TrackerMethod {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TrackerInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
-    /// What to do with the trackers.
+    /// What to do.
     method: TrackerMethod,
     /// All or none are done. read without it: every tracker.
     #[serde(default)]
@@ -43,7 +43,7 @@ pub(super) struct TrackerInput {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TrackerItem {
-    /// Whose it is; the campaign's without actor and participant.
+    /// Whose it is; the campaign's if left out.
     actor_id: Option<String>,
     participant_id: Option<String>,
     /// Such as HP, Fear, The ritual.
@@ -55,16 +55,16 @@ pub(super) struct TrackerItem {
     min: Option<i64>,
     max: Option<i64>,
     meaning: Option<String>,
-    /// What moves it by itself: the end of a session, or a roll with Fear.
+    /// What moves it by itself.
     ticks: Option<TickMoment>,
-    /// By how much it ticks; -1 if left out.
+    /// -1 if left out.
     step: Option<i64>,
-    /// change: damage against the actor's thresholds, in place of name and by.
+    /// change: against thresholds, in place of name and by.
     damage: Option<i64>,
     /// Spend one Armor on that damage.
     #[serde(default)]
     armor: bool,
-    /// Why; told in the recap.
+    /// Why.
     reason: Option<String>,
 }
 

@@ -37,7 +37,7 @@ pub(super) enum CampaignMethod {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CampaignUpdateInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// update if left out.
     #[serde(default)]
@@ -96,7 +96,7 @@ pub(super) struct ParticipantUpdate;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ParticipantUpdateInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// The participant.
     participant_id: String,
@@ -168,7 +168,7 @@ pub(super) struct ActorUpdate;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ActorUpdateInput {
-    /// The campaign of the context if left out.
+    /// The context's if left out.
     campaign_id: Option<String>,
     /// The actor.
     actor_id: String,

@@ -46,7 +46,7 @@ pub(super) struct DualityActionRollInput {
     /// Added to the dice; 0 if left out.
     #[serde(default)]
     modifier: i32,
-    /// What the total must reach, from 0; leave out for a roll without one.
+    /// What the total must reach, if anything.
     difficulty: Option<i32>,
     /// Adds a d6; cancels a disadvantage.
     #[serde(default)]
@@ -56,16 +56,16 @@ pub(super) struct DualityActionRollInput {
     disadvantage: bool,
     /// A die to add, as d6 or d8.
     bonus_die: Option<String>,
-    /// What it is for; the recap tells it.
+    /// What it is for.
     reason: Option<String>,
     /// `full` adds the chances and the seed.
     #[serde(default)]
     detail: RollDetail,
     /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
-    /// The session to record the roll in; that of the context if left out.
+    /// The one that is going on if left out.
     session_id: Option<String>,
-    /// For whom the dice fall, in a recorded roll.
+    /// For whom the dice fall.
     actor_id: Option<String>,
     /// false: Hope, Fear and countdowns stay as they are.
     #[serde(default, rename = "apply")]

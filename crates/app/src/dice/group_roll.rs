@@ -27,12 +27,12 @@ pub(super) struct GroupRollInput {
     /// Against each other: the highest total wins.
     #[serde(default)]
     opposed: bool,
-    /// What it is for; the recap tells it.
+    /// What it is for.
     reason: Option<String>,
     /// `full` adds every die and the seeds.
     #[serde(default)]
     detail: RollDetail,
-    /// The session to record the rolls in; that of the context if left out.
+    /// The one that is going on if left out.
     session_id: Option<String>,
 }
 
@@ -48,7 +48,7 @@ struct ActorRoll {
     advantage: bool,
     #[serde(default)]
     disadvantage: bool,
-    /// Leads the group: the others react first, and each success adds 1 to this roll, each failure takes 1 away.
+    /// Leads: each success of the others adds 1, each failure takes 1 away.
     #[serde(default)]
     lead: bool,
 }

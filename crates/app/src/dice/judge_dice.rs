@@ -89,7 +89,7 @@ pub(super) struct DualityOutcomeInput {
     /// Added to the dice; 0 if left out.
     #[serde(default)]
     modifier: i32,
-    /// What the total must reach, from 0; leave out for a roll without one.
+    /// What the total must reach, if anything.
     difficulty: Option<i32>,
     /// Record the dice in the session.
     #[serde(default)]
@@ -159,7 +159,7 @@ pub(super) struct DualityExplainInput {
     /// Added to the dice; 0 if left out.
     #[serde(default)]
     modifier: i32,
-    /// What the total must reach, from 0; leave out for a roll without one.
+    /// What the total must reach, if anything.
     difficulty: Option<i32>,
     /// Your own name for the request; it changes nothing.
     #[serde(default, rename = "request_id")]
@@ -235,7 +235,7 @@ pub(super) struct JudgedDiceInput {
     /// Added to the dice; 0 if left out.
     #[serde(default)]
     modifier: i32,
-    /// What the total must reach, from 0; leave out for a roll without one.
+    /// What the total must reach, if anything.
     difficulty: Option<i32>,
     /// Your own name for the request; it changes nothing.
     #[serde(default, rename = "request_id")]

@@ -31,10 +31,10 @@ pub(super) struct OddsInput {
     /// Dice notation: 4d6kh3, 2d20kh1+5 >= 15, 2d6+3 vs 1d20, duality(+2, dc 15, adv).
     #[schemars(extend("examples" = ["2d20kh1+5 >= 15", "4d6kh3", "2d6+3 vs 1d20", "duality(+2, dc 15, adv)", "10d10!"]))]
     expression: String,
-    /// Whose habits it is written in; found out by itself if left out.
+    /// Found out if left out.
     #[serde(default)]
     dialect: Dialect,
-    /// A chance from 0 to 1: also answer the difficulty or the modifier that gives it.
+    /// A chance from 0 to 1: also answer what gives it.
     #[schemars(range(min = 0, max = 1))]
     target: Option<f64>,
     /// `table` lists the chance of each value, the 60 in the middle.
@@ -50,10 +50,10 @@ pub(super) struct OddsInput {
     /// A second expression to compare with.
     #[schemars(extend("examples" = ["1d20", "3d6"]))]
     against: Option<String>,
-    /// Estimate by so many rolls instead of counting: only for what is too much to count.
+    /// Estimate by so many rolls: only for what is too much to count.
     #[schemars(range(min = 1, max = limits::SIMULATED_ROLLS_MAX))]
     simulate: Option<u32>,
-    /// Only to repeat an earlier simulation: its seed, with roll_mode REPLAY.
+    /// Only to repeat a simulation.
     rng: Option<RandomRequest>,
 }
 
@@ -77,6 +77,7 @@ pub(super) struct OddsOutput {
     success_chance: Option<Exact>,
     /// The chance that both sides are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     tie: Option<Exact>,
     #[serde(flatten)]
     totals: Option<TotalsSummary>,
@@ -84,21 +85,26 @@ pub(super) struct OddsOutput {
     need: Option<Need>,
     /// Why nothing gives the chance that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     need_unknown: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     compared: Option<Compared>,
     /// The chance that a die would have exploded more often than it may.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     beyond_cap: Option<Exact>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-unlisted" = true))]
     outcomes: Vec<OutcomeChance>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     values: Vec<ValueChance>,
     /// Whether values are missing: some of those between from and to, or those around the middle if neither was given.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("x-unlisted" = true))]
     truncated: bool,
     /// Present where these are estimates: all numbers are shares of the rolls that were made.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     simulated: Option<Simulated>,
     /// An SVG, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,6 +117,7 @@ struct TotalsSummary {
     lowest: i64,
     highest: i64,
     mean: Exact,
+    #[schemars(extend("x-unlisted" = true))]
     standard_deviation: f64,
 }
 

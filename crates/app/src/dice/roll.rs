@@ -25,7 +25,7 @@ pub(super) struct RollInput {
     /// Dice notation: 4d6kh3+1, 2d20kh1+5 >= 15, 3d6!, 5d10cs>=8, 6x(4d6kh3), duality(+2, dc 15).
     #[schemars(extend("examples" = ["1d20+5", "2d20kh1+5 >= 15", "4d6kh3", "6x(4d6kh3)", "duality(+2, dc 15)"]))]
     expression: String,
-    /// Whose habits it is written in; found out by itself if left out.
+    /// Found out if left out.
     #[serde(default)]
     dialect: Dialect,
     /// Rolls the d20 twice and keeps the higher.
@@ -34,16 +34,16 @@ pub(super) struct RollInput {
     /// Keeps the lower.
     #[serde(default)]
     disadvantage: bool,
-    /// What it is for; the recap tells it.
+    /// What it is for.
     reason: Option<String>,
     /// `full` adds every die and the seed.
     #[serde(default)]
     detail: RollDetail,
     /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
-    /// The session to record the roll in; that of the context if left out.
+    /// The one that is going on if left out.
     session_id: Option<String>,
-    /// For whom the dice fall, in a recorded roll.
+    /// For whom the dice fall.
     actor_id: Option<String>,
     /// false: a Duality roll leaves Hope, Fear and countdowns as they are.
     #[serde(default, rename = "apply")]
@@ -57,23 +57,28 @@ pub(super) struct RollOutput {
     /// The expression in its canonical form.
     expression: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     comment: Option<String>,
     #[serde(flatten)]
     result: Option<RolledLine>,
     /// The totals of a repeated roll, the first 20 unless `detail` is full.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-unlisted" = true))]
     totals: Vec<i64>,
     /// How many of a repeated roll succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     successes: Option<usize>,
     /// Each roll of a repeated one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-unlisted" = true))]
     rolls: Vec<RolledLine>,
     /// The chance of success, where there is something to reach.
     #[serde(skip_serializing_if = "Option::is_none")]
     success_chance: Option<Exact>,
     /// Why the chances are left out, where they are.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     chance_unknown: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rng: Option<RandomReport>,
@@ -95,10 +100,13 @@ pub(super) struct RolledLine {
     outcome: Option<Outcome>,
     /// The total of the other side.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     against: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     duality: Option<Judgement>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-unlisted" = true))]
     pools: Vec<Thrown>,
     /// The chance of this total or more, where there is nothing to reach.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -21,9 +21,9 @@ pub(super) struct RollDiceInput {
     dice: Vec<DiceSpec>,
     /// Only to repeat an earlier roll: its seed, with roll_mode REPLAY.
     rng: Option<RandomRequest>,
-    /// The session to record the roll in; that of the context if left out.
+    /// The one that is going on if left out.
     session_id: Option<String>,
-    /// For whom the dice fall, in a recorded roll.
+    /// For whom the dice fall.
     actor_id: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use skald_app::{Caller, Conversation, Engine, LocalEngine};
 
-use crate::gate::engine;
+use crate::gate::{engine, human_caller};
 use crate::universe::{call, call_as_owner, run};
 
 /// What an operation answers, which says how long that may be.
@@ -79,7 +79,9 @@ async fn play_evening(engine: &LocalEngine) -> Evening {
         let input = json!({"universeId": "u-1", "command": command});
         call_as_owner(engine, "send_universe_command", input).await;
     }
-    call_as_owner(engine, "state_gate.submit_process", json!({"source": SMALL})).await;
+    call(engine, &human_caller("mara"), "state_gate.submit_process", json!({"source": SMALL}))
+        .await
+        .expect("it is right");
     let run = json!({"process_id": "small", "run_id": "run-small"});
     call_as_owner(engine, "state_gate.create_run", run).await;
     for number in 0..MANY {
@@ -114,21 +116,32 @@ fn calls(evening: &Evening) -> Vec<(&'static str, AnswerForm, Value)> {
         ("duality_rules_version", Short, json!({})),
         ("duality_action_roll", Short, record(json!({"modifier": 2, "difficulty": 15}))),
         ("duality_outcome", Short, judged.clone()),
-        ("duality_explain", Short, judged),
+        ("duality_explain", Short, judged.clone()),
         ("duality_probability", Short, json!({"modifier": 2, "difficulty": 15})),
         ("roll_dice", Short, record(json!({"dice": [{"sides": 20, "count": 2}, {"sides": 6, "count": 1}]}))),
         ("roll", Short, record(json!({"expression": "4d6kh3"}))),
+        ("read_duality_outcome", Short, judged.clone()),
+        ("read_duality_explanation", Short, judged.clone()),
+        ("odds", Short, json!({"expression": "2d20kh1+5"})),
         // Its table is a list of rows.
-        ("odds", List, json!({"expression": "2d20kh1+5"})),
+        ("odds", List, json!({"expression": "2d20kh1+5", "detail": "table"})),
         ("odds_picture", Document, json!({"expression": "2d20kh1+5"})),
         ("duality_rules", Document, json!({})),
         ("dice_notation", Document, json!({})),
         ("campaign_create", Short, json!({"name": "The Found Expedition", "gm_mode": "AI"})),
+        ("group_roll", Short, json!({"rolls": [{"actor_id": "Thorin"}, {"actor_id": "Balin"}], "expression": "1d20"})),
         ("participant_create", Short, of_campaign(json!({"display_name": "Juno of the Marshes", "role": "PLAYER"}))),
         ("actor_create", Short, of_campaign(json!({"name": "Thorin of Iron Forge", "kind": "NPC"}))),
         ("actor_control_set", Short, of_campaign(json!({"actor_id": actor_id, "controller": participant_id}))),
         ("set_context", Short, of_campaign(json!({"session_id": session_id, "participant_id": participant_id}))),
         ("session_note", Short, of_campaign(json!({"text": "They met a bear."}))),
+        (
+            "tracker",
+            Short,
+            of_campaign(json!({"method": "set", "trackers": [{"actor_id": actor_id, "name": "HP", "value": 6}]})),
+        ),
+        ("luck", List, of_campaign(json!({}))),
+        ("luck_picture", Document, of_campaign(json!({}))),
         ("session_recap", Document, of_campaign(json!({}))),
         ("session_end", Short, of_campaign(json!({}))),
         ("session_start", Short, of_campaign(json!({"name": "Low tide at the mill"}))),

@@ -394,6 +394,7 @@ fn a_group_roll_is_refused_for_what_it_cannot_roll() {
         assert!(fault.body().hint.is_some(), "{fault}");
     }
     assert_eq!(played.events("roll").len(), 0, "nothing was rolled");
+    played.ok("session_end", json!({}));
     let unrecorded = played.ok("group_roll", json!({"rolls": two}));
     assert!(unrecorded["not_recorded"].is_string() && unrecorded.get("recorded").is_none(), "{unrecorded}");
 }

@@ -182,7 +182,7 @@ fn several_changes_are_all_done_or_none() {
         {"name": "Fear", "by": 2},
         {"actor_id": "Goblin", "name": "HP", "by": -5},
     ]));
-    assert_eq!(answer, json!({"changes": ["Mira: HP 7 to 5", "Fear 0 to 2", "Goblin: HP 3 to 0, its minimum"]}));
+    assert_eq!(answer["changes"], json!(["Mira: HP 7 to 5", "Fear 0 to 2", "Goblin: HP 3 to 0, its minimum"]));
     let before = table.trackers();
     let fault = table.expect_refusal(
         "tracker",
@@ -198,7 +198,10 @@ fn several_changes_are_all_done_or_none() {
 #[test]
 fn trackers_are_set_read_and_removed() {
     let (table, _) = Table::with_session();
-    let set = |tracker: Value| table.ok("tracker", json!({"method": "set", "trackers": [tracker]}));
+    let set = |tracker: Value| {
+        let answer = table.ok("tracker", json!({"method": "set", "trackers": [tracker]}));
+        json!({"changes": answer["changes"]})
+    };
     let ritual = json!({"name": "The ritual", "max": 4, "meaning": "at 0 the gate opens", "ticks": "fear"});
     assert_eq!(set(ritual), json!({"changes": ["The ritual 4/4"]}));
     assert_eq!(
@@ -217,7 +220,7 @@ fn trackers_are_set_read_and_removed() {
     assert_eq!(table.ok("tracker", json!({"method": "read"}))["trackers"].as_array().unwrap().len(), 14);
     let bennies = json!({"participant_id": "Anna", "name": "Bennies"});
     let removed = table.ok("tracker", json!({"method": "remove", "trackers": [bennies.clone()]}));
-    assert_eq!(removed, json!({"changes": ["Anna: Bennies removed, it was 3"]}));
+    assert_eq!(removed["changes"], json!(["Anna: Bennies removed, it was 3"]));
     assert_eq!(read(json!([bennies])), json!([]));
 }
 
@@ -348,7 +351,7 @@ fn players_change_what_actors_have_and_nothing_else() {
     };
     let hp = json!({"actor_id": "Mira", "name": "HP"});
     let marked = call("change", json!({"actor_id": "Mira", "name": "HP", "by": -1})).unwrap();
-    assert_eq!(marked, json!({"changes": ["Mira: HP 7 to 6"]}));
+    assert_eq!(marked["changes"], json!(["Mira: HP 7 to 6"]));
     assert_eq!(call("read", hp.clone()).unwrap()["trackers"][0]["value"], 6);
     for (method, tracker) in
         [("change", json!({"name": "Fear", "by": -1})), ("set", hp.clone()), ("remove", hp.clone())]

@@ -36,7 +36,7 @@ impl Spotlight {
                     self.pass_to(up);
                 }
             }
-            CampaignEvent::RollRecorded(roll) if roll.session_id.is_some() => {
+            CampaignEvent::RollRecorded(roll) if roll.session_id.is_some() && !roll.reaction => {
                 if let Some(actor_id) = &roll.actor_id {
                     self.pass_to(actor_id);
                 }

@@ -72,9 +72,11 @@ pub struct Judgement {
     pub modifier: i32,
     /// What the die of an advantage adds, or that of a disadvantage takes away.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     pub edge: Option<i32>,
     /// What the bonus die adds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     pub bonus: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difficulty: Option<i32>,

@@ -20,9 +20,9 @@ fn call_method(server: &Server, method: &str, params: &Value) -> Value {
 #[test]
 fn a_header_narrows_the_toolsets() {
     let server = Server::start(default_engine());
-    assert_eq!(tool_names(&server, &[]).len(), 35);
-    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 8);
-    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 35);
+    assert_eq!(tool_names(&server, &[]).len(), 36);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 9);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 36);
     let elsewhere = ("X-MCP-Toolsets", "lore");
     assert!(tool_names(&server, &[elsewhere]).is_empty());
     for (method, list) in [
@@ -77,7 +77,7 @@ fn read_only_hides_what_rolls() {
         let roll = tool_call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
         assert_eq!(server.post_modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
-    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 35);
+    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 36);
     let unclear = server.post_modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }
@@ -91,7 +91,7 @@ fn of_repeated_headers_each_narrows() {
         ("X-MCP-Toolsets", "all"),
         ("X-MCP-Toolsets", "dice"),
     ];
-    assert_eq!(tool_names(&server, &twice).len(), 5);
+    assert_eq!(tool_names(&server, &twice).len(), 3);
     for unclear in ["bogus", ",", ""] {
         let headers = [("X-MCP-Toolsets", "dice"), ("X-MCP-Toolsets", unclear)];
         let answer = server.post_modern_with(&request(1, "tools/list", &json!({})), &headers).json();
@@ -104,7 +104,7 @@ fn a_header_cannot_widen_what_the_server_offers() {
     let visible = ToolsetFilter { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
     let server = Server::start_with(default_engine(), McpOptions { visible, ..McpOptions::default() });
     let headers = [("X-MCP-Toolsets", "all"), ("X-MCP-Readonly", "false")];
-    assert_eq!(tool_names(&server, &headers).len(), 5);
+    assert_eq!(tool_names(&server, &headers).len(), 3);
 }
 
 #[test]

@@ -71,6 +71,8 @@ fn a_call_without_a_campaign_is_about_the_context_then_the_only_one(seat: &mut T
     assert_eq!(default_campaign(seat), first, "the only one");
     assert_eq!(seat.ok("session_start", &json!({"name": "One"}))["campaign_id"], json!(first));
     let second = create_campaign(seat);
+    assert_eq!(default_campaign(seat), second, "a new campaign is the context");
+    seat.ok("set_context", &json!({"clear": true}));
     let fault = seat.call_refused("actor_create", &json!({"name": "Thorin", "kind": "PC"}));
     assert_eq!(code_and_status(&fault), ("INVALID_PARAMS", "InvalidArgument"));
     let mut allowed: Vec<String> = serde_json::from_value(fault["allowed"].clone()).expect("ids");

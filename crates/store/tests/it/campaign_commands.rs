@@ -21,7 +21,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![6 => "[a-zäß🎲'\"\\\\]{1,8}", 1 => Just(" ".to_owned()), 1 => Just("x".repeat(10_001))]
 }
 
-fn people_command() -> impl Strategy<Value = CampaignCommand> {
+fn people_command() -> BoxedStrategy<CampaignCommand> {
     let role = || prop_oneof![Just(Role::Gm), Just(Role::Player)];
     let kind = || prop_oneof![Just(ActorKind::Pc), Just(ActorKind::Npc)];
     let controller = || prop_oneof![Just(Controller::Human), Just(Controller::Ai)];
@@ -45,9 +45,10 @@ fn people_command() -> impl Strategy<Value = CampaignCommand> {
         3 => (id("actor_"), prop_oneof![3 => id("part_"), 1 => Just("gm".to_owned())])
             .prop_map(|(actor_id, controller)| CampaignCommand::SetActorControl { actor_id, controller }),
     ]
+    .boxed()
 }
 
-fn play_command() -> impl Strategy<Value = CampaignCommand> {
+fn play_command() -> BoxedStrategy<CampaignCommand> {
     let session = || of(id("sess_"));
     prop_oneof![
         2 => (id("sess_"), text()).prop_map(|(id, name)| CampaignCommand::StartSession { id, name }),
@@ -72,9 +73,10 @@ fn play_command() -> impl Strategy<Value = CampaignCommand> {
             }
         ),
     ]
+    .boxed()
 }
 
-fn group_roll() -> impl Strategy<Value = CampaignCommand> {
+fn group_roll() -> BoxedStrategy<CampaignCommand> {
     let roll = (id("roll_"), of(id("sess_")), of(id("actor_"))).prop_map(|(id, session_id, actor_id)| RecordedRoll {
         id,
         session_id,
@@ -83,7 +85,7 @@ fn group_roll() -> impl Strategy<Value = CampaignCommand> {
         result: json!({ "total": 7 }),
         ..RecordedRoll::default()
     });
-    prop::collection::vec(roll, 1..4).prop_map(CampaignCommand::RecordRolls)
+    prop::collection::vec(roll, 1..4).prop_map(CampaignCommand::RecordRolls).boxed()
 }
 
 fn owner() -> impl Strategy<Value = TrackerOwner> {
@@ -112,7 +114,7 @@ fn tracker_name() -> impl Strategy<Value = String> {
     prop_oneof![Just("HP".to_owned()), Just("hp".to_owned()), Just("Fear".to_owned()), Just("Clock".to_owned())]
 }
 
-fn tracker_command() -> impl Strategy<Value = CampaignCommand> {
+fn tracker_command() -> BoxedStrategy<CampaignCommand> {
     let reason = String::new;
     prop_oneof![
         3 => (owner(), definition()).prop_map(move |(owner, definition)| {
@@ -127,18 +129,21 @@ fn tracker_command() -> impl Strategy<Value = CampaignCommand> {
         1 => (owner(), tracker_name()).prop_map(|(owner, name)| TrackerCommand::Remove { owner, name }),
     ]
     .prop_map(|command| CampaignCommand::Tracker(Box::new(command)))
+    .boxed()
 }
 
-fn sheet_command() -> impl Strategy<Value = CampaignCommand> {
+fn sheet_command() -> BoxedStrategy<CampaignCommand> {
     let template = prop_oneof![Just(GameTemplate::Daggerheart), Just(GameTemplate::Plain)];
     let trackers = vec(definition(), 0..2);
-    (id("actor_"), of(template), trackers).prop_map(|(actor_id, template, trackers)| {
-        let traits = [("level".to_owned(), Some(TraitValue::Number(2.into())))].into();
-        CampaignCommand::SetActorSheet { actor_id, sheet: Box::new(ActorSheet { template, traits, trackers }) }
-    })
+    (id("actor_"), of(template), trackers)
+        .prop_map(|(actor_id, template, trackers)| {
+            let traits = [("level".to_owned(), Some(TraitValue::Number(2.into())))].into();
+            CampaignCommand::SetActorSheet { actor_id, sheet: Box::new(ActorSheet { template, traits, trackers }) }
+        })
+        .boxed()
 }
 
-fn counting_command() -> impl Strategy<Value = CampaignCommand> {
+fn counting_command() -> BoxedStrategy<CampaignCommand> {
     let single = || {
         prop_oneof![
             3 => tracker_command(),
@@ -149,11 +154,11 @@ fn counting_command() -> impl Strategy<Value = CampaignCommand> {
     };
     let part =
         (single(), 0..3_u8).prop_map(|(command, number)| BatchPart { pointer: format!("/trackers/{number}"), command });
-    prop_oneof![3 => single(), 1 => vec(part, 0..3).prop_map(CampaignCommand::Batch)]
+    prop_oneof![3 => single(), 1 => vec(part, 0..3).prop_map(CampaignCommand::Batch)].boxed()
 }
 
 /// Any command. `Create` is frequent, since other commands need a campaign.
-pub(crate) fn command() -> impl Strategy<Value = CampaignCommand> {
+pub(crate) fn command() -> BoxedStrategy<CampaignCommand> {
     let mode = || prop_oneof![Just(GmMode::Human), Just(GmMode::Ai), Just(GmMode::Hybrid)];
     let create = |(name, gm_mode, theme_prompt)| CampaignCommand::Create {
         id: CAMPAIGN.to_owned(),
@@ -172,6 +177,7 @@ pub(crate) fn command() -> impl Strategy<Value = CampaignCommand> {
         8 => play_command(),
         8 => counting_command(),
     ]
+    .boxed()
 }
 
 /// How a command is sent.
