@@ -249,13 +249,13 @@ pub(crate) fn find_misfit(full: &Value, value: &Value) -> Option<Fault> {
 
 /// The fault that names every missing field by its path.
 fn missing_fields_fault(missing: &[(String, &Value)]) -> Fault {
-    let named = &missing[..missing.len().min(MISSING_NAMED_MAX)];
-    let mut names: Vec<String> = named.iter().map(|(at, _)| field_name(at).to_owned()).collect();
-    let more = missing.len() - named.len();
+    let listed = &missing[..missing.len().min(MISSING_NAMED_MAX)];
+    let mut names: Vec<String> = listed.iter().map(|(at, _)| field_name(at).to_owned()).collect();
+    let more = missing.len() - listed.len();
     names.extend((more > 0).then(|| format!("{more} more")));
     let verb = if missing.len() == 1 { "is" } else { "are" };
     let last_name = |at: &str| at.rsplit('/').next().unwrap_or_default().to_owned();
-    let described = named.iter().filter(|(_, schema)| missing.len() == 1 || schema.get("description").is_some());
+    let described = listed.iter().filter(|(_, schema)| missing.len() == 1 || schema.get("description").is_some());
     let mut hints: Vec<String> = described.map(|(at, schema)| description_hint(schema, &last_name(at))).collect();
     hints.dedup();
     let hint = if hints.is_empty() { format!("send {}", join_names(&names)) } else { hints.join(" ") };

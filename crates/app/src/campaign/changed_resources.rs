@@ -16,10 +16,11 @@ pub(crate) fn changes_of_record(record: &Record) -> Vec<ResourceChange> {
         is_created |= kind.starts_with("campaign.created");
         let part = kind.split('.').next().unwrap_or_default();
         match part {
-            "participant" => uris.extend([format!("{campaign}/participants"), format!("{campaign}/actors")]),
+            "participant" | "tracker" => {
+                uris.extend([format!("{campaign}/participants"), format!("{campaign}/actors")]);
+            }
             "actor" => uris.extend([format!("{campaign}/actors")]),
             "session" | "note" | "roll" => uris.extend([format!("{campaign}/sessions")]),
-            "tracker" => uris.extend([format!("{campaign}/participants"), format!("{campaign}/actors")]),
             _ => {}
         }
         let moves_trackers = event.get("changes").is_some();

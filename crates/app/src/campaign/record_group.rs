@@ -14,7 +14,6 @@ use crate::{App, Call, Code, CommandAnswer, Fault, Operation, truncate_for_messa
 
 /// What the answer of a group roll says of its records.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(clippy::struct_field_names, reason = "they are what clients read")]
 pub(crate) struct RecordedGroup {
     pub campaign_id: String,
     pub session_id: String,

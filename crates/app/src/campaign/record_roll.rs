@@ -57,7 +57,6 @@ fn check_reason(reason: &str) -> Result<(), Fault> {
 
 /// What a roll's answer says of its record.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(clippy::struct_field_names, reason = "they are what clients read")]
 pub(crate) struct Recorded {
     pub campaign_id: String,
     pub session_id: String,

@@ -177,16 +177,15 @@ fn is_reason(comment: &str) -> bool {
 
 fn add_edge(notation: Notation, input: &RollInput) -> Result<Notation, Fault> {
     let edge = Edge::from_flags(input.advantage, input.disadvantage);
-    match notation.roll.with_edge(edge) {
-        Some(roll) => Ok(Notation { roll, ..notation }),
-        None => {
-            let field = if input.advantage { "advantage" } else { "disadvantage" };
-            let message = format!("{field} is for one die that is rolled twice, and {} has none", notation.roll);
-            Err(Fault::new(Code::InvalidParams, message)
-                .with_path(format!("/{field}"))
-                .value(&true.into())
-                .hint("roll 1d20+5 with advantage, or write which dice are kept, as in 2d20kh1+5 or 4d6kh3"))
-        }
+    if let Some(roll) = notation.roll.with_edge(edge) {
+        Ok(Notation { roll, ..notation })
+    } else {
+        let field = if input.advantage { "advantage" } else { "disadvantage" };
+        let message = format!("{field} is for one die that is rolled twice, and {} has none", notation.roll);
+        Err(Fault::new(Code::InvalidParams, message)
+            .with_path(format!("/{field}"))
+            .value(&true.into())
+            .hint("roll 1d20+5 with advantage, or write which dice are kept, as in 2d20kh1+5 or 4d6kh3"))
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct RollDice;
 pub(super) struct RollDiceInput {
     /// Pools of equal dice, rolled in order: 2d20 is {"sides": 20, "count": 2}.
     dice: Vec<DiceSpec>,
-    /// Only to repeat an earlier roll: its seed, with roll_mode REPLAY.
+    /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
     /// The one that is going on if left out.
     session_id: Option<String>,

@@ -41,7 +41,8 @@ pub(super) fn outcome_words(outcome: Outcome) -> String {
 pub(super) fn summarize_judgement(judgement: &Judgement) -> String {
     let Judgement { hope, fear, modifier, edge, bonus, difficulty, total, outcome, .. } = *judgement;
     let added = [Some(modifier).filter(|modifier| *modifier != 0), edge, bonus];
-    let added: String = added.into_iter().flatten().map(|number| format!("{number:+}")).collect();
+    let added: Vec<String> = added.into_iter().flatten().map(|number| format!("{number:+}")).collect();
+    let added = added.concat();
     let against = difficulty.map(|difficulty| format!(" vs {difficulty}")).unwrap_or_default();
     format!("{}: {hope}+{fear}{added} = {total}{against}", outcome_words(outcome))
 }

@@ -79,7 +79,7 @@ pub(super) struct RunInput {
     payload: Option<Map<String, Value>>,
     /// For check.
     artifact_paths: Option<Vec<String>>,
-    /// For check, as in emit_event.
+    /// For check.
     artifacts: Option<Vec<SentArtifact>>,
     /// For plan: where to; every final state if left out. For override: which of several.
     to_state: Option<String>,

@@ -39,6 +39,7 @@ const SMALL: &str = "process: {id: small, version: '1', name: Small, initial_sta
     transitions: [{from: open, event: shut, to: shut}]\n";
 
 /// A table in the middle of an evening. Names have 20 characters.
+#[expect(clippy::struct_field_names, reason = "they are ids")]
 struct Evening {
     campaign_id: Value,
     participant_id: Value,

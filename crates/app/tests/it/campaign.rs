@@ -159,10 +159,10 @@ fn a_unique_name_stands_for_an_id() {
             input
         };
         let mara = table.call("participant_create", named(json!({"display_name": "Mara", "role": "PLAYER"}))).await;
-        let mira = table.call("actor_create", named(json!({"name": "Mira", "kind": "PC"}))).await;
-        assert_eq!((&mara["campaign_id"], &mira["campaign_id"]), (&json!(campaign_id), &json!(campaign_id)));
+        let actor = table.call("actor_create", named(json!({"name": "Mira", "kind": "PC"}))).await;
+        assert_eq!((&mara["campaign_id"], &actor["campaign_id"]), (&json!(campaign_id), &json!(campaign_id)));
         let set = table.call("actor_control_set", named(json!({"actor_id": "MIRA", "controller": "mara"}))).await;
-        assert_eq!((&set["actor_id"], &set["controller"]), (&mira["id"], &mara["id"]), "{set}");
+        assert_eq!((&set["actor_id"], &set["controller"]), (&actor["id"], &mara["id"]), "{set}");
         let session = table.call("session_start", named(json!({"name": "Low tide"}))).await;
         let rolled =
             table.call("roll", json!({"expression": "1d20", "session_id": "low tide", "actor_id": "mira"})).await;
@@ -171,7 +171,7 @@ fn a_unique_name_stands_for_an_id() {
             table.call("set_context", named(json!({"session_id": "Low Tide", "participant_id": "Mara"}))).await;
         assert_eq!(context["context"]["participant_id"], mara["id"]);
         let renamed = table.call("actor_update", named(json!({"actor_id": "Mira", "name": "Mirabel"}))).await;
-        assert_eq!(renamed["actor"]["id"], mira["id"]);
+        assert_eq!(renamed["actor"]["id"], actor["id"]);
         let recap = table.call("session_recap", named(json!({"session_id": "low tide"}))).await;
         assert_eq!(recap["session"]["id"], session["id"]);
         let ended = table.call("session_end", named(json!({"session_id": "LOW TIDE"}))).await;

@@ -48,12 +48,12 @@ impl PlayedCampaign {
         let created = played.ok("campaign_create", json!({"name": name(0), "gm_mode": "AI"}));
         played.campaign_id = created["id"].clone();
         let campaign_id = played.campaign_id.clone();
-        let player = json!({"campaign_id": campaign_id, "display_name": name(1), "role": "PLAYER"});
-        let player = played.ok("participant_create", player)["id"].clone();
+        let alice = json!({"campaign_id": campaign_id, "display_name": name(1), "role": "PLAYER"});
+        let alice = played.ok("participant_create", alice)["id"].clone();
         for number in 2..5 {
             let actor = json!({"campaign_id": campaign_id, "name": name(number), "kind": "PC"});
             let actor = played.ok("actor_create", actor)["id"].clone();
-            let control = json!({"campaign_id": campaign_id, "actor_id": actor, "controller": player});
+            let control = json!({"campaign_id": campaign_id, "actor_id": actor, "controller": alice});
             played.ok("actor_control_set", control);
             played.actors.push(actor);
         }
@@ -296,14 +296,14 @@ fn a_guest_judges_dice_and_records_none() {
     let played = PlayedCampaign::new();
     let campaign_id = played.campaign_id.as_str().expect("an id");
     let guest = caller_with_roles(&[(campaign_id, CampaignRole::Guest)]);
-    let player = caller_with_roles(&[(campaign_id, CampaignRole::Player)]);
+    let seated = caller_with_roles(&[(campaign_id, CampaignRole::Player)]);
     for operation in ["duality_outcome", "duality_explain"] {
         let dice = json!({"hope": 8, "fear": 5});
         assert_eq!(played.call_as(&guest, operation, dice).expect("judged")["total"], 13);
         let recorded = json!({"hope": 8, "fear": 5, "record": true, "session_id": played.session_id});
         let fault = played.call_as(&guest, operation, recorded.clone()).unwrap_err();
         assert_eq!(fault.code(), Code::Forbidden, "{fault}");
-        assert!(played.call_as(&player, operation, recorded).is_ok());
+        assert!(played.call_as(&seated, operation, recorded).is_ok());
     }
     assert_eq!(played.events("roll").len(), 2);
 }

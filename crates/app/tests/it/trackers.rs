@@ -43,8 +43,8 @@ impl Table {
         let engine = LocalEngine::new(App::new(Arc::new(CountingEntropy::default()), Arc::new(FixedClock), memory));
         let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
         let mut table = Self { runtime, engine, campaign_id: String::new() };
-        let campaign = table.call("campaign_create", json!({"name": "Bells", "gm_mode": "AI"})).unwrap();
-        campaign["id"].as_str().unwrap().clone_into(&mut table.campaign_id);
+        let campaign = table.call("campaign_create", json!({"name": "Bells", "gm_mode": "AI"})).expect("it is there");
+        campaign["id"].as_str().expect("it is there").clone_into(&mut table.campaign_id);
         table.ok("participant_create", json!({"display_name": "Anna", "role": "PLAYER"}));
         table.ok("participant_create", json!({"display_name": "Bert", "role": "GM"}));
         table
@@ -65,7 +65,7 @@ impl Table {
             }),
         );
         let session = table.ok("session_start", json!({"name": "Low tide"}));
-        let session_id = session["id"].as_str().unwrap().to_owned();
+        let session_id = session["id"].as_str().expect("it is there").to_owned();
         (table, session_id)
     }
 
@@ -74,7 +74,7 @@ impl Table {
     }
 
     fn with_campaign(&self, mut input: Value) -> Value {
-        input.as_object_mut().unwrap().insert("campaign_id".to_owned(), json!(self.campaign_id));
+        input.as_object_mut().expect("it is there").insert("campaign_id".to_owned(), json!(self.campaign_id));
         input
     }
 

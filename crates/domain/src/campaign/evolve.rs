@@ -63,7 +63,6 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
             state.notes.insert(note_id.as_str().into(), Arc::new(origin));
             state.count_notes(session_id.as_deref(), at, |count| count + 1);
         }
-        E::NoteChanged { .. } => {}
         E::NoteRemoved { note_id } => {
             if let Some(origin) = state.notes.remove(note_id.as_str()) {
                 state.count_notes(origin.session_id.as_deref(), at, |count| count.saturating_sub(1));
@@ -96,8 +95,9 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
         E::TrackerSet { owner, tracker, .. } => state.put_tracker(owner, tracker, at),
         E::TrackerChanged { change, .. } => state.apply_tracker_change(change, at),
         E::TrackerRemoved { owner, name, .. } => state.remove_tracker(owner, name, at),
-        E::SpotlightSet { .. } => {}
-        E::CampaignUpdated { .. }
+        E::NoteChanged { .. }
+        | E::SpotlightSet { .. }
+        | E::CampaignUpdated { .. }
         | E::CampaignActivated {}
         | E::CampaignCompleted {}
         | E::CampaignArchived {}

@@ -168,9 +168,9 @@ impl CampaignRefusal {
             Self::ParticipantNotFound { field, .. }
             | Self::Empty { field }
             | Self::TooLong { field, .. }
-            | Self::Deceptive { field, .. } => Some(format!("/{field}")),
+            | Self::Deceptive { field, .. }
+            | Self::NumberTooLarge { field, .. } => Some(format!("/{field}")),
             Self::InPart { pointer, refusal } => Some(format!("{pointer}{}", refusal.pointer().unwrap_or_default())),
-            Self::NumberTooLarge { field, .. } => Some(format!("/{field}")),
             Self::TrackerNotFound { .. } => Some("/name".to_owned()),
             Self::TrackerOwnedTwice => Some("/participant_id".to_owned()),
             Self::TrackerOutOfBounds { .. } => Some("/value".to_owned()),

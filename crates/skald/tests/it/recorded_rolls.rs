@@ -141,7 +141,9 @@ fn a_roll_without_a_session_leaves_nothing(seat: &mut TestClient) {
         }
         for (tool, mut input) in dice_calls() {
             for actor_id in [None, Some(&actor_id)] {
-                actor_id.into_iter().for_each(|id| input["actor_id"] = id.clone());
+                if let Some(id) = actor_id {
+                    input["actor_id"] = id.clone();
+                }
                 let answer = seat.ok(tool, &input);
                 assert_eq!(answer.get("recorded"), None, "{tool}");
                 let reason = answer["not_recorded"].as_str();

@@ -32,7 +32,7 @@ async fn emit(engine: &LocalEngine, run_id: &str, event: &str, payload: Value, a
         "run_id": run_id, "event_name": event, "payload": payload, "expected_revision": state["revision"],
         "idempotency_key": key, "artifacts": artifacts,
     });
-    emit_event(engine, &Caller::owner(), input).await.unwrap()
+    emit_event(engine, &Caller::owner(), input).await.expect("an answer")
 }
 
 fn outline() -> Value {

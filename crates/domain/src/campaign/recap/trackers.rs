@@ -39,15 +39,12 @@ impl RecapTrackers {
 
     fn record_change(&mut self, change: &TrackerChange, reason: &str) {
         let is_same = |moved: &&mut MovedTracker| is_same_tracker(&moved.change, &change.owner, &change.name);
-        let moved = match self.moved.iter_mut().find(is_same) {
-            Some(moved) => {
-                (moved.change.to, moved.change.reached) = (change.to, change.reached);
-                moved
-            }
-            None => {
-                self.moved.push(MovedTracker { change: change.clone(), reasons: Vec::new() });
-                self.moved.last_mut().expect("a tracker was just added")
-            }
+        let moved = if let Some(moved) = self.moved.iter_mut().find(is_same) {
+            (moved.change.to, moved.change.reached) = (change.to, change.reached);
+            moved
+        } else {
+            self.moved.push(MovedTracker { change: change.clone(), reasons: Vec::new() });
+            self.moved.last_mut().expect("a tracker was just added")
         };
         let reason = shorten_reason(reason);
         if !reason.is_empty() && moved.reasons.len() < REASONS_SHOWN && !moved.reasons.contains(&reason) {

@@ -38,15 +38,12 @@ pub fn parse_spoken(text: &str, dialect: Dialect) -> Result<Notation, ParseError
     let (code, comment) = text.split_once('#').unwrap_or((text, ""));
     let lower = code.to_lowercase();
     let spoken = SpokenRoll::from_words(&lower).and_then(|spoken| spoken.into_notation(dialect));
-    match spoken {
-        Some(notation) => {
-            let comment = Some(comment.trim().to_owned()).filter(|comment| !comment.is_empty());
-            Ok(Notation { comment, ..notation })
-        }
-        None => {
-            let advice = ADVICE.iter().find(|(word, _)| lower.contains(word)).map(|(_, advice)| *advice);
-            Err(ParseError { hint: advice.unwrap_or(error.hint), ..error })
-        }
+    if let Some(notation) = spoken {
+        let comment = Some(comment.trim().to_owned()).filter(|comment| !comment.is_empty());
+        Ok(Notation { comment, ..notation })
+    } else {
+        let advice = ADVICE.iter().find(|(word, _)| lower.contains(word)).map(|(_, advice)| *advice);
+        Err(ParseError { hint: advice.unwrap_or(error.hint), ..error })
     }
 }
 
@@ -113,8 +110,8 @@ impl SpokenRoll {
             }
             [number, "or", "less" | "lower", rest @ ..] => self.push(&format!("<= {}", to_number(number)?), rest),
             [number, die, rest @ ..] if to_number(number).is_some() && to_sides(die).is_some() => {
-                let dice = format!("{}d{}", to_number(number)?, to_sides(die)?);
-                self.push_dice(&dice, rest)
+                let pool = format!("{}d{}", to_number(number)?, to_sides(die)?);
+                self.push_dice(&pool, rest)
             }
             [word, rest @ ..] => self.take_word(word, rest),
             [] => Some(words),
@@ -167,6 +164,7 @@ impl SpokenRoll {
         }
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "every step answers the words that are left, or that it does not fit")]
     fn push<'a>(&mut self, part: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
         self.parts.push(part.to_owned());
         Some(rest)

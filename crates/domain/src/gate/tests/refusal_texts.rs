@@ -1,6 +1,5 @@
 //! Tests over the texts of all refusals: none teaches the way around the gate.
 
-use std::collections::HashSet;
 use std::mem::discriminant;
 
 use super::*;
@@ -88,7 +87,9 @@ fn variant_count(refusal: &RunRefusal) -> usize {
 #[test]
 fn no_refusal_names_the_process_folder_or_how_to_change_a_process() {
     let refusals = every_refusal();
-    let variants: HashSet<_> = refusals.iter().map(discriminant).collect();
+    let mut variants: Vec<_> = refusals.iter().map(discriminant).collect();
+    variants.sort_unstable_by_key(|variant| format!("{variant:?}"));
+    variants.dedup();
     assert_eq!(variants.len(), variant_count(&refusals[0]));
     for refusal in refusals {
         let text = format!("{refusal}; {}", refusal.hint()).to_lowercase();

@@ -3,10 +3,10 @@
 //! The elements are published ones: 1P/Halley by JPL (epoch 1994-02-17), 2P/Encke as in J. Meeus, Astronomical
 //! Algorithms, example 33.b (perihelion of 1990). Angles are in the ecliptic of J2000.
 //!
-//! The positions are PyEphem's (PyPI package `ephem` 4.2.1, `EllipticalBody` with these elements): `sun_distance`, `hlon`
-//! and `hlat` as heliocentric ecliptic coordinates in astronomical units. PyEphem answers for the time at which the light
-//! left; the dates were shifted by that time, and the equinox was set to the date, so that nothing is precessed.
-//! PyMeeus 0.5.12, `Minor.heliocentric_ecliptical_position`, has the same directions within 0.005 degrees.
+//! The positions are those of `ephem` 4.2.1, a package of the Python index: `EllipticalBody` with these elements, its
+//! `sun_distance`, `hlon` and `hlat` as heliocentric ecliptic coordinates in astronomical units. It answers for the time at
+//! which the light left; the dates were shifted by that time, and the equinox was set to the date, so that nothing is
+//! precessed. `pymeeus` 0.5.12, `Minor.heliocentric_ecliptical_position`, has the same directions within 0.005 degrees.
 
 use serde_json::{Value, json};
 

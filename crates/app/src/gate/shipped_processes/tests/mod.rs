@@ -125,7 +125,7 @@ fn to_object(value: Value) -> Map<String, Value> {
 
 /// A text with a few words in it and all that the guards of the shipped processes ask for. JSON stays as it is.
 fn write_out(path: &str, words: &str) -> String {
-    if path.ends_with(".json") {
+    if std::path::Path::new(path).extension().is_some_and(|extension| extension == "json") {
         return words.to_owned();
     }
     let lines = ["Place: the mill at the ford", "Wants: the miller, to be left alone", "Now: the water rises"];

@@ -21,7 +21,9 @@ fn notes(texts: &[&str], words: &[&str]) -> GuardFixture {
 
 #[test]
 fn only_content_with_substance_exists() {
-    let cases: [(&str, &str, Option<(&'static str, &'static str)>); 5] = [
+    /// A guard, a text, and the English and Japanese reasons if the text does not count.
+    type Case = (&'static str, &'static str, Option<(&'static str, &'static str)>);
+    let cases: [Case; 5] = [
         ("min_bytes: 5", "12345", None),
         (
             "min_bytes: 5",
