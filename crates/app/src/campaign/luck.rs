@@ -14,7 +14,7 @@ use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation,
 /// Characters, and players, that an answer and a picture have.
 const ROWS_MAX: usize = 12;
 
-pub(super) struct Luck;
+pub(super) struct LuckOperation;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -39,7 +39,7 @@ pub(super) struct LuckOutput {
     picture: Option<String>,
 }
 
-impl Operation for Luck {
+impl Operation for LuckOperation {
     const NAME: &'static str = "luck";
     const TITLE: &'static str = "Tell luck";
     const SUMMARY: &'static str = "How lucky each character and player was, in a session or the campaign: \

@@ -56,7 +56,7 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<set_context::SetContext>(),
             OperationEntry::from_operation::<session_note::SessionNote>(),
             OperationEntry::from_operation::<session::SessionRecap>(),
-            OperationEntry::from_operation::<luck::Luck>(),
+            OperationEntry::from_operation::<luck::LuckOperation>(),
             OperationEntry::from_operation::<luck::LuckPicture>(),
             OperationEntry::from_operation::<session::SessionEnd>(),
             OperationEntry::from_operation::<read::CampaignRead>(),

@@ -210,7 +210,10 @@ async fn roll_expression(
         summary: summarize_results(&results, &chances, is_short),
         expression: if is_short { shorten_expression(line) } else { line },
         comment: notation.comment.filter(|_| !is_short),
-        success_chance: chances.success.as_ref().map(|chance| if is_short { chance.shorten() } else { chance.clone() }),
+        success_chance: chances
+            .success
+            .as_ref()
+            .map(|chance| if is_short { Exact { fraction: None, ..chance.shorten() } } else { chance.clone() }),
         chance_unknown,
         rng: shows_seed.then_some(report),
         details,

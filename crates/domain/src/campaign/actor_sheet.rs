@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::decide::{Decision, check_length, check_name, check_text_limit};
+use super::decide::{CampaignDecision, check_length, check_name, check_text_limit};
 use super::event::CampaignEvent;
 use super::record::{Actor, ActorKind};
 use super::refusal::{CampaignAction, CampaignRefusal};
@@ -194,7 +194,7 @@ impl Actor {
 
 /// Sets traits and trackers of an actor. A template adds the trackers that the actor does not have yet, and once for
 /// the campaign the game master's.
-pub(super) fn set_actor_sheet(state: &CampaignState, actor_id: &str, sheet: &ActorSheet) -> Decision {
+pub(super) fn set_actor_sheet(state: &CampaignState, actor_id: &str, sheet: &ActorSheet) -> CampaignDecision {
     state.check_status(CampaignAction::Change)?;
     let actor = state.find_actor(actor_id)?;
     let traits = check_traits(actor, &sheet.traits)?;

@@ -19,11 +19,11 @@ use crate::decider::DecisionContext;
 use crate::limits;
 use crate::plain_text::first_deceptive;
 
-pub(super) type Decision = Result<Vec<CampaignEvent>, CampaignRefusal>;
+pub(super) type CampaignDecision = Result<Vec<CampaignEvent>, CampaignRefusal>;
 pub(super) type SingleDecision = Result<CampaignEvent, CampaignRefusal>;
 
 /// Decides rolls that belong together. Each is decided on the state that the one before left.
-fn decide_rolls(state: &CampaignState, rolls: &[RecordedRoll], given: &DecisionContext) -> Decision {
+fn decide_rolls(state: &CampaignState, rolls: &[RecordedRoll], given: &DecisionContext) -> CampaignDecision {
     let (mut state, mut events) = (state.clone(), Vec::new());
     for roll in rolls {
         let decided = decide(&state, &CampaignCommand::RecordRoll(Box::new(roll.clone())), given)?;
@@ -33,7 +33,7 @@ fn decide_rolls(state: &CampaignState, rolls: &[RecordedRoll], given: &DecisionC
     Ok(events)
 }
 
-pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &DecisionContext) -> Decision {
+pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &DecisionContext) -> CampaignDecision {
     use CampaignCommand as C;
     let event = match command {
         C::Create { id, name, gm_mode, theme_prompt } => create(state, id, name, *gm_mode, theme_prompt)?,
@@ -83,7 +83,7 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &D
 }
 
 /// Decides commands one after the other. The first refusal refuses all, and says which part it is about.
-fn decide_batch(state: &CampaignState, parts: &[BatchPart], given: &DecisionContext) -> Decision {
+fn decide_batch(state: &CampaignState, parts: &[BatchPart], given: &DecisionContext) -> CampaignDecision {
     if parts.is_empty() {
         return Err(CampaignRefusal::NothingToUpdate { fields: &[] });
     }
@@ -211,7 +211,7 @@ fn set_actor_control(state: &CampaignState, id: &str, controller: &str) -> Singl
 }
 
 /// The first session activates a draft.
-fn start_session(state: &CampaignState, id: &str, name: &str) -> Decision {
+fn start_session(state: &CampaignState, id: &str, name: &str) -> CampaignDecision {
     let status = state.check_status(CampaignAction::StartSession)?.status;
     if let Some(session) = state.active_session() {
         return Err(CampaignRefusal::ActiveSessionExists { session_id: session.id.clone() });

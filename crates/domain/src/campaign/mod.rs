@@ -13,6 +13,8 @@ mod golden;
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
+mod note_tests;
+#[cfg(test)]
 mod properties;
 mod recap;
 mod record;

@@ -1,7 +1,7 @@
 //! Decides what changes trackers: commands, damage against thresholds, the end of a session, and the outcome of a roll.
 
 use super::actor_sheet::GameTemplate;
-use super::decide::{Decision, SingleDecision, check_length, check_name, check_text_limit};
+use super::decide::{CampaignDecision, SingleDecision, check_length, check_name, check_text_limit};
 use super::event::CampaignEvent;
 use super::record::{Actor, ActorKind};
 use super::refusal::{CampaignAction, CampaignRefusal};
@@ -22,7 +22,7 @@ pub(super) const HOPE: &str = "Hope";
 pub(super) const ARMOR: &str = "Armor";
 pub(super) const FEAR: &str = "Fear";
 
-pub(super) fn decide_tracker(state: &CampaignState, command: &TrackerCommand) -> Decision {
+pub(super) fn decide_tracker(state: &CampaignState, command: &TrackerCommand) -> CampaignDecision {
     state.check_status(CampaignAction::Change)?;
     let event = match command {
         TrackerCommand::Set { owner, definition, reason } => set_tracker(state, owner, definition, reason)?,
@@ -116,7 +116,13 @@ fn define_ticks(
 }
 
 /// Damage by the thresholds of an actor: below major one HP, from major two, from severe three.
-fn take_damage(state: &CampaignState, actor_id: &str, damage: i64, spends_armor: bool, reason: &str) -> Decision {
+fn take_damage(
+    state: &CampaignState,
+    actor_id: &str,
+    damage: i64,
+    spends_armor: bool,
+    reason: &str,
+) -> CampaignDecision {
     let actor = state.find_actor(actor_id)?;
     let owner = TrackerOwner::actor(&actor.id);
     check_number("damage", damage)?;

@@ -198,7 +198,7 @@ mod tests {
         convert_command(sent).unwrap().into_owned()
     }
 
-    fn refused(sent: &Value) -> (Reason, String) {
+    fn refusal_of(sent: &Value) -> (Reason, String) {
         let misfit = convert_command(sent).unwrap_err();
         (misfit.reason, misfit.pointer)
     }
@@ -221,10 +221,10 @@ mod tests {
         }
         for (field, value) in [("days", json!("2")), ("hours", Value::Null), ("years", json!([1]))] {
             let sent = json!({"type": "tick", field: value});
-            assert_eq!(refused(&sent), (Reason::Unreadable, format!("/{field}")), "{sent}");
+            assert_eq!(refusal_of(&sent), (Reason::Unreadable, format!("/{field}")), "{sent}");
         }
-        assert_eq!(refused(&json!({"type": "tick", "dt": 1, "days": 1})), (Reason::Unreadable, "/days".to_owned()));
-        assert_eq!(refused(&json!({"type": "tick", "years": 1e305})), (Reason::NotFinite, "/years".to_owned()));
+        assert_eq!(refusal_of(&json!({"type": "tick", "dt": 1, "days": 1})), (Reason::Unreadable, "/days".to_owned()));
+        assert_eq!(refusal_of(&json!({"type": "tick", "years": 1e305})), (Reason::NotFinite, "/years".to_owned()));
     }
 
     #[test]
@@ -246,7 +246,11 @@ mod tests {
             (json!({"orbitalPeriodDays": 10, "orbitalSpeed": null}), Reason::Unreadable),
             (json!({"orbitalPeriodDays": 1e-320}), Reason::NotFinite),
         ] {
-            assert_eq!(refused(&body(fields.clone())), (reason, "/payload/orbitalPeriodDays".to_owned()), "{fields}");
+            assert_eq!(
+                refusal_of(&body(fields.clone())),
+                (reason, "/payload/orbitalPeriodDays".to_owned()),
+                "{fields}"
+            );
         }
     }
 
@@ -257,6 +261,6 @@ mod tests {
         let stored = state(json!({"id": "c", "orbitalSpeed": 360.0 / 86_400.0}));
         assert_eq!(converted(&sent)["snapshot"], stored);
         let wrong = json!({"type": "replaceSnapshot", "snapshot": state(json!({"orbitalPeriodDays": 0}))});
-        assert_eq!(refused(&wrong).1, "/snapshot/stars/c/orbitalPeriodDays");
+        assert_eq!(refusal_of(&wrong).1, "/snapshot/stars/c/orbitalPeriodDays");
     }
 }

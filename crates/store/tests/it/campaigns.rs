@@ -249,10 +249,9 @@ const KINDS: [&str; 23] = [
     "Batch",
 ];
 
-const REFUSALS: [&str; 23] = [
+const REFUSALS: [&str; 22] = [
     "ActiveSessionExists",
     "ActorNotFound",
-    "ArmorSpent",
     "CampaignExists",
     "CampaignNotFound",
     "DamageTooSmall",
