@@ -15,7 +15,7 @@ use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace
 use crate::{Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
 /// Totals of a repeated roll in a short answer.
-const TOTALS_SHORT: usize = 20;
+const TOTALS_SHORT: usize = 12;
 
 pub(super) struct RollOperation;
 
@@ -61,7 +61,7 @@ pub(super) struct RollOutput {
     comment: Option<String>,
     #[serde(flatten)]
     result: Option<RolledLine>,
-    /// The totals of a repeated roll, the first 20 unless `detail` is full.
+    /// The totals of a repeated roll, the first 12 unless `detail` is full.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-unlisted" = true))]
     totals: Vec<i64>,
