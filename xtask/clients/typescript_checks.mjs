@@ -27,7 +27,7 @@ const checks = [
   ['tools/list names the tools',
     ['actor_control_set', 'actor_create', 'actor_update', 'campaign_create', 'campaign_read', 'campaign_update',
       'duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version',
-      'events_list', 'get_universe_state', 'list_universe_commands', 'odds', 'participant_create', 'participant_update',
+      'events_list', 'get_universe_state', 'group_roll', 'list_universe_commands', 'luck', 'odds', 'participant_create', 'participant_update',
       'roll', 'roll_dice', 'send_universe_command', 'session_end', 'session_note', 'session_recap', 'session_start',
       'set_context', 'state_gate.create_run', 'state_gate.emit_event', 'state_gate.get_state', 'state_gate.list_events',
       'state_gate.list_runs', 'state_gate.run', 'state_gate.submit_process', 'tracker',

@@ -52,7 +52,8 @@ fn an_answer_comes_after_the_disk_has_it() {
         rest.call("session_note", &input);
     }
     // A roll that is not recorded must not synchronise: this shows that the test can tell the difference.
-    rest.call("roll", &json!({"expression": format!("1d6 # marker-{COMMANDS}.")}));
+    rest.call("session_end", &json!({"campaign_id": campaign_id}));
+    rest.call("roll", &json!({"expression": format!("1d6 # marker-{COMMANDS}."), "detail": "full"}));
     drop(rest);
     server.signal("TERM");
     assert!(server.wait_for_exit().0.success());
