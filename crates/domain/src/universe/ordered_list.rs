@@ -1,4 +1,4 @@
-//! `Order`, a persistent list in insertion order that adds and removes items without a scan.
+//! `OrderedList`, a persistent list in insertion order that adds and removes items without a scan.
 
 use std::borrow::Cow;
 use std::fmt;

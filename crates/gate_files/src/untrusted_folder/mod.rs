@@ -13,7 +13,7 @@ use skald_domain::limits;
 use super::refusal_texts;
 
 #[cfg(not(unix))]
-pub(super) use elsewhere::Below;
+pub(super) use non_unix::UntrustedFolder;
 #[cfg(unix)]
 pub(super) use unix::UntrustedFolder;
 

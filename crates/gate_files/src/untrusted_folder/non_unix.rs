@@ -5,8 +5,8 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Found, is_below, judge};
-use crate::file_stamp::Stamp;
+use super::{FileKind, check_evidence, is_below};
+use crate::file_stamp::FileStamp;
 use crate::refusal_texts;
 
 pub(crate) struct UntrustedFolder {
@@ -15,7 +15,7 @@ pub(crate) struct UntrustedFolder {
     folder: String,
 }
 
-impl Below {
+impl UntrustedFolder {
     pub(crate) fn open(folder: &str) -> Result<Self, String> {
         let is_folder = Path::new(folder).is_absolute()
             && std::fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir() && !about.is_symlink());
@@ -23,16 +23,16 @@ impl Below {
         Ok(Self { root: root.ok_or_else(|| refusal_texts::folder_gone(folder))?, folder: folder.to_owned() })
     }
 
-    pub(crate) fn stamp(&self, path: &str) -> Result<Stamp, String> {
-        let place = self.place(path)?;
-        let about = std::fs::symlink_metadata(&place).map_err(|error| self.why(path, &error))?;
-        stamp_of(path, &about)
+    pub(crate) fn stamp(&self, path: &str) -> Result<FileStamp, String> {
+        let place = self.resolve(path)?;
+        let about = std::fs::symlink_metadata(&place).map_err(|error| self.refusal(path, &error))?;
+        checked_stamp(path, &about)
     }
 
-    pub(crate) fn open_file(&self, path: &str) -> Result<(File, Stamp), String> {
+    pub(crate) fn open_file(&self, path: &str) -> Result<(File, FileStamp), String> {
         self.stamp(path)?;
-        let opened = File::open(self.place(path)?).map_err(|error| self.why(path, &error))?;
-        let stamp = stamp_of(path, &opened.metadata().map_err(|error| self.why(path, &error))?)?;
+        let opened = File::open(self.resolve(path)?).map_err(|error| self.refusal(path, &error))?;
+        let stamp = checked_stamp(path, &opened.metadata().map_err(|error| self.refusal(path, &error))?)?;
         Ok((opened, stamp))
     }
 
@@ -41,7 +41,7 @@ impl Below {
             return Err(refusal_texts::outside(path));
         }
         let place = path.split('/').fold(self.root.clone(), |place, part| place.join(part));
-        let resolved = std::fs::canonicalize(&place).map_err(|error| self.why(path, &error))?;
+        let resolved = std::fs::canonicalize(&place).map_err(|error| self.refusal(path, &error))?;
         if resolved == place { Ok(place) } else { Err(refusal_texts::link(path)) }
     }
 
@@ -53,13 +53,13 @@ impl Below {
     }
 }
 
-fn checked_stamp(path: &str, about: &Metadata) -> Result<Stamp, String> {
+fn checked_stamp(path: &str, about: &Metadata) -> Result<FileStamp, String> {
     let kind = about.file_type();
     let found = match () {
-        () if kind.is_symlink() => Found::Link,
-        () if kind.is_dir() => Found::Folder,
-        () if kind.is_file() => Found::File,
-        () => Found::Special,
+        () if kind.is_symlink() => FileKind::Link,
+        () if kind.is_dir() => FileKind::Folder,
+        () if kind.is_file() => FileKind::File,
+        () => FileKind::Special,
     };
-    judge(path, found, about.len()).map(|()| Stamp::of(about))
+    check_evidence(path, found, about.len()).map(|()| FileStamp::from_metadata(about))
 }
