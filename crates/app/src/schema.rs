@@ -215,20 +215,6 @@ impl Transform for TrimToolInput {
         {
             items.remove("description");
         }
-        merge_plain_branches(object);
-    }
-}
-
-/// Rewrites `anyOf` of bare types as one list of types.
-fn merge_plain_branches(object: &mut Map<String, Value>) {
-    let Some(Value::Array(branches)) = object.get("anyOf") else { return };
-    let plain = |branch: &Value| match branch.as_object() {
-        Some(only) if only.len() == 1 => only.get("type").filter(|kind| kind.is_string()).cloned(),
-        _ => None,
-    };
-    if let Some(kinds) = branches.iter().map(plain).collect::<Option<Vec<Value>>>() {
-        object.remove("anyOf");
-        object.insert("type".into(), kinds.into());
     }
 }
 
