@@ -27,44 +27,44 @@ pub(crate) struct CampaignAnswer<T> {
 
 /// The campaign and the session that a command went to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Destination {
-    campaign: NameAndId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<NameAndId>,
+#[serde(untagged)]
+pub(crate) enum Destination {
+    Ids {
+        campaign: NameAndId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<NameAndId>,
+    },
+    /// The names for a roll, whose ids are in `recorded`.
+    Names(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(untagged)]
-enum NameAndId {
-    Both {
-        id: String,
-        name: String,
-    },
-    /// Of a roll, whose ids are in `recorded`.
-    Name(String),
-}
-
-impl NameAndId {
-    fn without_id(self) -> Self {
-        match self {
-            Self::Both { name, .. } | Self::Name(name) => Self::Name(name),
-        }
-    }
+pub(crate) struct NameAndId {
+    id: String,
+    name: String,
 }
 
 impl Destination {
     pub(super) fn new(state: &CampaignState, session_id: Option<&str>) -> Option<Self> {
         let campaign = state.campaign()?;
         let session = session_id.and_then(|id| state.sessions().get(id));
-        let named = |session: &Session| NameAndId::Both { id: session.id.clone(), name: session.name.clone() };
-        Some(Self {
-            campaign: NameAndId::Both { id: campaign.id.clone(), name: campaign.name.clone() },
+        let named = |session: &Session| NameAndId { id: session.id.clone(), name: session.name.clone() };
+        Some(Self::Ids {
+            campaign: NameAndId { id: campaign.id.clone(), name: campaign.name.clone() },
             session: session.map(named),
         })
     }
 
+    /// Only the names, since the answer of a roll is short and has the ids already.
     fn without_ids(self) -> Self {
-        Self { campaign: self.campaign.without_id(), session: self.session.map(NameAndId::without_id) }
+        match self {
+            Self::Ids { campaign, session } => {
+                let names = [Some(campaign.name), session.map(|session| session.name)];
+                let names: Vec<String> = names.into_iter().flatten().filter(|name| !name.is_empty()).collect();
+                Self::Names(names.join(", "))
+            }
+            names @ Self::Names(_) => names,
+        }
     }
 }
 

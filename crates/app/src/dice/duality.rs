@@ -123,7 +123,11 @@ impl Operation for DualityActionRoll {
             let shown = (input.detail == RollDetail::Full).then_some(&details.odds);
             Ok(DualityActionRollOutput {
                 summary: summarize_judgement(&judgement),
-                judgement,
+                judgement: match input.detail {
+                    // The summary has both.
+                    RollDetail::Short => Judgement { edge: None, bonus: None, ..judgement },
+                    RollDetail::Full => judgement,
+                },
                 success_chance: shown.and_then(|odds| odds.success_chance.clone()),
                 at_least_chance: shown.and_then(|odds| odds.at_least_chance.clone()),
                 rng: shows_seed.then_some(rng),

@@ -6,7 +6,7 @@ use skald_domain::dice::odds::Exact;
 use skald_domain::dice::{Judgement, Outcome, RollResult};
 
 /// Characters of an expression in a short answer.
-const EXPRESSION_CHARS_SHORT: usize = 48;
+const EXPRESSION_CHARS_SHORT: usize = 40;
 
 /// How much a roll answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]

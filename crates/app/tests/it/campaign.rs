@@ -72,7 +72,7 @@ fn a_session_is_in_the_context_while_it_is_going_on() {
         let went_to = json!({"campaign": {"id": campaign_id, "name": "Bells"}, "session": {"id": session_id, "name": "Low tide"}});
         assert_eq!(started["went_to"], went_to);
         let rolled = table.roll().await;
-        let names = json!({"campaign": "Bells", "session": "Low tide"});
+        let names = json!("Bells, Low tide");
         assert_eq!((&rolled["went_to"], &rolled["recorded"]["session_id"]), (&names, &json!(session_id)));
         let ended = table.call("session_end", json!({})).await;
         assert_eq!((&ended["status"], &ended["went_to"]), (&json!("ENDED"), &went_to));

@@ -238,16 +238,17 @@ fn advantage_is_a_d6_for_duality_and_a_second_d20_elsewhere() {
     let fault = call("roll", json!({"expression": "4d6", "advantage": true})).unwrap_err();
     assert_eq!(fault.body().path.as_deref(), Some("/advantage"));
     assert!(fault.body().hint.as_deref().unwrap_or_default().contains("2d20kh1"), "{fault}");
-    let rolled = call("duality_action_roll", json!({"advantage": true, "bonus_die": "1d8"})).expect("a roll");
+    let rolled =
+        call("duality_action_roll", json!({"detail": "full", "advantage": true, "bonus_die": "1d8"})).expect("a roll");
     let number = |field: &str| rolled[field].as_i64().unwrap_or_else(|| panic!("{field} of {rolled}"));
     assert!((1..=6).contains(&number("edge")) && (1..=8).contains(&number("bonus")), "{rolled}");
     assert_eq!(number("total"), number("hope") + number("fear") + number("edge") + number("bonus"));
-    let worse = call("duality_action_roll", json!({"disadvantage": true})).expect("a roll");
+    let worse = call("duality_action_roll", json!({"detail": "full", "disadvantage": true})).expect("a roll");
     assert!((-6..=-1).contains(&worse["edge"].as_i64().unwrap_or_default()), "{worse}");
     let most = format!("d{}", limits::BONUS_DIE_SIDES_MAX);
-    assert!(call("duality_action_roll", json!({"bonus_die": most})).is_ok());
+    assert!(call("duality_action_roll", json!({"detail": "full", "bonus_die": most})).is_ok());
     for wrong in ["d21", "8", "2d6", "", "d8, dc 3", "-d4", "d8)"] {
-        let fault = call("duality_action_roll", json!({"bonus_die": wrong})).unwrap_err();
+        let fault = call("duality_action_roll", json!({"detail": "full", "bonus_die": wrong})).unwrap_err();
         assert_eq!(fault.body().path.as_deref(), Some("/bonus_die"), "{wrong}");
         assert!(fault.body().hint.as_deref().unwrap_or_default().contains("d6"), "{fault}");
     }
