@@ -1,4 +1,4 @@
-//! What the answer to a command says about regions that it removed since it replaces all of a kind.
+//! The part of an answer that lists what a replacing command removed, with commands that put it back.
 
 use serde::Serialize;
 use skald_domain::universe::{Command, Id, RemovedRegions, Universe, UniverseEvent, removed_regions};
