@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::json_schema;
 use crate::resource::{self, UriFields};
-use crate::schema;
 use crate::{
     Code, CompletionTarget, Fault, FaultBody, FaultField, Nouns, OperationEntry, OperationKind, PromptEntry, Resource,
     Toolset, truncate_for_message,
@@ -91,7 +91,7 @@ impl Catalogue {
 
     /// The schema of an error body, with the fields of all nouns.
     pub fn fault_schema(&self) -> Value {
-        let mut body = schema::inlined::<FaultBody>();
+        let mut body = json_schema::inlined::<FaultBody>();
         let Some(properties) = body["properties"].as_object_mut() else { return body };
         for field in self.fault_fields() {
             let mut schema = (field.schema)();

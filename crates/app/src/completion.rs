@@ -2,7 +2,7 @@
 
 use skald_domain::limits;
 
-use crate::{App, Caller, Catalogue, Fault, schema};
+use crate::{App, Caller, Catalogue, Fault, json_schema};
 
 /// The prompt or resource template whose argument is completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(crate) async fn complete(
             (&**entry.full_input, entry.complete(app, caller, &request.argument, &request.typed).await)
         }
     };
-    let mut values = known.unwrap_or_else(|| schema::suggestions(full, &request.argument));
+    let mut values = known.unwrap_or_else(|| json_schema::suggestions(full, &request.argument));
     let typed = request.typed.trim().to_lowercase();
     values.retain(|value| value.to_lowercase().starts_with(&typed));
     let total = values.len();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::campaign::CONTEXT_URI;
-use crate::owner_campaigns::OwnerCampaigns;
+use crate::campaign_lookup::OwnerCampaigns;
 use crate::resource_changes::{AnnouncedChange, Announcement, ChangeAudience, JournalPlace, News, ResourceChange};
 use crate::{EVERY_CAMPAIGN, Noun, Nouns, RecordAudience};
 use skald_journal::{Cursor, Journal, Record, StoreError};

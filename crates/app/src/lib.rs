@@ -3,11 +3,12 @@
 //! A surface sees the [`Engine`] and nothing behind it. This crate decides who may call what, turns JSON into typed
 //! input and typed output into JSON, and explains every refusal as a [`Fault`]. It opens no file and no socket.
 
+mod adapt_hint;
 mod answer;
 mod app;
-mod bearer_token;
 mod caller;
 mod campaign;
+mod campaign_lookup;
 mod catalogue;
 mod chosen_id_permission;
 mod completion;
@@ -15,39 +16,37 @@ mod computation_pool;
 mod creation_quota;
 mod dice;
 mod engine;
-mod execute;
+mod execute_command;
 mod fault;
 mod gate;
-mod hint;
+mod identify_caller;
 mod input;
 mod journal_fault;
 mod journal_follower;
+mod json_schema;
 mod large_requests;
 mod list_page;
+mod memory_budget;
 mod method_fields;
-mod noun;
+mod noun_registry;
 mod operation;
-mod owner_campaigns;
 mod prompt;
 mod redaction;
-pub mod reference;
-mod request_budget;
+pub mod reference_pages;
 mod resource;
 mod resource_changes;
 mod revocations;
 mod route;
-mod schema;
 mod sha256;
 mod tokens;
 mod toolset;
 mod universe;
 
 pub(crate) use chosen_id_permission::check_chosen_id;
-pub(crate) use execute::{CommandAnswer, CommandTerms, stored_key};
+pub(crate) use execute_command::{CommandAnswer, CommandTerms, stored_key};
 
 pub use answer::{Answer, JsonDocument, ObjectWithDocument, RenderedJson};
 pub use app::{App, Clock, Entropy};
-pub use bearer_token::{caller_without_token, parse_bearer_token, unauthorized_fault, unidentified_caller_fault};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
 };
@@ -57,19 +56,20 @@ pub use completion::{Completion, CompletionRequest, CompletionTarget};
 pub use engine::{ContentsText, Engine, LocalEngine, ReadContents, RequestControl};
 pub use fault::{Class, Code, ERROR_TABLE, ErrorRow, Fault, FaultBody, FaultField};
 pub use gate::{ArtifactFile, ContentRequest, FilesError, GateFiles, ProcessFile};
+pub use identify_caller::{caller_without_token, parse_bearer_token, unauthorized_fault, unidentified_caller_fault};
 pub use input::{TooComplex, input_from_text, nearest_word, parse_json};
 pub use large_requests::LargeRequests;
-pub use noun::{Noun, Nouns, RecordAudience};
+pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
+pub use noun_registry::{Noun, Nouns, RecordAudience};
 pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, answer_bytes};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
-pub use request_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
 pub use resource::{Resource, UriFields, percent_encode};
 pub use resource_changes::{AnnouncedChange, Changes, News, ResourceChange};
 pub use revocations::Revocations;
 pub use route::{API_PREFIX, FaultShape, HttpMethod, MIME_JSON, RequestBody, Route, Success};
 pub use skald_domain::access::Token;
-pub use skald_domain::plain_text::truncate_for_message;
-pub use skald_domain::{idempotency_key, limits, plain_text};
+pub use skald_domain::deceptive_characters::truncate_for_message;
+pub use skald_domain::{deceptive_characters, idempotency_key, limits};
 pub use tokens::{NewToken, holder_from_token};
 pub use toolset::{Toolset, ToolsetFilter, Toolsets};
 pub use universe::{Feed, FeedEvent, FeedEvents, FeedItem, UniverseStream};

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, MIME_JSON, RequestControl, Route, Toolset,
-    input, schema,
+    input, json_schema,
 };
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
@@ -185,11 +185,11 @@ impl OperationEntry {
             exposed: O::EXPOSED,
             routes: O::ROUTES,
             picture: O::PICTURE,
-            input: lazy(|| Arc::new(schema::client_input_schema::<O::Input>())),
-            output: lazy(|| Arc::new(schema::client_output_schema::<O::Output>())),
-            tool_input: lazy(|| Arc::new(schema::tool_input_schema::<O::Input>())),
-            tool_output: lazy(|| Arc::new(schema::tool_output_schema::<O::Input, O::Output>())),
-            full_input: lazy(schema::full_input_schema::<O::Input>),
+            input: lazy(|| Arc::new(json_schema::client_input_schema::<O::Input>())),
+            output: lazy(|| Arc::new(json_schema::client_output_schema::<O::Output>())),
+            tool_input: lazy(|| Arc::new(json_schema::tool_input_schema::<O::Input>())),
+            tool_output: lazy(|| Arc::new(json_schema::tool_output_schema::<O::Input, O::Output>())),
+            full_input: lazy(json_schema::full_input_schema::<O::Input>),
             run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
             complete_beside: |app, caller, request| Box::pin(O::complete_from_arguments(app, caller, request)),

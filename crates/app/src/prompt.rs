@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{App, Caller, Fault, Toolset, input, schema};
+use crate::{App, Caller, Fault, Toolset, input, json_schema};
 
 /// One prompt. Its arguments come as text and are typed by their schema, like every other input.
 pub trait Prompt: 'static {
@@ -52,7 +52,7 @@ pub struct PromptArgument {
 
 impl PromptEntry {
     pub fn from_prompt<P: Prompt>() -> Self {
-        let full_arguments = schema::full_input_schema::<P::Arguments>();
+        let full_arguments = json_schema::full_input_schema::<P::Arguments>();
         Self {
             name: P::NAME,
             title: P::TITLE,

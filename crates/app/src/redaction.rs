@@ -53,7 +53,7 @@ pub(crate) fn can_see_run(caller: &Caller, campaign_id: Option<&str>, created_by
 }
 
 /// Types that every role sees completely.
-macro_rules! open {
+macro_rules! redact_nothing {
     ($($type:ty),+) => {
         $(impl Redact for $type {
             fn redact_for(thing: Cow<'_, Self>, _: CampaignRole) -> Option<Cow<'_, Self>> {
@@ -63,7 +63,15 @@ macro_rules! open {
     };
 }
 
-open!(Campaign, Participant, Actor, Session, crate::campaign::LoggedEvent, Universe, crate::universe::ListedUniverse);
+redact_nothing!(
+    Campaign,
+    Participant,
+    Actor,
+    Session,
+    crate::campaign::LoggedEvent,
+    Universe,
+    crate::universe::ListedUniverse
+);
 
 /// The people of a campaign, as a caller may see them.
 pub(crate) struct RedactedPeople<'a> {

@@ -14,8 +14,8 @@ use skald_domain::decider::DecisionContext;
 use skald_domain::{Moment, id, limits};
 use tokio_util::sync::CancellationToken;
 
-use crate::bearer_token::{constant_time_eq, unauthorized_fault};
-use crate::plain_text::{code_point, first_deceptive};
+use crate::deceptive_characters::{code_point, first_deceptive};
+use crate::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::sha256::sha256_hex;
 use crate::{
     App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, FaultField, Holder, Noun,
@@ -55,7 +55,7 @@ impl StreamKind for TokenStream {
     type Rules = AccessRules;
     const NAME: &'static str = "access";
     /// There are few events, and a forged state would be a forged token.
-    const IS_OPENED_AT_SNAPSHOTS: bool = false;
+    const USES_SNAPSHOTS: bool = false;
     type Parts = WholeSnapshot<AccessState>;
     type ReadCache = ();
 

@@ -1,7 +1,7 @@
 //! The form of an idempotency key: one check for HTTP headers, gRPC metadata, MCP `_meta` and input fields.
 
+use crate::deceptive_characters::{code_point, first_deceptive};
 use crate::limits;
-use crate::plain_text::{code_point, first_deceptive};
 
 /// The fault of an invalid key as text for people; `None` if the key is valid.
 pub fn key_problem(key: &str) -> Option<String> {

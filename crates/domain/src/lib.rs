@@ -6,6 +6,7 @@
 pub mod access;
 pub mod campaign;
 mod case_insensitive_enum;
+pub mod deceptive_characters;
 pub mod decider;
 pub mod dice;
 pub mod gate;
@@ -13,7 +14,6 @@ pub mod id;
 pub mod idempotency_key;
 pub mod limits;
 mod moment;
-pub mod plain_text;
 pub mod universe;
 
 pub use moment::Moment;

@@ -13,9 +13,9 @@ use skald_domain::gate::ContentMeasure;
 use skald_domain::limits;
 use skald_journal::{Hash, hex};
 
+use super::check_file_name::is_plain;
 use super::file_stamp::FileStamp;
 use super::hash_cache::HashCache;
-use super::plain_names::is_plain;
 use super::read_file::files_error;
 use super::untrusted_folder::UntrustedFolder;
 use super::{lock_cache, refusal_texts};

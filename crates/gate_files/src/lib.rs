@@ -4,14 +4,14 @@
 //! file counts. The other folders are the owner's, and trusted.
 
 mod artifacts;
+mod check_file_name;
 mod debounce;
 mod file_stamp;
 mod hash_cache;
-mod plain_names;
-mod processes;
+mod process_files;
 mod read_file;
+mod read_run_file;
 mod refusal_texts;
-mod run_file;
 mod untrusted_folder;
 mod watch_folders;
 
@@ -26,7 +26,7 @@ use tokio::sync::broadcast;
 use hash_cache::HashCache;
 use watch_folders::FolderWatcher;
 
-pub use run_file::{NAMING_FILES, named_run, run_in_file};
+pub use read_run_file::{NAMING_FILES, named_run, run_in_file};
 
 /// Paths of the gate's folders.
 #[derive(Debug, Clone)]
@@ -66,17 +66,17 @@ impl Folders {
 impl GateFiles for Folders {
     fn process_ids(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>> {
         let folders = Arc::clone(&self.processes);
-        Box::pin(run_blocking(move || processes::list(&folders)))
+        Box::pin(run_blocking(move || process_files::list(&folders)))
     }
 
     fn process_file<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>> {
         let (folders, id) = (Arc::clone(&self.processes), id.to_owned());
-        Box::pin(run_blocking(move || processes::find(&folders, &id)))
+        Box::pin(run_blocking(move || process_files::find(&folders, &id)))
     }
 
     fn configured_run_id(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         let working = self.working.clone();
-        Box::pin(run_blocking(move || run_file::named_run(&working)))
+        Box::pin(run_blocking(move || read_run_file::named_run(&working)))
     }
 
     fn create_run_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {

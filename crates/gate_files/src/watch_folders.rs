@@ -11,8 +11,8 @@ use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RenameMode};
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::broadcast;
 
+use super::check_file_name::is_plain;
 use super::debounce::Debounce;
-use super::plain_names::is_plain;
 
 /// Interval of checks whether a missing root has appeared.
 const ROOT_CHECK_INTERVAL: Duration = Duration::from_millis(500);

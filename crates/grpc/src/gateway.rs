@@ -20,7 +20,7 @@ use crate::proto::skald::{
     PromptRequest, PromptResponse, ReadRequest, ReadResponse, Resource, WatchRequest, WatchResponse, identify_response,
 };
 use crate::service_context::{self, CallContext, ServiceContext};
-use crate::{metadata, watch};
+use crate::{metadata, watch_resource_changes};
 
 pub(crate) struct GatewayService {
     pub service_context: Arc<ServiceContext>,
@@ -102,9 +102,13 @@ impl Gateway for GatewayService {
 
     async fn watch(&self, request: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
         let caller = service_context::caller(&request)?;
-        let stream =
-            watch::open_stream(Arc::clone(&self.service_context), caller, request.into_inner(), self.stopping.clone())
-                .await;
+        let stream = watch_resource_changes::open_stream(
+            Arc::clone(&self.service_context),
+            caller,
+            request.into_inner(),
+            self.stopping.clone(),
+        )
+        .await;
         Ok(Response::new(stream?))
     }
 

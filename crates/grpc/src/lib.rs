@@ -4,6 +4,7 @@
 //! and calls nothing but the engine. No other crate depends on tonic.
 
 mod campaign_service;
+mod connect_to_server;
 mod connections;
 mod convert;
 mod duality_service;
@@ -17,13 +18,12 @@ mod middleware;
 pub mod proto;
 mod remote;
 mod serve;
-mod server_connection;
 mod service_context;
 mod session_service;
-mod watch;
+mod watch_resource_changes;
 
+pub use connect_to_server::server_version;
 pub use health::GrpcHealth;
 pub use identify::PUBLIC_METHODS;
 pub use remote::{Bridge, Remote};
 pub use serve::{GrpcOptions, ServeError, serve};
-pub use server_connection::server_version;

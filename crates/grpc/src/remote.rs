@@ -25,14 +25,14 @@ use tokio_util::task::TaskTracker;
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Request, Response, Status, Streaming};
 
+use crate::connect_to_server::{Backoff, ServerConnection, ServerHealth};
 use crate::proto::skald::complete_request::Target;
 use crate::proto::skald::identify_response::Principal as IdentifiedPrincipal;
 use crate::proto::skald::{
     Argument, CallRequest, CompleteRequest, EndSessionRequest, IdentifyRequest, PromptRequest, ReadRequest,
     WatchRequest, WatchResponse,
 };
-use crate::server_connection::{Backoff, ServerConnection, ServerHealth};
-use crate::{fault, metadata, watch as watching};
+use crate::{fault, metadata, watch_resource_changes};
 
 /// The timeout of telling the server that a session has ended.
 const END_SESSION_TIMEOUT: Duration = Duration::from_secs(1);
@@ -479,7 +479,7 @@ impl Watcher {
             match stream.message().await {
                 Ok(Some(message)) => {
                     self.advance_place(&message);
-                    let told = message.changes.into_iter().filter_map(watching::change_from_message);
+                    let told = message.changes.into_iter().filter_map(watch_resource_changes::change_from_message);
                     return Some(News::from_changes(told, message.everything, self.place.clone()));
                 }
                 Ok(None) => self.stream = None,

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
-use crate::write_timeout::{AnsweredToken, WriteTimeout};
+use crate::write_timeout::{ConnectionRevocation, WriteTimeout};
 
 /// How long the accept loop waits when the process has no file descriptor left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -122,7 +122,7 @@ async fn serve_connection<S>(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
-    let token = AnsweredToken::default();
+    let token = ConnectionRevocation::default();
     let stream = WriteTimeout::new(stream, write, token.clone());
     // The router is always ready.
     let service = service_fn(move |mut request: Request<Incoming>| {

@@ -18,7 +18,7 @@ use tower_service::Service;
 
 use crate::fault;
 use crate::public_routes::is_public;
-use crate::write_timeout::AnsweredToken;
+use crate::write_timeout::ConnectionRevocation;
 
 /// Who checks tokens, and whether a token is required.
 #[derive(Clone)]
@@ -83,7 +83,7 @@ where
             match engine.authenticate(&token).await {
                 Ok(caller) => {
                     if let (Principal::Holder(holder), Some(token)) =
-                        (&caller.principal, request.extensions().get::<AnsweredToken>())
+                        (&caller.principal, request.extensions().get::<ConnectionRevocation>())
                     {
                         token.set(Some(holder.revocation.clone()));
                     }

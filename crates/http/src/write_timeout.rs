@@ -17,9 +17,9 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 /// The revocation of the token whose request a connection answers. It travels as an extension of the request, and
 /// `identify` sets it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AnsweredToken(Arc<Mutex<Option<CancellationToken>>>);
+pub(crate) struct ConnectionRevocation(Arc<Mutex<Option<CancellationToken>>>);
 
-impl AnsweredToken {
+impl ConnectionRevocation {
     pub(crate) fn set(&self, revocation: Option<CancellationToken>) {
         *self.lock() = revocation;
     }
@@ -33,7 +33,7 @@ impl AnsweredToken {
 pub(crate) struct WriteTimeout {
     inner: TcpStream,
     limit: Duration,
-    token: AnsweredToken,
+    token: ConnectionRevocation,
     /// Set while a write is blocked.
     waiting: Option<WriteWait>,
 }
@@ -44,7 +44,7 @@ struct WriteWait {
 }
 
 impl WriteTimeout {
-    pub(crate) fn new(inner: TcpStream, limit: Duration, token: AnsweredToken) -> Self {
+    pub(crate) fn new(inner: TcpStream, limit: Duration, token: ConnectionRevocation) -> Self {
         Self { inner, limit, token, waiting: None }
     }
 
@@ -146,7 +146,7 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         let (sender, ended) = mpsc::channel(1);
         let answer = async move |request: Request| {
-            request.extensions().get::<AnsweredToken>().expect("a connection").set(Some(revocation.clone()));
+            request.extensions().get::<ConnectionRevocation>().expect("a connection").set(Some(revocation.clone()));
             let endless = Endless(sender.clone());
             Body::from_stream(repeat_with(move || {
                 let _ = &endless;

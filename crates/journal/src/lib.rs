@@ -6,29 +6,29 @@
 //! except [`SideRows`].
 
 mod decide_batch;
-mod port;
-mod record;
-mod row_sum;
+mod pruned_rows_hash;
 mod seal;
 mod snapshot_part;
 mod snapshots;
+mod store_port;
+mod stored_values;
 mod stream_kind;
 mod stream_writer;
 mod streams;
 mod verify;
 
 pub use decide_batch::{AnswerBuilder, Applied, CommittedState, JournalFailure, RefusedOn, Submission};
-pub use port::{
+pub use pruned_rows_hash::RowSum;
+pub use seal::{SealComparison, SealStatement};
+pub use snapshot_part::{SnapshotPart, WholeSnapshot};
+pub use store_port::{
     Append, Batch, ConcurrentAppends, Journal, ReadPart, Redecide, RowsToSumUp, SideRow, SideRows, StoreError,
     StoreHealth,
 };
-pub use record::{
+pub use stored_values::{
     AnswerDigest, Cursor, Document, Hash, Head, IdempotencyKey, IdempotentAnswer, Partitions, ReadModelChange, Record,
     Snapshot, StoredSnapshot, StreamName, hex, truncate_to_micros,
 };
-pub use row_sum::RowSum;
-pub use seal::{SealComparison, SealStatement};
-pub use snapshot_part::{SnapshotPart, WholeSnapshot};
 pub use stream_kind::{
     CommandOf, EventOf, RefusalOf, RegisteredKind, StateOf, StreamFold, StreamKind, StreamKinds, parse_events,
 };

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::record::part_digest;
+use super::stored_values::part_digest;
 use super::verify::{FindingKind, StoredContents, VerifyFinding, VerifyReport, read_sum};
 use super::{Hash, Head, Journal, RowSum, StoreError, StreamKinds, StreamName, hex};
 

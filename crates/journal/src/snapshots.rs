@@ -7,7 +7,7 @@ use futures::future::{join, try_join_all};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-use super::record::{part_digest, snapshot_digest};
+use super::stored_values::{part_digest, snapshot_digest};
 use super::stream_kind::StateOf;
 use super::{
     CommittedState, Hash, Head, Journal, Snapshot, SnapshotPart, StoreError, StoredSnapshot, StreamKind, StreamName,
@@ -28,7 +28,7 @@ pub(super) async fn load_state<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,
 ) -> Result<Option<SnapshotState<K>>, StoreError> {
-    if !K::IS_OPENED_AT_SNAPSHOTS {
+    if !K::USES_SNAPSHOTS {
         return Ok(None);
     }
     for _ in 0..ATTEMPTS {

@@ -16,7 +16,7 @@ pub trait StreamKind: Send + Sync + 'static {
     const SNAPSHOT_VERSION: u32 = 1;
     /// Whether snapshots are written and used. False if the harm of a forged snapshot outweighs the cost of reading all
     /// records.
-    const IS_OPENED_AT_SNAPSHOTS: bool = true;
+    const USES_SNAPSHOTS: bool = true;
     /// How the state is split into snapshot parts: [`WholeSnapshot`](super::WholeSnapshot), or several parts if the
     /// state grows so large that parsing them in parallel pays off.
     type Parts: SnapshotPart<StateOf<Self>>;
@@ -42,7 +42,7 @@ pub trait StreamKind: Send + Sync + 'static {
     }
 
     /// The side rows that a state refers to, by kind and key.
-    fn needed_content(_state: &StateOf<Self>) -> Vec<(&'static str, String)> {
+    fn referenced_side_rows(_state: &StateOf<Self>) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 }
@@ -76,7 +76,7 @@ pub trait StreamFold: Send + Sync {
     fn snapshot(&self, head: Head) -> Option<Snapshot>;
 
     /// The side rows that the state refers to, by kind and key.
-    fn needed_content(&self) -> Vec<(&'static str, String)>;
+    fn referenced_side_rows(&self) -> Vec<(&'static str, String)>;
 
     /// The documents that the read models must have for this stream, ordered by collection and id.
     fn into_documents(self: Box<Self>) -> Vec<Document>;
@@ -105,7 +105,7 @@ impl<K: StreamKind> StreamFold for KindFold<K> {
     }
 
     fn snapshot_version(&self) -> Option<u32> {
-        K::IS_OPENED_AT_SNAPSHOTS.then_some(K::SNAPSHOT_VERSION)
+        K::USES_SNAPSHOTS.then_some(K::SNAPSHOT_VERSION)
     }
 
     fn is_equal_to_parts(&self, parts: &[String]) -> bool {
@@ -119,8 +119,8 @@ impl<K: StreamKind> StreamFold for KindFold<K> {
         Some(Snapshot { version, head, parts: K::Parts::write(&self.state).ok()? })
     }
 
-    fn needed_content(&self) -> Vec<(&'static str, String)> {
-        K::needed_content(&self.state)
+    fn referenced_side_rows(&self) -> Vec<(&'static str, String)> {
+        K::referenced_side_rows(&self.state)
     }
 
     fn into_documents(self: Box<Self>) -> Vec<Document> {

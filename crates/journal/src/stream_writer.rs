@@ -311,7 +311,7 @@ async fn read_replays<K: StreamKind>(
 fn store_snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records_per_snapshot: u64) {
     let Some(committed) = cell.published.load_full() else { return };
     let (last, bytes) = (cell.snapshot.0.load(Ordering::Relaxed), cell.snapshot.1.load(Ordering::Relaxed));
-    let is_due = K::IS_OPENED_AT_SNAPSHOTS && committed.revision() >= last + records_per_snapshot.max(bytes / 1_024);
+    let is_due = K::USES_SNAPSHOTS && committed.revision() >= last + records_per_snapshot.max(bytes / 1_024);
     if !is_due || cell.is_snapshotting.swap(true, Ordering::AcqRel) {
         return;
     }

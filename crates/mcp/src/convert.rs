@@ -17,19 +17,19 @@ use skald_app::{
 };
 
 use crate::png::render_png;
-use crate::{ToolNames, prepared_json};
+use crate::{ToolNameSpelling, insert_rendered_json};
 
 /// The `_meta` key of an error's body, for programs.
 const ERROR_KEY: &str = "skald/error";
 /// The `_meta` key of the campaign's revision. A client sends it back as `skald/expectedRevision`.
 const REVISION_KEY: &str = "skald/revision";
 
-pub(crate) fn tools(catalogue: &Catalogue, names: ToolNames) -> Vec<Tool> {
+pub(crate) fn tools(catalogue: &Catalogue, names: ToolNameSpelling) -> Vec<Tool> {
     let offered = catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere);
     offered.map(|entry| tool(entry, names)).collect()
 }
 
-fn tool(entry: &OperationEntry, names: ToolNames) -> Tool {
+fn tool(entry: &OperationEntry, names: ToolNameSpelling) -> Tool {
     let is_read = entry.kind == OperationKind::Read;
     // What the protocol assumes by default is left out: a read destroys nothing and may be repeated, and a command is
     // neither read-only nor idempotent.
@@ -47,7 +47,7 @@ pub(crate) fn tool_result(answer: Result<Answer, Fault>, revision: Option<&u64>)
             CallToolResult::structured(answer.into_value())
         }
         Ok(Answer::Prepared(prepared)) => {
-            let marks = prepared_json::hold_document(&prepared);
+            let marks = insert_rendered_json::hold_document(&prepared);
             let mut result = CallToolResult::success(vec![ContentBlock::text(marks.text)]);
             result.structured_content = Some(marks.json.into());
             result
@@ -140,7 +140,7 @@ pub(crate) fn template(resource: &skald_app::Resource) -> ResourceTemplate {
 pub(crate) fn resource_contents(uri: String, contents: ReadContents, revision: Option<&u64>) -> ReadResourceResult {
     let text = match contents.text {
         ContentsText::Text(text) => text,
-        ContentsText::Prepared(prepared) => prepared_json::hold_document(&prepared).text,
+        ContentsText::Prepared(prepared) => insert_rendered_json::hold_document(&prepared).text,
     };
     let text = ResourceContents::text(text, uri).with_mime_type(contents.mime_type);
     ReadResourceResult::new(vec![match revision_meta(revision) {

@@ -26,8 +26,8 @@ use skald_app::{
 };
 
 use crate::subscriptions::{self, ListenerView, Watch};
-use crate::tool_names::find_operation;
-use crate::{McpOptions, convert, message_scan, prepared_json};
+use crate::tool_name_spelling::find_operation;
+use crate::{McpOptions, convert, insert_rendered_json, message_scan};
 
 /// The header that narrows the toolsets of one request.
 static TOOLSETS_HEADER: HeaderName = HeaderName::from_static("x-mcp-toolsets");
@@ -367,7 +367,7 @@ impl ServerHandler for Handler {
         let answer = answer.map_err(|fault| self.client_fault(fault, visible));
         if let Ok(Answer::Prepared(prepared)) = &answer {
             // Boxed because it is rare: inline, it would enlarge the future of every request.
-            Box::pin(prepared_json::quote_if_large(prepared)).await;
+            Box::pin(insert_rendered_json::quote_if_large(prepared)).await;
         }
         match (entry.picture, answer) {
             // Boxed because it is rare: inline, it would enlarge the future of every request.
@@ -426,7 +426,7 @@ impl ServerHandler for Handler {
         let contents = read.map_err(|fault| convert::resource_error(&fault, &request.uri))?;
         if let ContentsText::Prepared(prepared) = &contents.text {
             // Boxed because it is rare: inline, it would enlarge the future of every request.
-            Box::pin(prepared_json::quote_if_large(prepared)).await;
+            Box::pin(insert_rendered_json::quote_if_large(prepared)).await;
         }
         Ok(convert::resource_contents(request.uri, contents, work.revision.get()).into())
     }

@@ -6,15 +6,15 @@
 
 mod convert;
 mod handler;
+mod insert_rendered_json;
 mod message_scan;
 mod middleware;
 mod png;
-mod prepared_json;
 mod replaceable_stream;
 mod session;
 mod stdio;
 mod subscriptions;
-mod tool_names;
+mod tool_name_spelling;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use middleware::{Drain, PATH, mount};
 pub use stdio::StdioError;
-pub use tool_names::ToolNames;
+pub use tool_name_spelling::ToolNameSpelling;
 
 /// How the surface behaves.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ pub struct McpOptions {
     pub sessions_max: usize,
     pub session_idle: Duration,
     /// How the dot in a tool name is written.
-    pub tool_names: ToolNames,
+    pub tool_names: ToolNameSpelling,
     /// Cancelled when the server begins to stop, to end streams that would otherwise stay open.
     pub stopping: CancellationToken,
 }
@@ -51,7 +51,7 @@ impl Default for McpOptions {
             sessions: true,
             sessions_max: limits::SESSIONS_MAX,
             session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
-            tool_names: ToolNames::default(),
+            tool_names: ToolNameSpelling::default(),
             stopping: CancellationToken::new(),
         }
     }
@@ -87,7 +87,7 @@ pub async fn serve_stdio(
 
 /// The tools as clients see them in `tools/list`, by name. The snapshots are made from it.
 pub fn tools(engine: &dyn Engine) -> Vec<(String, Value)> {
-    convert::tools(engine.catalogue(), ToolNames::default())
+    convert::tools(engine.catalogue(), ToolNameSpelling::default())
         .into_iter()
         .map(|tool| (tool.name.to_string(), serde_json::to_value(tool).expect("a tool is plain JSON")))
         .collect()

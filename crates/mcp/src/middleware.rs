@@ -34,7 +34,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::message_scan::{self, INVALID_REQUEST, RefusedMessage};
 use crate::session::{CALLING_PRINCIPAL, ID_UNDER_WAY, SESSIONS_TAKEN, SessionTable};
-use crate::{McpOptions, prepared_json};
+use crate::{McpOptions, insert_rendered_json};
 
 /// Where clients look for MCP over HTTP.
 pub const PATH: &str = "/mcp";
@@ -136,7 +136,7 @@ impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> fo
             };
             let (answer, call) = front.handle(request, &caller.principal).await;
             let revoked = is_event_stream(&answer).then(|| caller.wait_for_revocation().boxed());
-            let is_whole = prepared_json::has_held() && !is_event_stream(&answer);
+            let is_whole = insert_rendered_json::has_held() && !is_event_stream(&answer);
             let answer = if is_whole { fill_answer(answer).await } else { answer };
             Ok(answer.map(|inner| Reply { inner, pieces: VecDeque::new(), revoked, _call: call }))
         })
@@ -174,7 +174,7 @@ impl http_body::Body for Reply {
         }
         let frame = ready!(this.inner.poll_frame(context));
         if let Some(Ok(frame)) = &frame
-            && let Some(pieces) = frame.data_ref().and_then(prepared_json::fill_marks)
+            && let Some(pieces) = frame.data_ref().and_then(insert_rendered_json::fill_marks)
         {
             *this.pieces = pieces.into();
             return Poll::Ready(this.pieces.pop_front().map(|piece| Ok(Frame::data(piece))));
@@ -366,7 +366,7 @@ async fn fill_answer(answer: Answer) -> Answer {
         Ok(whole) => whole.to_bytes(),
         Err(never) => match never {},
     };
-    let body = match prepared_json::fill_marks(&whole) {
+    let body = match insert_rendered_json::fill_marks(&whole) {
         Some(pieces) => Pieces::new(pieces).boxed(),
         None => Full::new(whole).boxed(),
     };

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::handler::{Handler, HandlerContext};
 use crate::message_scan::{self, INVALID_REQUEST, RefusedMessage};
-use crate::{McpOptions, prepared_json};
+use crate::{McpOptions, insert_rendered_json};
 
 /// Time to write the last answers.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
@@ -183,7 +183,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for LineTransp
         let output = self.output.clone();
         async move {
             let line = Bytes::from(serde_json::to_vec(&item)?);
-            let line = prepared_json::fill_marks(&line).map_or(line, |pieces| pieces.concat().into());
+            let line = insert_rendered_json::fill_marks(&line).map_or(line, |pieces| pieces.concat().into());
             let (written, done) = oneshot::channel();
             output.send((line, Some(written))).await.map_err(|_| io::ErrorKind::BrokenPipe)?;
             done.await.map_err(|_| io::ErrorKind::BrokenPipe)?

@@ -1,9 +1,9 @@
 //! Callouts of a chart: dashed lines with labels for its means and its mark.
 
 use super::chart::{ChartMode, Mark};
-use super::label::{BOLD, format_decimal, format_percent, text_width};
+use super::chart_series::RollSeries;
+use super::measure_and_format_text::{BOLD, format_decimal, format_percent, text_width};
 use super::palette::Ink;
-use super::roll_series::RollSeries;
 use super::scale::{PlotArea, Totals};
 use super::svg::Svg;
 

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::callout::Callouts;
-use super::label::{format_decimal, format_integer, format_percent, shorten, text_width};
+use super::chart_bars::{Plot, PlotShape, STICKS_MAX};
+use super::chart_series::RollSeries;
+use super::measure_and_format_text::{format_decimal, format_integer, format_percent, shorten, text_width};
 use super::palette::Ink;
-use super::plot::{Plot, PlotShape, STICKS_MAX};
-use super::roll_series::RollSeries;
 use super::scale::{Chances, PlotArea, Totals};
 use super::svg::Svg;
 use super::{Heading, MARGIN, Theme, WIDTH, begin_card};

@@ -6,13 +6,13 @@
 
 mod callout;
 mod chart;
+mod chart_bars;
+mod chart_series;
+mod duality_grid;
 mod flow;
-mod grid;
-mod label;
 mod luck_strip;
+mod measure_and_format_text;
 mod palette;
-mod plot;
-mod roll_series;
 mod scale;
 mod svg;
 #[cfg(test)]
@@ -20,15 +20,15 @@ mod tests;
 mod universe_map;
 
 pub use chart::{Chart, ChartMode, Mark, Series};
+pub use duality_grid::{Cell, Grid};
 pub use flow::{Arrow, Flow, FlowProgress, Stop};
-pub use grid::{Cell, Grid};
 pub use luck_strip::{LuckStrip, LuckStripRow};
 pub use universe_map::{Band, Body, Cloud, Kind, Path, Point, Ring, UniverseScene};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use label::shorten;
+use measure_and_format_text::shorten;
 use palette::Ink;
 use svg::Svg;
 
@@ -70,7 +70,7 @@ fn begin_card(heading: &Heading, (width, height): (f64, f64), theme: Theme) -> (
     card.fill(Ink::Card).stroke(Ink::Border, 1.0).end();
     let room = width - 2.0 * MARGIN;
     let title = svg.label(MARGIN, 38.0, 17.0).attribute("font-weight", "bold").fill(Ink::Text);
-    title.text(&shorten(heading.title, 17.0 * label::BOLD, room));
+    title.text(&shorten(heading.title, 17.0 * measure_and_format_text::BOLD, room));
     if heading.subtitle.is_empty() {
         return (svg, HEADING_BOTTOM);
     }

@@ -1,6 +1,6 @@
 //! Draws luck: a row for each name, a dot for each roll between unlucky and lucky, and a bar at their average.
 
-use super::label::shorten;
+use super::measure_and_format_text::shorten;
 use super::palette::Ink;
 use super::svg::Svg;
 use super::{Heading, MARGIN, Theme, begin_card};

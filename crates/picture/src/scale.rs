@@ -102,7 +102,7 @@ impl Chances {
                 let label = match percent * index {
                     0.0 => "0%".to_owned(),
                     small if percent < 1e-4 => format!("{small:.0e}%").replace('-', "−"),
-                    value => super::label::format_percent(
+                    value => super::measure_and_format_text::format_percent(
                         value / 100.0,
                         if percent < 0.9 { decimals_needed(percent) } else { 0 },
                     ),

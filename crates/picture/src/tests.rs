@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use skald_domain::dice::{Outcome, judge};
 
-use super::label::{format_percent, shorten, text_width};
+use super::measure_and_format_text::{format_percent, shorten, text_width};
 use super::palette::Ink;
 use super::*;
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::net::lookup_host;
 
 use crate::arguments::{DoctorArguments, LISTEN_OFF, StoreArguments};
-use crate::clients::CLIENTS;
+use crate::client_configurations::CLIENTS;
 use crate::output::print_lines;
 use crate::{open_files_limit, open_store};
 

@@ -2,7 +2,7 @@
 
 mod arguments;
 mod bridge;
-mod clients;
+mod client_configurations;
 mod dice;
 mod doctor;
 mod gate;
@@ -12,13 +12,13 @@ mod log;
 mod open_files_limit;
 mod open_store;
 mod output;
-mod reference;
 mod seal;
 mod serve;
 mod signals;
 mod token;
 mod universe;
 mod verify_rebuild_backup;
+mod write_generated_files;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -63,7 +63,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Rebuild(store) => runtime.block_on(verify_rebuild_backup::rebuild(&store)),
         Command::Backup(backup) => runtime.block_on(verify_rebuild_backup::backup(&backup)),
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
-        Command::Reference(reference) => reference::write(&reference).map(|()| ExitCode::SUCCESS),
+        Command::Reference(reference) => write_generated_files::write(&reference).map(|()| ExitCode::SUCCESS),
     };
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     outcome

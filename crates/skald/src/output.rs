@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use skald_app::plain_text::{is_deceptive, is_zero_width};
+use skald_app::deceptive_characters::{is_deceptive, is_zero_width};
 
 /// Prints one line or several to standard output.
 pub(crate) fn print_lines(text: &str) {

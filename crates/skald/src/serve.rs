@@ -193,8 +193,8 @@ pub(crate) fn mcp_options(
     skald_mcp::McpOptions {
         visible: visible(shown),
         tool_names: match shown.tool_names {
-            ToolNamesArgument::Dotted => skald_mcp::ToolNames::Dotted,
-            ToolNamesArgument::Underscore => skald_mcp::ToolNames::Underscore,
+            ToolNamesArgument::Dotted => skald_mcp::ToolNameSpelling::Dotted,
+            ToolNamesArgument::Underscore => skald_mcp::ToolNameSpelling::Underscore,
         },
         sessions: door.is_none_or(|door| door.sessions == Switch::On),
         stopping,

@@ -5,7 +5,7 @@
 
 mod client;
 mod expectation;
-pub mod message;
+pub mod mcp_messages;
 mod sse;
 pub mod story;
 mod temporary_folder;

@@ -14,7 +14,7 @@ use skald_domain::campaign::{
 use super::people_names::{resolve_actor, resolve_controller};
 use super::tracker::prefix_path;
 use crate::input::deserialize_input;
-use crate::schema::full_input_schema;
+use crate::json_schema::full_input_schema;
 use crate::{Code, Fault, limits};
 
 /// One of several actors to create.

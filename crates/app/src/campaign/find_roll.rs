@@ -4,7 +4,7 @@ use skald_domain::Moment;
 use skald_domain::campaign::{CampaignEvent, LoggedRoll};
 
 use super::access::{EnteredCampaign, parse_id};
-use super::events::LoggedEvent;
+use super::list_events::LoggedEvent;
 use crate::{App, Caller, Code, Fault, truncate_for_message};
 
 /// Journal records per read.

@@ -6,8 +6,8 @@ mod campaign_answer;
 mod changed_resources;
 
 mod create;
-mod events;
 mod find_roll;
+mod list_events;
 mod luck;
 mod people_names;
 mod prompts;
@@ -24,7 +24,7 @@ mod tracker_lines;
 mod update;
 
 pub(crate) use campaign_answer::CampaignAnswer;
-pub(crate) use events::LoggedEvent;
+pub(crate) use list_events::LoggedEvent;
 pub(crate) use record_group::{ActorRollDetails, RecordedGroup};
 pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};
 pub(crate) use set_context::{CONTEXT_URI, SessionContexts};
@@ -33,7 +33,7 @@ pub(crate) use stream::{CAMPAIGNS, campaign_stream};
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
-use crate::noun::RecordAudience;
+use crate::noun_registry::RecordAudience;
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The campaign part of the MCP server instructions.
@@ -60,7 +60,7 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<luck::LuckPicture>(),
             OperationEntry::from_operation::<session::SessionEnd>(),
             OperationEntry::from_operation::<read::CampaignRead>(),
-            OperationEntry::from_operation::<events::EventsList>(),
+            OperationEntry::from_operation::<list_events::EventsList>(),
             OperationEntry::from_operation::<update::CampaignUpdate>(),
             OperationEntry::from_operation::<update::ParticipantUpdate>(),
             OperationEntry::from_operation::<update::ActorUpdate>(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use skald_domain::campaign::{CampaignCommand, RecordedRoll};
 use skald_domain::dice::RandomReport;
 use skald_domain::dice::odds::Exact;
-use skald_domain::{id, plain_text};
+use skald_domain::{deceptive_characters, id};
 
 use super::CampaignAnswer;
 use super::access::{EnteredCampaign, parse_id};
@@ -46,8 +46,8 @@ fn check_reason(reason: &str) -> Result<(), Fault> {
         "reason is empty".to_owned()
     } else if chars > most {
         format!("reason has {chars} characters, at most {most} are allowed")
-    } else if let Some(character) = plain_text::first_deceptive(reason) {
-        format!("reason has the character {}, which cannot be seen", plain_text::code_point(character))
+    } else if let Some(character) = deceptive_characters::first_deceptive(reason) {
+        format!("reason has the character {}, which cannot be seen", deceptive_characters::code_point(character))
     } else {
         return Ok(());
     };

@@ -270,6 +270,7 @@ pub(super) struct ContextOutput {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cleared: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
     went_to: Option<Destination>,
 }
 

@@ -16,7 +16,7 @@ use skald_domain::dice::DiceRefusal;
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
-use crate::noun::RecordAudience;
+use crate::noun_registry::RecordAudience;
 use crate::{App, Code, Fault, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The dice part of the MCP server instructions.

@@ -7,7 +7,7 @@ use serde_json::json;
 use skald_domain::dice::notation::{Dialect, Edge, Notation};
 use skald_domain::dice::odds::{ComputationBudget, Exact};
 use skald_domain::dice::{self, Judgement, Outcome, RandomReport, RandomRequest, Randomness, RollResult, Thrown};
-use skald_domain::{limits, plain_text};
+use skald_domain::{deceptive_characters, limits};
 
 use super::expression_odds::{compute_odds, parse_expression};
 use super::roll_summary::{RollDetail, shorten_expression, summarize_result};
@@ -172,7 +172,7 @@ impl Operation for RollOperation {
 
 /// Whether a comment can be recorded as the reason.
 fn is_reason(comment: &str) -> bool {
-    comment.chars().count() <= limits::NAME_CHARS_MAX && plain_text::first_deceptive(comment).is_none()
+    comment.chars().count() <= limits::NAME_CHARS_MAX && deceptive_characters::first_deceptive(comment).is_none()
 }
 
 fn add_edge(notation: Notation, input: &RollInput) -> Result<Notation, Fault> {

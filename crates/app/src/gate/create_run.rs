@@ -10,7 +10,7 @@ use skald_domain::decider::Decider;
 use skald_domain::gate::{Facts, RunCommand, RunRules, RunView};
 use skald_domain::id;
 
-use super::processes::unreadable_file_fault;
+use super::process_lookup::unreadable_file_fault;
 use super::stream::{is_run_id, refusal_fault, run_stream};
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,

@@ -14,7 +14,7 @@ use skald_domain::gate::{Emit, Facts, Process, RunCommand, RunEvent, RunRefusal,
 use super::access::{EvidenceScope, FoundRun};
 use super::emit_refusal::{AttemptRequest, EmitRefusal, unsatisfied_guards};
 use super::submitted_artifacts::{EvidenceContents, RequestArtifacts, SentArtifact, content_rows};
-use crate::execute::{CommandFailure, EXPECTED_REVISION_LABEL, IDEMPOTENCY_KEY_LABEL, merge_input_and_header};
+use crate::execute_command::{CommandFailure, EXPECTED_REVISION_LABEL, IDEMPOTENCY_KEY_LABEL, merge_input_and_header};
 use crate::idempotency_key::key_problem;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, CommandTerms, Fault, Operation, OperationKind,

@@ -9,7 +9,7 @@ use skald_domain::gate::{GuardResult, RunRefusal, SchemaMisfit};
 use super::access::FoundRun;
 use super::refused_attempts::RefusedAttempt;
 use super::stream::{RunStream, refusal_code};
-use crate::execute::CommandFailure;
+use crate::execute_command::CommandFailure;
 use crate::{App, Call, Code, Fault, truncate_for_message};
 use skald_journal::JournalFailure;
 

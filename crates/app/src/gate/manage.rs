@@ -14,7 +14,7 @@ use super::emit_refusal::{AttemptRequest, EmitRefusal, unsatisfied_guards};
 use super::history::HistoryEntry;
 use super::stream::refusal_fault;
 use super::submitted_artifacts::{RequestArtifacts, SentArtifact};
-use crate::execute::{EXPECTED_REVISION_LABEL, IDEMPOTENCY_KEY_LABEL, merge_input_and_header};
+use crate::execute_command::{EXPECTED_REVISION_LABEL, IDEMPOTENCY_KEY_LABEL, merge_input_and_header};
 use crate::method_fields::MethodFields;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, CommandTerms, Fault, Operation, OperationKind,

@@ -16,7 +16,7 @@ mod list_runs;
 mod manage;
 mod path_redaction;
 mod process_document;
-mod processes;
+mod process_lookup;
 mod read;
 mod refused_attempts;
 mod resources;
@@ -30,7 +30,7 @@ mod watch_artifacts;
 pub(crate) use acting_role::AGENT;
 pub(crate) use files_port::NoFiles;
 pub use files_port::{ArtifactFile, ContentRequest, FilesError, GateFiles, ProcessFile};
-pub(crate) use processes::ProcessCache;
+pub(crate) use process_lookup::ProcessCache;
 pub(crate) use refused_attempts::AttemptCounts;
 pub(crate) use stream::RUNS;
 pub(crate) use stream::RunStream;
@@ -39,7 +39,7 @@ pub(crate) use watch_artifacts::ArtifactWatch;
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKind};
 
 use crate::creation_quota::PROCESS_VERSION_COUNT_KIND;
-use crate::noun::RecordAudience;
+use crate::noun_registry::RecordAudience;
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The instructions for models.
@@ -78,7 +78,7 @@ impl Noun for GateNoun {
     }
 
     fn fault_fields(&self) -> &'static [FaultField] {
-        processes::FAULT_FIELDS
+        process_lookup::FAULT_FIELDS
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {
@@ -124,6 +124,6 @@ const SIDE_ROWS: [(&str, SideRowCheck); 7] = [
     (submitted_artifacts::CONTENTS, SideRowCheck::Row(submitted_artifacts::check_content)),
     (submitted_artifacts::INLINE_BYTES_COUNTED, SideRowCheck::NotCovered),
     (PROCESS_VERSION_COUNT_KIND, SideRowCheck::NotCovered),
-    (processes::SOURCES, SideRowCheck::Row(processes::check_source)),
-    (processes::SUBMITTED_PROCESSES, SideRowCheck::ReplaceableRow(processes::check_submission)),
+    (process_lookup::SOURCES, SideRowCheck::Row(process_lookup::check_source)),
+    (process_lookup::SUBMITTED_PROCESSES, SideRowCheck::ReplaceableRow(process_lookup::check_submission)),
 ];

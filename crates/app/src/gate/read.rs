@@ -7,7 +7,7 @@ use skald_domain::gate::{Progress, RunStatus};
 
 use super::access::{EvidenceScope, FoundRun};
 use super::history::HistoryEntry;
-use super::processes::ProcessOrigin;
+use super::process_lookup::ProcessOrigin;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset, limits,
 };

@@ -10,7 +10,7 @@ use skald_domain::gate::GuardResult;
 
 use super::access::FoundRun;
 use super::stream::{RunStream, run_stream};
-use crate::plain_text::clean_name;
+use crate::deceptive_characters::clean_name;
 use crate::sha256::sha256_hex;
 use crate::{App, Call, Code, Fault, limits};
 use skald_journal::{CommittedState, FindingKind, Hash, RowCheck, RowSum, RowsToSumUp, hex};

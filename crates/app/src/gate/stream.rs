@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
 use skald_domain::gate::{RunEvent, RunRefusal, RunRefusalKind, RunRules, RunState, RunStatus};
 
-use super::processes::SOURCES;
+use super::process_lookup::SOURCES;
 use super::submitted_artifacts::CONTENTS;
 use crate::{Code, Fault, limits, truncate_for_message};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
@@ -76,7 +76,7 @@ impl StreamKind for RunStream {
         listed.into_iter().collect()
     }
 
-    fn needed_content(state: &RunState) -> Vec<(&'static str, String)> {
+    fn referenced_side_rows(state: &RunState) -> Vec<(&'static str, String)> {
         let process = state.run().map(|run| (SOURCES, run.process.hash.clone()));
         let handed_in = state.evidence().iter().filter(|artifact| artifact.inline);
         let contents = handed_in.map(|artifact| (CONTENTS, artifact.sha256.clone()));

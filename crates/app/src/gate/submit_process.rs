@@ -6,7 +6,7 @@ use skald_domain::gate::{Finding, load};
 
 use super::acting_role::AGENT;
 use super::changed_resources;
-use super::processes::{SubmittedProcess, invalid_process_fault, unreadable_process_fault};
+use super::process_lookup::{SubmittedProcess, invalid_process_fault, unreadable_process_fault};
 use super::shipped_processes::shipped_processes;
 use crate::resource_changes::ChangeAudience;
 use crate::{Allowed, App, Call, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, Toolset};

@@ -9,7 +9,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::changed_resources::{self, run_changes};
 use super::stream::RUNS;
-use crate::owner_campaigns::OwnerCampaigns;
+use crate::campaign_lookup::OwnerCampaigns;
 use crate::resource_changes::{Announcement, ChangeAudience};
 use crate::{App, ResourceChange};
 use skald_journal::Partitions;

@@ -12,8 +12,8 @@ use super::stream::{
     ListedUniverse, UNIVERSE_CAMPAIGNS, UNIVERSES, format_time, refusal_fault, role_campaign, universe_not_found_fault,
     universe_stream,
 };
+use crate::campaign_lookup::OwnerCampaigns;
 use crate::list_page::ListPage;
-use crate::owner_campaigns::OwnerCampaigns;
 use crate::redaction::Redaction;
 use crate::{App, Call, Caller, CampaignRole, Class, Code, CommandAnswer, Fault, Operation, OperationKind, limits};
 use skald_journal::{Applied, CommittedState, JournalFailure, Partitions, StoreError, StreamName};

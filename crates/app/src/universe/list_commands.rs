@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skald_domain::universe::{CATEGORIES, Category, Command, CommandEntry, category};
 
-use super::input_errors;
+use super::parse_command_or_state;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, truncate_for_message,
 };
@@ -60,8 +60,8 @@ impl CommandInfo {
             kind: entry.name,
             purpose: entry.purpose,
             required: entry.required,
-            example: input_errors::command_example(entry),
-            schema: with_schema.then(|| input_errors::client_schema(entry.name)).flatten().cloned(),
+            example: parse_command_or_state::command_example(entry),
+            schema: with_schema.then(|| parse_command_or_state::client_schema(entry.name)).flatten().cloned(),
         }
     }
 }

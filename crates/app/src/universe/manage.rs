@@ -6,7 +6,7 @@ use skald_domain::id;
 use skald_domain::universe::{Repair, SentState, UniverseCommand};
 
 use super::answer_schemas::SentObject;
-use super::input_errors;
+use super::parse_command_or_state;
 use super::read_record::UniverseRecord;
 use super::stream::{ListedUniverse, universe_stream};
 use crate::list_page::check_page_limit;
@@ -166,7 +166,7 @@ impl Operation for ManageUniverse {
 /// Parses the state, if one was sent, and lists the repairs that it needed.
 fn parse_sent_state(sent: Option<&SentObject>) -> Result<(Option<SentState>, Vec<Repair>), Fault> {
     let Some(sent) = sent else { return Ok((None, Vec::new())) };
-    let (state, repaired) = input_errors::parse_state(&sent.0)?;
+    let (state, repaired) = parse_command_or_state::parse_state(&sent.0)?;
     Ok((Some(state), repaired))
 }
 

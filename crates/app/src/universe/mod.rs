@@ -6,17 +6,16 @@ mod changed_ids;
 mod changed_resources;
 mod complete_body_ids;
 mod docs;
-mod events;
-mod fault;
+mod fault_fields;
 mod feed;
 mod get_state;
 mod incremental_json;
-mod input_errors;
 mod list_commands;
 mod manage;
 mod map;
 mod map_scene;
 mod nearest_id;
+mod parse_command_or_state;
 mod read;
 mod read_record;
 mod removed_answer;
@@ -26,6 +25,7 @@ mod rest;
 mod send_command;
 mod send_commands;
 mod stream;
+mod subscribe_events;
 mod views;
 
 pub(crate) use feed::Feeds;
@@ -35,7 +35,7 @@ pub(crate) use stream::{ListedUniverse, UNIVERSE_CAMPAIGNS, UNIVERSES};
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
-use crate::noun::RecordAudience;
+use crate::noun_registry::RecordAudience;
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The instructions for models.
@@ -60,7 +60,7 @@ impl Noun for UniverseNoun {
             OperationEntry::from_operation::<rest::CreateUniverse>(),
             OperationEntry::from_operation::<rest::ReplaceUniverse>(),
             OperationEntry::from_operation::<rest::DeleteUniverse>(),
-            OperationEntry::from_operation::<events::UniverseEvents>(),
+            OperationEntry::from_operation::<subscribe_events::UniverseEvents>(),
             OperationEntry::from_operation::<map::UniverseMap>(),
             OperationEntry::from_operation::<docs::UniverseDocs>(),
             OperationEntry::from_operation::<docs::UniverseCommandDocs>(),
@@ -80,7 +80,7 @@ impl Noun for UniverseNoun {
     }
 
     fn fault_fields(&self) -> &'static [FaultField] {
-        fault::FIELDS
+        fault_fields::FIELDS
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {

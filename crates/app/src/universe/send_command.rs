@@ -15,7 +15,7 @@ use super::access::{FoundUniverse, count_things};
 use super::answer_schemas::{EventShape, StateShape};
 use super::changed_ids::ChangedIds;
 use super::removed_answer::RemovedAnswer;
-use super::{input_errors, nearest_id, rest};
+use super::{nearest_id, parse_command_or_state, rest};
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, RequestBody, Route,
     Toolset, limits,
@@ -129,13 +129,13 @@ pub(super) async fn send_commands<O: Operation>(
 ) -> Result<SendUniverseCommandOutput, Fault> {
     // A value without a type is no command for any universe, so refuse it before the lookup.
     for (within, command) in sent {
-        input_errors::command_type(within, command).map_err(|fault| fault.universe(universe_id))?;
+        parse_command_or_state::command_type(within, command).map_err(|fault| fault.universe(universe_id))?;
     }
     let found_universe = app.find_universe::<O>(call, universe_id, CampaignRole::Gm).await?;
     let (mut commands, mut repaired) = (Vec::with_capacity(sent.len()), Vec::new());
     for (within, command) in sent {
         let (command, mut repairs) =
-            input_errors::parse_command(within, command).map_err(|fault| fault.universe(universe_id))?;
+            parse_command_or_state::parse_command(within, command).map_err(|fault| fault.universe(universe_id))?;
         commands.push(Arc::new(command));
         repaired.append(&mut repairs);
     }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use super::decide::{CampaignDecision, check_length, check_name, check_text_limit};
+use super::entities::{Actor, ActorKind};
 use super::event::CampaignEvent;
-use super::record::{Actor, ActorKind};
 use super::refusal::{CampaignAction, CampaignRefusal};
 use super::state::CampaignState;
 use super::tracker::{Tracker, TrackerDefinition, TrackerOwner, is_same_name};

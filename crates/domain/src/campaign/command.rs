@@ -1,7 +1,7 @@
 //! Commands of a campaign. They bring the ids of new things with them: generating ids is not a rule.
 
 use super::actor_sheet::ActorSheet;
-use super::record::{ActorKind, Controller, GmMode, Role};
+use super::entities::{ActorKind, Controller, GmMode, Role};
 use super::roll::RecordedRoll;
 use super::tracker::TrackerCommand;
 

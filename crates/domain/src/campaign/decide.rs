@@ -3,21 +3,21 @@
 
 use super::actor_sheet::set_actor_sheet;
 use super::command::{BatchPart, CampaignCommand};
-use super::event::CampaignEvent;
-use super::evolve::evolve;
-use super::record::{
+use super::entities::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
     SessionStatus,
 };
+use super::event::CampaignEvent;
+use super::evolve::evolve;
+use super::insertion_ordered_map::Register;
 use super::refusal::{CampaignAction, CampaignRefusal};
-use super::register::Register;
 use super::roll::RecordedRoll;
 use super::spotlight::set_spotlight;
 use super::state::CampaignState;
 use super::tracker_decide::{add_roll_effects, add_session_ticks, decide_tracker};
+use crate::deceptive_characters::first_deceptive;
 use crate::decider::DecisionContext;
 use crate::limits;
-use crate::plain_text::first_deceptive;
 
 pub(super) type CampaignDecision = Result<Vec<CampaignEvent>, CampaignRefusal>;
 pub(super) type SingleDecision = Result<CampaignEvent, CampaignRefusal>;

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::actor_sheet::{GameTemplate, TraitValue};
-use super::record::{ActorController, ActorKind, Controller, GmMode, Role};
+use super::entities::{ActorController, ActorKind, Controller, GmMode, Role};
 use super::roll::RecordedRoll;
 use super::tracker::{Tracker, TrackerChange, TrackerOwner};
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::actor_sheet::Traits;
-use super::event::CampaignEvent;
-use super::record::{
+use super::entities::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
     SessionStatus,
 };
+use super::event::CampaignEvent;
 use super::state::{CampaignState, NoteOrigin};
 use super::tracker::TrackerOwner;
 use crate::Moment;

@@ -6,20 +6,20 @@
 mod actor_sheet;
 mod command;
 mod decide;
+mod entities;
 mod event;
 mod evolve;
 #[cfg(test)]
 mod golden;
+mod insertion_ordered_map;
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
 mod note_tests;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 mod recap;
-mod record;
 mod refusal;
-mod register;
 mod roll;
 mod spotlight;
 mod state;
@@ -32,14 +32,14 @@ mod tracker_tests;
 
 pub use actor_sheet::{ActorSheet, GameTemplate, Thresholds, TraitValue, Traits};
 pub use command::{BatchPart, CampaignCommand};
-pub use event::CampaignEvent;
-pub use recap::{LuckReport, LuckRow, NotableRoll, People, describe_events, luck_report, recap};
-pub use record::{
+pub use entities::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Note, Participant, Role, Session,
     SessionStatus,
 };
+pub use event::CampaignEvent;
+pub use insertion_ordered_map::{HasId, Register};
+pub use recap::{LuckReport, LuckRow, NotableRoll, People, describe_events, luck_report, recap};
 pub use refusal::{CampaignAction, CampaignRefusal, CampaignRefusalKind};
-pub use register::{HasId, Register};
 pub use roll::{LoggedRoll, RecordedRoll};
 pub use spotlight::{GAME_MASTER, Spotlight};
 pub use state::{CampaignState, NoteOrigin};

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::record::CampaignStatus;
-use crate::plain_text::code_point;
+use super::entities::CampaignStatus;
+use crate::deceptive_characters::code_point;
 
 /// The category of a refusal, which determines the error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

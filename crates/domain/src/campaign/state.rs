@@ -6,8 +6,8 @@ use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 
 use super::actor_sheet::trait_text_bytes;
-use super::record::{Actor, Campaign, Participant, Session};
-use super::register::{HasId, Register};
+use super::entities::{Actor, Campaign, Participant, Session};
+use super::insertion_ordered_map::{HasId, Register};
 use super::spotlight::Spotlight;
 use super::tracker::Tracker;
 

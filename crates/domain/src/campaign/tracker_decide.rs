@@ -2,8 +2,8 @@
 
 use super::actor_sheet::GameTemplate;
 use super::decide::{CampaignDecision, SingleDecision, check_length, check_name, check_text_limit};
+use super::entities::{Actor, ActorKind};
 use super::event::CampaignEvent;
-use super::record::{Actor, ActorKind};
 use super::refusal::{CampaignAction, CampaignRefusal};
 use super::roll::RecordedRoll;
 use super::spotlight::GAME_MASTER;

@@ -3,11 +3,11 @@
 //! Nothing here asks for entropy. A roll is a function of its seed, and the seed is in the answer.
 
 mod duality;
-mod explain;
+mod duality_probability;
+mod explain_duality;
 pub mod notation;
 pub mod odds;
 mod pool;
-mod probability;
 mod random;
 mod refusal;
 mod roll_expression;
@@ -15,9 +15,9 @@ mod roll_expression;
 mod tests;
 
 pub use duality::{DUALITY_SIDES, Judgement, Outcome, RULES_VERSION, RulesVersion, judge, roll_duality, rules_version};
-pub use explain::{Explanation, Intermediates, Step, StepCode, StepData, Verdict, explain};
+pub use duality_probability::{OutcomeCount, Probability, probability};
+pub use explain_duality::{Explanation, Intermediates, Step, StepCode, StepData, Verdict, explain};
 pub use pool::{DiceSpec, PoolRoll, RolledPool, roll_pools};
-pub use probability::{OutcomeCount, Probability, probability};
 pub use random::{ALGORITHM, RandomReport, RandomRequest, Randomness, RollMode, Seed, SeedSource};
 pub use refusal::DiceRefusal;
 pub(crate) use roll_expression::count_dice;

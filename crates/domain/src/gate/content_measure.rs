@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::deceptive_characters::{is_deceptive, is_zero_width};
 use crate::limits::ARTIFACT_CONTENT_BYTES_MAX;
-use crate::plain_text::{is_deceptive, is_zero_width};
 
 /// What guards know of a content. Content that is not UTF-8 has bytes, but no lines and no words.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::content_measure::ContentMeasure;
-use crate::plain_text::first_deceptive;
+use crate::deceptive_characters::first_deceptive;
 
 /// One artifact of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -13,11 +13,11 @@ mod evidence;
 mod facts;
 mod finding;
 mod guard;
+mod json_schema;
 mod process;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 mod run;
-mod schema;
 mod schema_cost;
 #[cfg(test)]
 mod tests;
@@ -32,6 +32,7 @@ pub use finding::{Finding, Place, Rule, Severity};
 pub use guard::{
     CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardInputs, GuardPart, GuardResult, Substance, Test,
 };
+pub use json_schema::{Schema, SchemaMisfit};
 pub use process::{
     APPROVE, ArtifactKind, Decision, EVERYBODY, EventKind, LoadedProcess, Locale, OVERRIDE_GUARD, OnGuardFail,
     Permission, Process, REJECT, Role, Setting, State, ToolPermissions, Transition, load,
@@ -40,7 +41,6 @@ pub use run::{
     AGENT, ActingRole, Cancelled, Created, Emit, Emitted, Overridden, Override, ProcessPin, Run, RunCommand, RunEvent,
     RunRefusal, RunRefusalKind, RunRules, RunState, RunStatus, SubmittedArtifact,
 };
-pub use schema::{Schema, SchemaMisfit};
 pub use view::{
     AllowedEvent, EventView, GuardStatus, MissingGuard, Plan, Presence, Progress, RequiredArtifact, RunView, Step,
     TransitionView,

@@ -251,7 +251,7 @@ impl<'a> CostBudget<'a> {
 mod tests {
     use serde_json::json;
 
-    use super::super::schema::Schema;
+    use super::super::json_schema::Schema;
     use super::*;
 
     fn nested_object(levels: usize) -> Value {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Check, FieldMisfit};
-use super::field_list::{wire_enum, wire_patch};
+use super::body_parts::{BlackHoleProperties, CometMeta, LagrangePointMeta, PlanetaryRing, RoguePlanetMeta};
+use super::check_bounds::{Check, FieldMisfit};
+use super::id_name_color::{Color, Extensions, Id, Name};
 use super::number::{Fraction, Number, NumberInRange};
 use super::ordered_list::{ListSlot, OrderedList};
-use super::part::{BlackHoleProperties, CometMeta, LagrangePointMeta, PlanetaryRing, RoguePlanetMeta};
 use super::patch::{Change, Clearable};
-use super::text::{Color, Extensions, Id, Name};
+use super::wire_struct_macros::{wire_enum, wire_patch};
 
 wire_enum! {
     BodyType { Star, Planet, Moon, Asteroid, Comet, LagrangePoint, BlackHole, }

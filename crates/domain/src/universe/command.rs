@@ -9,11 +9,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::body::{StarPatch, StarPayload};
-use super::check::Check;
+use super::body_parts::RingPatch;
+use super::check_bounds::Check;
 use super::failure::Failure;
 use super::group::{GroupChild, GroupChildType, GroupPatch, GroupPayload};
+use super::id_name_color::Id;
 use super::number::Number;
-use super::part::RingPatch;
 use super::patch::{Change, is_keep};
 use super::region::{
     NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch, SmallBodyField, SmallBodyFieldPatch,
@@ -21,7 +22,6 @@ use super::region::{
 use super::repair::Repair;
 use super::snapshot::{Regions, Snapshot, text_bytes_of};
 use super::tagged_objects::{self, Tagged};
-use super::text::Id;
 use super::units;
 
 /// Generates the commands. An entry has the type, the wire name, the name of the general failure event, and the fields.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::command::Command;
 use super::state::UniverseState;
 use super::tagged_objects::{self, Tagged};
-use super::wire::WireEvent;
+use super::wire_event::WireEvent;
 
 /// A universe was created.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::change;
+use super::apply_command;
 use super::event::{Created, Renamed, Replaced, UniverseEvent};
 use super::state::{Universe, UniverseIdentity};
 use crate::decider::DecisionContext;
@@ -31,7 +31,7 @@ pub(super) fn evolve(mut universe: Universe, event: &UniverseEvent, given: &Deci
                 universe.state = state.clone();
             }
         }
-        UniverseEvent::Commanded(commanded) => change::apply(&mut universe.state, &commanded.command),
+        UniverseEvent::Commanded(commanded) => apply_command::apply(&mut universe.state, &commanded.command),
         UniverseEvent::Deleted(_) => return Universe::default(),
     }
     universe

@@ -6,9 +6,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::check::{FieldMisfit, Reason, truncate_for_message};
+use super::check_bounds::{FieldMisfit, Reason, truncate_for_message};
 use super::command::Command;
-use super::text::Id;
+use super::id_name_color::Id;
 
 /// The original's event for a child that is in the group already.
 pub(super) const ALREADY_IN_GROUP: &str = "childAlreadyInGroup";

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Check, FieldMisfit};
-use super::field_list::{wire_enum, wire_patch};
+use super::body_parts::Position;
+use super::check_bounds::{Check, FieldMisfit};
+use super::id_name_color::{Color, Extensions, Id, Name};
 use super::ordered_list::{ListSlot, OrderedList};
-use super::part::Position;
 use super::patch::{Change, Clearable, is_keep};
-use super::text::{Color, Extensions, Id, Name};
+use super::wire_struct_macros::{wire_enum, wire_patch};
 
 wire_enum! {
     /// A system is a body with all that moves around it.

@@ -1,6 +1,6 @@
 //! Hash index of a sorted list of ids: finds an id's position, mostly without a binary search.
 
-use super::text::Id;
+use super::id_name_color::Id;
 
 /// Slots that are probed for one id. Ids chosen to collide cost a binary search each, and no more.
 const PROBES_MAX: usize = 16;

@@ -3,67 +3,69 @@
 //! One universe is one stream of events. The cost of a command depends on what it changes, not on the size of the
 //! universe. Refusals use the wording of the original where it has one. Positions are functions of the time alone.
 
+mod apply_command;
 mod body;
-mod catalogue;
-mod change;
-mod check;
+mod body_parts;
+mod check_bounds;
+mod check_links;
 mod command;
+mod command_catalogue;
+mod command_outcomes;
 mod decide;
 mod event;
 mod evolve;
 mod failure;
-mod field_list;
 #[cfg(test)]
 mod golden;
 mod group;
 mod id_index;
-mod link;
-#[cfg(test)]
-mod model;
+mod id_name_color;
+mod list_rows;
 mod motion;
 mod number;
 mod ordered_list;
-mod outcome;
-mod part;
 mod patch;
 #[cfg(test)]
-mod properties;
+mod property_tests;
+#[cfg(test)]
+mod reference_model;
 mod refusal;
 mod region;
 mod removed_regions;
 mod repair;
-mod row;
 mod snapshot;
 mod state;
 mod stored_parts;
 mod tagged_objects;
 #[cfg(test)]
 mod tests;
-mod text;
 mod units;
 mod view;
-mod wire;
+mod wire_event;
+mod wire_struct_macros;
 
 pub use body::{AsteroidSubType, BodyType, Star, StarPatch, StarPayload};
-pub use catalogue::{CATEGORIES, Category, CommandEntry, EXAMPLE_STATE, category, command_entry};
-pub use check::{Check, FieldMisfit, Reason};
+pub use body_parts::{
+    BlackHoleProperties, CometMeta, LagrangePairType, LagrangePointMeta, PlanetaryRing, Position, RingPatch,
+    RoguePlanetMeta,
+};
+pub use check_bounds::{Check, FieldMisfit, Reason};
 pub use command::{
     AddGroup, AddProtoplanetaryDisk, AddStar, AddToGroup, AttachStar, Command, DetachStar, MoveToGroup,
     RemoveFromGroup, RemoveGroup, RemoveNebula, RemoveProtoplanetaryDisk, RemoveRing, RemoveSmallBodyField, RemoveStar,
     ReplaceSnapshot, SetNebulae, SetProtoplanetaryDisks, SetSmallBodyFields, Tick, UpdateGroup, UpdateNebula,
     UpdateProtoplanetaryDisk, UpdateRing, UpdateSmallBodyField, UpdateStar,
 };
+pub use command_catalogue::{CATEGORIES, Category, CommandEntry, EXAMPLE_STATE, category, command_entry};
+pub use command_outcomes::{CommandOutcome, FailureEntry, outcome};
 pub use event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 pub use failure::{Failure, MissingThing, ThingKind};
 pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
+pub use id_name_color::{Color, Extensions, Id, Name, is_same_word};
+pub use list_rows::{BodyRow, GroupRow};
 pub use motion::{Orbit, local_position, orbit, period};
 pub use number::{Count, Fraction, IntegerInRange, Number, NumberInRange, Seed};
 pub use ordered_list::OrderedList;
-pub use outcome::{CommandOutcome, FailureEntry, outcome};
-pub use part::{
-    BlackHoleProperties, CometMeta, LagrangePairType, LagrangePointMeta, PlanetaryRing, Position, RingPatch,
-    RoguePlanetMeta,
-};
 pub use patch::{Change, Clearable};
 pub use refusal::{UniverseRefusal, UniverseRefusalKind};
 pub use region::{
@@ -72,14 +74,12 @@ pub use region::{
 };
 pub use removed_regions::{RemovedRegions, removed_regions};
 pub use repair::Repair;
-pub use row::{BodyRow, GroupRow};
 pub use snapshot::{Regions, Snapshot};
 pub use state::{SentState, StateWithoutBodiesAndTime, Universe, UniverseIdentity, UniverseState};
 pub use stored_parts::StoredPart;
-pub use text::{Color, Extensions, Id, Name, is_same_word};
 pub use units::{UnitField, days, unit_fields};
 pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
-pub use wire::WireEvent;
+pub use wire_event::WireEvent;
 
 use std::sync::Arc;
 

@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use super::body::{Star, clamp_eccentricity};
+use super::body_parts::{Position, RoguePlanetMeta};
+use super::id_name_color::Id;
 use super::number::Number;
-use super::part::{Position, RoguePlanetMeta};
 use super::snapshot::Snapshot;
-use super::text::Id;
 
 /// The default semi-major axis of a rogue planet's curved path.
 const ROGUE_SEMI_MAJOR_AXIS: f64 = 100.0;

@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::check::{Check, FieldMisfit, Reason};
-use super::text::Name;
+use super::check_bounds::{Check, FieldMisfit, Reason};
+use super::id_name_color::Name;
 
 /// 2^53: above it, `f64` cannot represent every whole number.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::check::{Check, FieldMisfit};
+use super::check_bounds::{Check, FieldMisfit};
 
 /// A change to a required field: null is refused.
 #[derive(Debug, Clone, PartialEq, Default)]

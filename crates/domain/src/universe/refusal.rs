@@ -1,6 +1,6 @@
 //! Refusals of universe commands: the reason, the input field at fault, and a hint.
 
-use super::check::{FieldMisfit, Reason};
+use super::check_bounds::{FieldMisfit, Reason};
 use super::failure::Failure;
 use crate::limits;
 

@@ -2,11 +2,11 @@
 //!
 //! They refer to bodies and groups by id, and keep those ids when the bodies and groups are removed.
 
-use super::check::{Check, FieldMisfit, Reason};
-use super::field_list::{wire_enum, wire_struct};
+use super::body_parts::Position;
+use super::check_bounds::{Check, FieldMisfit, Reason};
+use super::id_name_color::{Color, Id, Name};
 use super::number::{Count, Fraction, Number, NumberInRange, Seed};
-use super::part::Position;
-use super::text::{Color, Id, Name};
+use super::wire_struct_macros::{wire_enum, wire_struct};
 use crate::limits;
 
 wire_enum! {

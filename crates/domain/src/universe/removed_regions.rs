@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::command::{AddProtoplanetaryDisk, Command, SetNebulae, SetSmallBodyFields};
+use super::id_name_color::Id;
 use super::snapshot::{Regions, Snapshot};
 use super::state::UniverseState;
-use super::text::Id;
 
 /// Regions of one kind that a command removed since it replaces all of them.
 #[derive(Debug, Clone, PartialEq)]

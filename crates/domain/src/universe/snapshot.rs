@@ -11,13 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::body::Star;
-use super::check::{Check, FieldMisfit, Reason};
+use super::check_bounds::{Check, FieldMisfit, Reason};
+use super::check_links::{self, Entries, LinkedById};
 use super::group::{Group, GroupChild, GroupChildType};
-use super::link::{self, Entries, LinkedById};
+use super::id_name_color::Id;
 use super::ordered_list::{ListSlot, OrderedList};
 use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::repair::{self, Repair};
-use super::text::Id;
 use crate::limits;
 
 /// Things of one kind by id.
@@ -71,12 +71,12 @@ struct SnapshotParts {
 
 impl SnapshotParts {
     fn into_snapshot(self) -> Result<Snapshot, FieldMisfit> {
-        link::check_keys(&self.belts, "belts")?;
-        link::check_keys(&self.small_body_fields, "smallBodyFields")?;
-        link::check_keys(&self.protoplanetary_disks, "protoplanetaryDisks")?;
-        link::check_keys(&self.nebulae, "nebulae")?;
-        let stars = link::link_bodies(self.stars, &self.root_ids)?;
-        let (groups, group_places) = link::link_groups(self.groups, &self.root_group_ids)?;
+        check_links::check_keys(&self.belts, "belts")?;
+        check_links::check_keys(&self.small_body_fields, "smallBodyFields")?;
+        check_links::check_keys(&self.protoplanetary_disks, "protoplanetaryDisks")?;
+        check_links::check_keys(&self.nebulae, "nebulae")?;
+        let stars = check_links::link_bodies(self.stars, &self.root_ids)?;
+        let (groups, group_places) = check_links::link_groups(self.groups, &self.root_group_ids)?;
         let mut snapshot = Snapshot {
             stars,
             root_ids: self.root_ids,
@@ -284,7 +284,7 @@ fn check_entries<T>(
 
 /// Checks the map of a set command: its keys, its size, and the bounds of its entries.
 pub(super) fn check_regions<T: LinkedById + Check>(map: &Regions<T>, field: &str) -> Result<(), FieldMisfit> {
-    link::check_keys(map, field)?;
+    check_links::check_keys(map, field)?;
     check_entries(map, field, limits::REGIONS_MAX, Check::check)
 }
 
@@ -312,7 +312,7 @@ impl<'de> Deserialize<'de> for Snapshot {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         SnapshotParts::deserialize(deserializer)?
             .into_snapshot()
-            .map_err(|misfit| D::Error::custom(link::describe_misfit(&misfit)))
+            .map_err(|misfit| D::Error::custom(check_links::describe_misfit(&misfit)))
     }
 }
 

@@ -10,10 +10,10 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::change;
-use super::check::{Check, FieldMisfit, Reason};
+use super::apply_command;
+use super::check_bounds::{Check, FieldMisfit, Reason};
+use super::check_links;
 use super::command::Command;
-use super::link;
 use super::number::Number;
 use super::repair::{self, Repair};
 use super::snapshot::{Snapshot, StateParts};
@@ -88,7 +88,7 @@ impl UniverseState {
     pub fn after_commands<'a>(&self, commands: impl IntoIterator<Item = &'a Command>) -> Self {
         let mut state = self.clone();
         for command in commands {
-            change::apply(&mut state, command);
+            apply_command::apply(&mut state, command);
         }
         state
     }
@@ -147,7 +147,8 @@ impl<'de> Deserialize<'de> for UniverseState {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let parts = StateParts::deserialize(deserializer)?;
         let time = parts.time;
-        let snapshot = parts.into_snapshot().map_err(|misfit| D::Error::custom(link::describe_misfit(&misfit)))?;
+        let snapshot =
+            parts.into_snapshot().map_err(|misfit| D::Error::custom(check_links::describe_misfit(&misfit)))?;
         Ok(Self { snapshot, time })
     }
 }

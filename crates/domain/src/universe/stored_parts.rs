@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Error, to_string};
 
+use super::id_name_color::Id;
 use super::snapshot::StateParts;
 use super::state::{Universe, UniverseIdentity, UniverseState};
-use super::text::Id;
 
 /// One parsed part of a universe.
 pub struct StoredPart {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::body::Star;
-use super::check::{FieldMisfit, Reason, truncate_for_message};
+use super::check_bounds::{FieldMisfit, Reason, truncate_for_message};
 use super::number::Number;
 
 const HOUR_SECONDS: f64 = 3_600.0;

@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::body::{BodyType, Star};
+use super::body_parts::Position;
 use super::group::{Group, GroupChild, GroupChildType};
+use super::id_name_color::{Id, Name};
 use super::motion::{local_position, period};
 use super::number::Number;
-use super::part::Position;
 use super::snapshot::Snapshot;
 use super::state::UniverseState;
-use super::text::{Id, Name};
 use super::units::days;
 
 /// How many roots a summary names.

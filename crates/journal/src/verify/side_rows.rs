@@ -1,8 +1,8 @@
 //! Verifies side rows outside the streams: content, refused attempts, submitted processes, tokens of older stores.
 //! Content is checked by its address. No row is changed.
 
-use super::super::record::part_digest;
 use super::super::seal::parse_hash;
+use super::super::stored_values::part_digest;
 use super::super::{Hash, Journal, RowSum, StoreError, StreamKinds, StreamName};
 use super::root::RootHash;
 use super::{FindingKind, PAGE, VerifyFinding};

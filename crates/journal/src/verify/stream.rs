@@ -230,7 +230,7 @@ impl StreamCheck<'_> {
 
     /// Checks that all side rows exist that the state refers to.
     async fn check_content(&mut self) -> Result<(), StoreError> {
-        let needed = self.fold.as_ref().map(|fold| fold.needed_content()).unwrap_or_default();
+        let needed = self.fold.as_ref().map(|fold| fold.referenced_side_rows()).unwrap_or_default();
         for (kind, key) in needed {
             if self.journal.get(kind, &key).await?.is_none() {
                 self.add_finding(FindingKind::ContentMissing, format!("{kind} {key} is not there"));

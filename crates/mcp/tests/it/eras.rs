@@ -1,7 +1,7 @@
 //! Tests of both eras of MCP, with sessions and stateless, on one path.
 
 use serde_json::json;
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, LEGACY, MODERN, initialize, request, tool_call};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, LEGACY, MODERN, initialize, request, tool_call};
 
 use crate::server::{Server, default_engine};
 
@@ -77,7 +77,7 @@ fn only_the_stateless_revision_has_fields_for_caches() {
 #[test]
 fn headers_must_agree_with_the_body() {
     let server = Server::start(default_engine());
-    let message = message::with_modern_meta(tool_call("duality_rules_version", &json!({})));
+    let message = mcp_messages::with_modern_meta(tool_call("duality_rules_version", &json!({})));
     let post = |headers: &[(&str, &str)]| {
         let reply = server.post(headers, &message);
         (reply.status, reply.json()["error"]["code"].as_i64())
@@ -112,7 +112,7 @@ fn what_the_stateless_revision_does_not_have_is_not_found() {
 #[test]
 fn a_version_of_the_future_is_told_what_is_spoken() {
     let server = Server::start(default_engine());
-    let mut message = message::with_modern_meta(request(1, "tools/list", &json!({})));
+    let mut message = mcp_messages::with_modern_meta(request(1, "tools/list", &json!({})));
     message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
     let headers = [JSON, ACCEPT_BOTH, ("MCP-Protocol-Version", "2099-01-01"), ("Mcp-Method", "tools/list")];
     let reply = server.post(&headers, &message);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skald_app::{LocalEngine, ResourceChange};
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, LEGACY, initialize, request};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, LEGACY, initialize, request};
 use skald_testkit::{EventStream, Frame};
 
 use crate::server::{Server, panic_and_slow_engine, wait_until_begun};
@@ -82,8 +82,8 @@ fn the_stateless_revision_has_messages_and_nothing_else() {
     let engine = panic_and_slow_engine();
     let server = Server::start(engine.clone());
     let filter = json!({"notifications": {"resourceSubscriptions": ["test://first"]}});
-    let message = message::with_modern_meta(request(5, "subscriptions/listen", &filter));
-    let headers = message::modern_headers(&message);
+    let message = mcp_messages::with_modern_meta(request(5, "subscriptions/listen", &filter));
+    let headers = mcp_messages::modern_headers(&message);
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut events = server.client().open("POST", "/mcp", &headers, message.to_string().as_bytes());
     for method in ["notifications/subscriptions/acknowledged", "notifications/resources/updated"] {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use skald_testkit::message::{ACCEPT_BOTH, JSON, tool_call};
+use skald_testkit::mcp_messages::{ACCEPT_BOTH, JSON, tool_call};
 
 use crate::server::{Server, default_engine};
 

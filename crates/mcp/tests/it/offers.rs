@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use skald_app::{ToolsetFilter, Toolsets};
 use skald_mcp::McpOptions;
-use skald_testkit::message::{ACCEPT_BOTH, JSON, request, tool_call};
+use skald_testkit::mcp_messages::{ACCEPT_BOTH, JSON, request, tool_call};
 
 use crate::server::{Server, default_engine, snapshot};
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use skald_mcp::McpOptions;
 use skald_testkit::Reply;
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, initialize, request};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, initialize, request};
 
 use crate::server::{Server, default_engine, panic_and_slow_engine, wait_until_begun};
 
@@ -234,7 +234,7 @@ fn what_cannot_be_read_is_explained() {
 #[test]
 fn a_modern_client_too_is_told_what_cannot_be_read() {
     let server = Server::start(default_engine());
-    let modern = [JSON, ACCEPT_BOTH, ("MCP-Protocol-Version", message::MODERN), ("Mcp-Method", "tools/list")];
+    let modern = [JSON, ACCEPT_BOTH, ("MCP-Protocol-Version", mcp_messages::MODERN), ("Mcp-Method", "tools/list")];
     let post = |body: &str| server.client().send("POST", "/mcp", &modern, body.as_bytes());
     assert_refused(&post("{"), 400, -32700, "not JSON");
     assert_refused(&post("[]"), 400, -32600, "send one message");
@@ -244,7 +244,7 @@ fn a_modern_client_too_is_told_what_cannot_be_read() {
 fn nesting_is_limited_in_both_eras() {
     let server = Server::start(default_engine());
     let deep = (0..70).fold(json!(1), |inner, _| json!([inner]));
-    let message = message::tool_call("roll_dice", &json!({"dice": deep}));
+    let message = mcp_messages::tool_call("roll_dice", &json!({"dice": deep}));
     assert_refused(&server.post_modern(&message), 400, -32600, "nested deeper than 64");
     let session = server.open_session("2025-11-25");
     assert_refused(
@@ -258,8 +258,8 @@ fn nesting_is_limited_in_both_eras() {
 #[test]
 fn a_session_opened_under_a_newer_versions_header_is_a_session() {
     let server = Server::start(default_engine());
-    let headers = [JSON, ACCEPT_BOTH, ("MCP-Protocol-Version", message::MODERN)];
-    let opened = server.post(&headers, &initialize(message::MODERN));
+    let headers = [JSON, ACCEPT_BOTH, ("MCP-Protocol-Version", mcp_messages::MODERN)];
+    let opened = server.post(&headers, &initialize(mcp_messages::MODERN));
     assert_eq!((opened.status, &opened.json()["result"]["protocolVersion"]), (200, &json!("2025-11-25")));
     let session = opened.header("mcp-session-id").unwrap();
     assert_eq!(server.call(session, &list_tools_request())["id"], 2);
@@ -348,7 +348,7 @@ fn what_does_not_fit_a_known_method_is_said_to_be_that() {
 fn an_id_that_is_under_way_is_not_taken_twice() {
     let server = Server::start(panic_and_slow_engine());
     let session = server.open_session("2025-11-25");
-    let slow = message::tool_call("slow", &json!({"milliseconds": 450}));
+    let slow = mcp_messages::tool_call("slow", &json!({"milliseconds": 450}));
     std::thread::scope(|scope| {
         let first = scope.spawn(|| server.call(&session, &slow));
         wait_until_begun(450, 1);

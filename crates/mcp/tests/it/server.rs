@@ -16,7 +16,7 @@ use skald_app::{
 };
 use skald_http::{Access, Allowlist, MountedRoutes, Readiness};
 use skald_mcp::{Drain, McpOptions};
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON};
 use skald_testkit::{Client, Reply};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -185,7 +185,7 @@ impl Server {
 
     /// Opens a session and returns its id.
     pub(crate) fn open_session(&self, version: &str) -> String {
-        let reply = self.post(&[JSON, ACCEPT_BOTH], &message::initialize(version));
+        let reply = self.post(&[JSON, ACCEPT_BOTH], &mcp_messages::initialize(version));
         assert_eq!(reply.status, 200, "{}", reply.text());
         reply.header("mcp-session-id").expect("a session").to_owned()
     }
@@ -205,8 +205,8 @@ impl Server {
     }
 
     pub(crate) fn post_modern_with(&self, message: &Value, more: &[(&str, &str)]) -> Reply {
-        let message = message::with_modern_meta(message.clone());
-        let headers = message::modern_headers(&message);
+        let message = mcp_messages::with_modern_meta(message.clone());
+        let headers = mcp_messages::modern_headers(&message);
         let mut headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         headers.extend_from_slice(more);
         self.post(&headers, &message)

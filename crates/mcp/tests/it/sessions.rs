@@ -6,7 +6,7 @@ use serde_json::json;
 use skald_app::limits;
 use skald_mcp::McpOptions;
 use skald_testkit::Reply;
-use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize, request, tool_call};
+use skald_testkit::mcp_messages::{ACCEPT_BOTH, JSON, initialize, request, tool_call};
 
 use crate::server::{PRINCIPAL, Server, UNIDENTIFIED, default_engine, panic_and_slow_engine, wait_until_begun};
 

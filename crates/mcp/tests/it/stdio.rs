@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use skald_app::{Principal, limits};
 use skald_mcp::{McpOptions, StdioError};
-use skald_testkit::message::{self, LEGACY, initialize, request, tool_call};
+use skald_testkit::mcp_messages::{self, LEGACY, initialize, request, tool_call};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -64,9 +64,10 @@ async fn every_revision_is_spoken() {
         assert_eq!(stdio.send_request(&outcome).await["result"]["structuredContent"]["total"], 15);
     }
     let mut stdio = start(default_engine());
-    let discovered = stdio.send_request(&message::with_modern_meta(request(1, "server/discover", &json!({})))).await;
+    let discovered =
+        stdio.send_request(&mcp_messages::with_modern_meta(request(1, "server/discover", &json!({})))).await;
     assert_eq!(discovered["result"]["supportedVersions"].as_array().unwrap().len(), 5);
-    let called = stdio.send_request(&message::with_modern_meta(outcome)).await;
+    let called = stdio.send_request(&mcp_messages::with_modern_meta(outcome)).await;
     assert_eq!(
         (&called["result"]["structuredContent"]["total"], &called["result"]["resultType"]),
         (&json!(15), &json!("complete"))
@@ -137,7 +138,7 @@ async fn it_ends_with_its_input() {
 async fn an_open_listen_does_not_keep_it() {
     let mut stdio = start(default_engine());
     let filter = json!({"notifications": {"resourceSubscriptions": ["dice://rules/duality"]}});
-    stdio.write(&message::with_modern_meta(request(5, "subscriptions/listen", &filter)).to_string()).await;
+    stdio.write(&mcp_messages::with_modern_meta(request(5, "subscriptions/listen", &filter)).to_string()).await;
     assert_eq!(stdio.read().await["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(stdio.read().await["method"], "notifications/resources/updated");
     assert_eq!(stdio.close_and_wait().await, Duration::ZERO);
@@ -147,7 +148,7 @@ async fn an_open_listen_does_not_keep_it() {
 async fn a_listen_that_comes_with_the_end_of_input_is_answered() {
     let mut stdio = start(default_engine());
     let filter = json!({"notifications": {"resourceSubscriptions": ["dice://rules/duality"]}});
-    stdio.write(&message::with_modern_meta(request(5, "subscriptions/listen", &filter)).to_string()).await;
+    stdio.write(&mcp_messages::with_modern_meta(request(5, "subscriptions/listen", &filter)).to_string()).await;
     assert_eq!(stdio.close_and_wait().await, Duration::ZERO);
     let mut methods = Vec::new();
     while let Ok(Some(line)) = stdio.output.next_line().await {

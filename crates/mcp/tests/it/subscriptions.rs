@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skald_app::{ResourceChange, limits};
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, request};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, request};
 use skald_testkit::{Client, EventStream};
 
 use crate::server::{Server, default_engine, panic_and_slow_engine};
@@ -68,8 +68,8 @@ fn a_session_watches_only_so_many_resources() {
 
 fn listen(client: Client, uris: &Value) -> EventStream {
     let filter = json!({"notifications": {"resourceSubscriptions": uris, "resourcesListChanged": true, "toolsListChanged": true}});
-    let message = message::with_modern_meta(request(5, "subscriptions/listen", &filter));
-    let headers = message::modern_headers(&message);
+    let message = mcp_messages::with_modern_meta(request(5, "subscriptions/listen", &filter));
+    let headers = mcp_messages::modern_headers(&message);
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     client.open("POST", "/mcp", &headers, message.to_string().as_bytes())
 }
@@ -101,8 +101,8 @@ fn a_header_hides_resources_from_a_listener() {
     let engine = panic_and_slow_engine();
     let server = Server::start(engine.clone());
     let filter = json!({"notifications": {"resourceSubscriptions": ["test://first"], "resourcesListChanged": true}});
-    let message = message::with_modern_meta(request(5, "subscriptions/listen", &filter));
-    let headers = message::modern_headers(&message);
+    let message = mcp_messages::with_modern_meta(request(5, "subscriptions/listen", &filter));
+    let headers = mcp_messages::modern_headers(&message);
     let mut headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     headers.push(("X-MCP-Toolsets", "lore"));
     let mut events = server.client().open("POST", "/mcp", &headers, message.to_string().as_bytes());

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use skald_app::Engine;
-use skald_testkit::message::{request, tool_call};
+use skald_testkit::mcp_messages::{request, tool_call};
 
 use crate::server::{Server, default_engine, panic_and_slow_engine, snapshot};
 

@@ -20,7 +20,7 @@ use skald_journal::{
     VerifyVerdict, WholeSnapshot, rebuild, verify,
 };
 use skald_mcp::McpOptions;
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, request};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, request};
 use skald_testkit::{Client, EventStream};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -291,7 +291,7 @@ fn a_registered_noun_is_on_every_surface() {
         "POST",
         "/mcp",
         &[JSON, ACCEPT_BOTH],
-        message::initialize("2025-11-25").to_string().as_bytes(),
+        mcp_messages::initialize("2025-11-25").to_string().as_bytes(),
     );
     let session = initialized.header("mcp-session-id").expect("a session").to_owned();
     let instructions = initialized.json()["result"]["instructions"].to_string();

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::graph::{BoxShape, FlowEdge, Graph, ItemKind, LOOP_ROOM, NAME, START_ROOM};
+use super::labels_and_description::{self, Lines};
 use super::placement::Layout;
-use super::text::{self, Lines};
 use super::{Flow, FlowProgress};
-use crate::label::{BOLD, text_width};
+use crate::measure_and_format_text::{BOLD, text_width};
 use crate::palette::Ink;
 use crate::svg::{Svg, format_number};
 use crate::{HEADING_BOTTOM, Heading, MARGIN, SUBTITLE_HEIGHT, WIDTH, begin_card};
@@ -21,7 +21,7 @@ const LINE: f64 = 1.4;
 type Spot = (f64, f64);
 
 pub(super) fn draw(flow: &Flow, graph: &Graph, layout: &Layout) -> String {
-    let description = text::describe_flow(flow);
+    let description = labels_and_description::describe_flow(flow);
     let heading = Heading { title: flow.title, subtitle: flow.subtitle, description: &description };
     let titles = text_width(flow.title, 17.0 * BOLD).max(text_width(flow.subtitle, 12.5)).min(WIDTH - 2.0 * MARGIN);
     let wide = (layout.width.max(titles) + 2.0 * MARGIN).max(WIDTH_MIN).ceil();
@@ -109,7 +109,7 @@ impl FlowDrawing<'_> {
         }
         let ink = if way.is_up { Ink::Second } else { Ink::Muted };
         svg.element("g").attribute("class", "transition").open();
-        svg.element("title").text(&text::describe_arrow(self.flow, &self.flow.arrows[way.arrow]));
+        svg.element("title").text(&labels_and_description::describe_arrow(self.flow, &self.flow.arrows[way.arrow]));
         svg.element("path").attribute("d", &path).attribute("fill", "none").stroke(ink, LINE).end();
         let ((x, y), down) = tip;
         draw_arrowhead(svg, (x, y), (0.0, down), ink);
@@ -164,7 +164,7 @@ impl FlowDrawing<'_> {
             let middle = y + lines.loop_height() / 2.0;
             let (begin, end, far) = (middle - 8.0, middle + 8.0, right + LOOP_ROOM - 4.0);
             svg.element("g").attribute("class", "transition").open();
-            svg.element("title").text(&text::describe_arrow(self.flow, &self.flow.arrows[*arrow]));
+            svg.element("title").text(&labels_and_description::describe_arrow(self.flow, &self.flow.arrows[*arrow]));
             let (begin_at, upper, lower) =
                 (format_point((right, begin)), format_point((far, begin - 7.0)), format_point((far, end + 7.0)));
             let path = format!("M{begin_at}C{upper} {lower} {}", format_point((right + POINT.0 - 2.0, end)));

@@ -1,9 +1,9 @@
 //! Layout graph of a flow chart: boxes, labels of arrows, and points where arrows pass a row.
 
+use super::labels_and_description::{self, Lines};
 use super::levels::Levels;
-use super::text::{self, Lines};
 use super::{Flow, count_to_f64};
-use crate::label::{BOLD, shorten, text_width};
+use crate::measure_and_format_text::{BOLD, shorten, text_width};
 
 /// Limit on the points where arrows pass rows, over the whole picture. Past it the longest arrows are cut short.
 const BENDS_MAX: usize = 4_000;
@@ -96,7 +96,7 @@ impl Graph {
         let mut taken: Vec<f64> = Vec::new();
         for span in spans {
             let arrow = &flow.arrows[span.arrow];
-            let lines = text::arrow_label(arrow, span.is_cut.then(|| flow.stops[arrow.to].name));
+            let lines = labels_and_description::arrow_label(arrow, span.is_cut.then(|| flow.stops[arrow.to].name));
             let first = 2 * levels.of_stop[span.top] + 1;
             let last = if span.is_cut { first } else { 2 * levels.of_stop[span.bottom] - 1 };
             let row = choose_label_row(&mut taken, first, last, span.is_up, lines.width);
@@ -195,7 +195,7 @@ fn box_shapes(flow: &Flow, spans: &[Span]) -> Vec<BoxShape> {
         })
         .collect();
     for (index, arrow) in flow.arrows.iter().enumerate().filter(|(_, arrow)| arrow.from == arrow.to) {
-        shapes[arrow.from].loops.push((index, text::arrow_label(arrow, None)));
+        shapes[arrow.from].loops.push((index, labels_and_description::arrow_label(arrow, None)));
     }
     let (mut above, mut below) = (vec![0; shapes.len()], vec![0; shapes.len()]);
     for span in spans {

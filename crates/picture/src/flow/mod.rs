@@ -8,13 +8,13 @@
 
 mod draw;
 mod graph;
+mod labels_and_description;
 mod levels;
 mod order;
 mod placement;
 mod ports;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use super::Theme;
 

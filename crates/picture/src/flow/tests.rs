@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
 use super::*;
-use crate::label::{BOLD, text_width};
+use crate::measure_and_format_text::{BOLD, text_width};
 use crate::tests::picture_texts;
 
 fn stop(name: &str) -> Stop<'_> {
@@ -316,7 +316,7 @@ proptest! {
         let names: Vec<&str> = drawn.states.iter().map(|(name, _)| name.as_str()).collect();
         prop_assert_eq!(names, stops.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>());
         let mut words: Vec<String> = drawn.transitions.into_iter().map(|(words, ..)| words).collect();
-        let mut expected: Vec<String> = flow.arrows.iter().map(|arrow| text::describe_arrow(&flow, arrow)).collect();
+        let mut expected: Vec<String> = flow.arrows.iter().map(|arrow| labels_and_description::describe_arrow(&flow, arrow)).collect();
         words.sort();
         expected.sort();
         prop_assert_eq!(words, expected);

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::chosen_colour::Colour;
 use super::labels::{Align, Label, Style};
-use super::paint::{Scatter, dots_path, format_point, gradient_id, line_path, write_gradients};
-use super::scene::{BandShape, CloudShape, LineShape, MapLayout, MapLine, MapPath, Panel, WIDTH};
-use super::{Point, UniverseScene, legend, shapes, text};
-use crate::label::{BOLD, shorten, text_width};
+use super::map_layout::{BandShape, CloudShape, LineShape, MapLayout, MapLine, MapPath, Panel, WIDTH};
+use super::paths_and_gradients::{Scatter, dots_path, format_point, gradient_id, line_path, write_gradients};
+use super::{Point, UniverseScene, captions_and_description, draw_body, legend};
+use crate::measure_and_format_text::{BOLD, shorten, text_width};
 use crate::palette::Ink;
 use crate::svg::Svg;
 use crate::{Heading, begin_card};
@@ -16,7 +16,8 @@ use crate::{Heading, begin_card};
 const SPECKLE: f64 = 3_600.0;
 
 pub(super) fn draw(sky: &UniverseScene, scene: &MapLayout) -> String {
-    let (subtitle, description) = (text::subtitle(sky), text::description(sky, scene));
+    let (subtitle, description) =
+        (captions_and_description::subtitle(sky), captions_and_description::description(sky, scene));
     let title = if sky.title.trim().is_empty() { "A universe" } else { sky.title };
     let heading = Heading { title, subtitle: &subtitle, description: &description };
     let (mut svg, bottom) = begin_card(&heading, (WIDTH, scene.height), sky.theme);
@@ -37,7 +38,8 @@ pub(super) fn draw(sky: &UniverseScene, scene: &MapLayout) -> String {
 
 /// A card for a universe in which there is nothing.
 fn draw_empty(svg: &mut Svg, top: f64, height: f64) {
-    let area = super::scene::PanelArea { left: 24.0, top: top + 6.0, width: WIDTH - 48.0, height: height - top - 30.0 };
+    let area =
+        super::map_layout::PanelArea { left: 24.0, top: top + 6.0, width: WIDTH - 48.0, height: height - top - 30.0 };
     draw_backdrop(svg, &Panel::new(area), 1);
     let (x, y) = area.middle();
     for (text, size, ink, down) in [
@@ -70,7 +72,7 @@ fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) 
     }
     // The last bodies are the smallest, so draw them on top.
     for disc in &panel.discs {
-        shapes::draw_body(svg, &sky.bodies[disc.body], disc);
+        draw_body::draw_body(svg, &sky.bodies[disc.body], disc);
     }
     svg.close("svg");
     if !panel.title.is_empty() {
@@ -177,11 +179,11 @@ fn draw_ruler(svg: &mut Svg, panel: &Panel) {
     let zero = svg.label(middle.0, y + 14.0, 10.0).attribute("text-anchor", "middle");
     zero.fill(Ink::Muted).text("0");
     let mut path = format!("M{}v6", format_point((middle.0, y - 3.0)));
-    for tick in radii.ticks(|tick| text_width(&text::format_figure(tick), 10.0) + 12.0) {
+    for tick in radii.ticks(|tick| text_width(&captions_and_description::format_figure(tick), 10.0) + 12.0) {
         let x = middle.0 + radii.radius(tick);
         let _ = write!(path, "M{}v6", format_point((x, y - 3.0)));
         let text = svg.label(x, y + 14.0, 10.0).attribute("text-anchor", "middle");
-        text.fill(Ink::Muted).text(&text::format_figure(tick));
+        text.fill(Ink::Muted).text(&captions_and_description::format_figure(tick));
     }
     svg.element("path").attribute("d", &path).attribute("fill", "none").stroke(Ink::Muted, 1.0).end();
 }

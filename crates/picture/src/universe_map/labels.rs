@@ -1,12 +1,12 @@
 //! Places labels where they cover no disc and no other label. The most important choose first; those without room are
 //! counted.
 
-use super::radii::length;
-use super::scene::{Panel, PanelArea};
-use super::shapes::tail_line;
+use super::distance_scale::length;
+use super::draw_body::tail_line;
+use super::map_layout::{Panel, PanelArea};
 use super::system::sort_key;
 use super::{Body, Kind, Point, UniverseScene};
-use crate::label::{BOLD, shorten, text_width};
+use crate::measure_and_format_text::{BOLD, shorten, text_width};
 
 /// Half the height of a text with a little air, as a factor of its size.
 const HALF_HEIGHT: f64 = 0.62;

@@ -1,10 +1,10 @@
 //! The legend below the panels: kinds of bodies, and a note about what the picture leaves out.
 
-use super::scene::{Disc, FOOT, MapLayout, WIDTH};
-use super::text::{groups_note, kind_counts, notes};
-use super::{Band, Body, Kind, Path, Ring, UniverseScene, shapes};
+use super::captions_and_description::{groups_note, kind_counts, notes};
+use super::map_layout::{Disc, FOOT, MapLayout, WIDTH};
+use super::{Band, Body, Kind, Path, Ring, UniverseScene, draw_body};
 use crate::MARGIN;
-use crate::label::{shorten, text_width};
+use crate::measure_and_format_text::{shorten, text_width};
 use crate::palette::Ink;
 use crate::svg::Svg;
 
@@ -29,7 +29,7 @@ pub(super) fn draw(svg: &mut Svg, sky: &UniverseScene, scene: &MapLayout) {
             Kind::Comet => ((x + 16.0, y - 4.0), 1.9, Some((x + 90.0, y - 8.0))),
             _ => ((x + 9.0, y - 4.0), radius, Some((x - 40.0, y + 10.0))),
         };
-        shapes::draw_body(svg, &sample_body(kind), &Disc { body: 0, at, radius, light });
+        draw_body::draw_body(svg, &sample_body(kind), &Disc { body: 0, at, radius, light });
         svg.label(x + 24.0, y, SIZE).fill(Ink::Text).text(&words);
         x += room;
     }

@@ -5,20 +5,20 @@
 //! (`scene.rs`, `system.rs`, `overview.rs`), then labels are placed (`labels.rs`), and then the SVG is written
 //! (`draw.rs`, `shapes.rs`). The work and the size are bounded, however large the universe is.
 
+mod captions_and_description;
 mod chosen_colour;
+mod distance_scale;
 mod draw;
+mod draw_body;
+mod interstellar_layout;
 mod labels;
 mod legend;
+mod map_layout;
 mod orbits;
-mod overview;
-mod paint;
-mod radii;
-mod scene;
-mod shapes;
+mod paths_and_gradients;
 mod system;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use super::Theme;
 
@@ -119,6 +119,6 @@ pub struct Cloud<'a> {
 impl UniverseScene<'_> {
     /// The picture, as SVG.
     pub fn svg(&self) -> String {
-        draw::draw(self, &scene::MapLayout::new(self))
+        draw::draw(self, &map_layout::MapLayout::new(self))
     }
 }

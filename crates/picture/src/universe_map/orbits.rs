@@ -1,8 +1,8 @@
 //! Draws everything that moves around a body: belts, orbits, disks, moons and their moons.
 
+use super::distance_scale::{Radii, clamp_point, length};
 use super::labels::LabelRequest;
-use super::radii::{Radii, clamp_point, length};
-use super::scene::{BandShape, Disc, LineShape, MapLine, MapPath};
+use super::map_layout::{BandShape, Disc, LineShape, MapLine, MapPath};
 use super::system::SystemPlacer;
 use super::{Body, Kind, Path, Point};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::labels::{LabelRequest, Labels};
-use super::scene::{Disc, Panel, PanelArea};
+use super::map_layout::{Disc, Panel, PanelArea};
 use super::{Body, Kind, Point, UniverseScene};
 
 /// Bodies that are drawn as discs with all their details.

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::scene::{MapLayout, PanelArea};
+use super::map_layout::{MapLayout, PanelArea};
 use super::*;
 use crate::tests::picture_texts;
 
@@ -61,7 +61,7 @@ fn solar_system() -> Vec<Body<'static>> {
 /// Checks the invariants of the layout.
 fn check_layout<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
     let scene = MapLayout::new(sky);
-    let card = PanelArea { left: 0.0, top: 0.0, width: scene::WIDTH, height: scene.height };
+    let card = PanelArea { left: 0.0, top: 0.0, width: map_layout::WIDTH, height: scene.height };
     for panel in &scene.panels {
         assert!(card.contains(&panel.area), "{:?}", panel.area);
         for disc in &panel.discs {
@@ -103,7 +103,8 @@ fn a_solar_system_has_all_its_names() {
     assert!(texts.contains(&"time 0 · 1 star, 8 planets, 5 moons, 2 belts".to_owned()), "{texts:?}");
     // The planets are in their order from the star outwards, and apart.
     let discs = &scene.panels[0].discs;
-    let from_star = |disc: &scene::Disc| radii::length((disc.at.0 - discs[0].at.0, disc.at.1 - discs[0].at.1));
+    let from_star =
+        |disc: &map_layout::Disc| distance_scale::length((disc.at.0 - discs[0].at.0, disc.at.1 - discs[0].at.1));
     let planets: Vec<f64> =
         discs.iter().filter(|disc| sky.bodies[disc.body].kind == Kind::Planet).map(from_star).collect();
     assert!(planets.windows(2).all(|pair| pair[1] - pair[0] > 15.0), "{planets:?}");
@@ -183,12 +184,12 @@ fn systems_at_one_place_are_drawn_apart() {
     bodies.extend((0..30).map(|parent| body("a planet", Kind::Planet, Some(parent), 5.0, 10.0)));
     let galaxy = scene_of(bodies);
     let scene = check_layout(&galaxy);
-    assert_eq!(scene.panels.len(), 1 + scene::PANELS_MAX);
+    assert_eq!(scene.panels.len(), 1 + map_layout::PANELS_MAX);
     assert_eq!((scene.panelless, scene.undrawn), (21, 21));
     let discs = &scene.panels[0].discs;
     for (index, disc) in discs.iter().enumerate() {
         for other in &discs[..index] {
-            let distance = radii::length((disc.at.0 - other.at.0, disc.at.1 - other.at.1));
+            let distance = distance_scale::length((disc.at.0 - other.at.0, disc.at.1 - other.at.1));
             assert!(distance > disc.radius + other.radius, "{disc:?} is on {other:?}");
         }
     }

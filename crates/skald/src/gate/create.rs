@@ -5,7 +5,7 @@ use skald_app::Fault;
 
 use super::engine_access::EngineAccess;
 use super::print_reply::CommandReply;
-use super::run_file::RunFile;
+use super::write_run_file::RunFile;
 use super::{event_arguments, text};
 use crate::arguments::{CreateRunArguments, GateCallArguments};
 

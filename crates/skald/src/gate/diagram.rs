@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
 use super::engine_access::EngineAccess;
-use super::named_run;
+use super::find_run_id;
 use super::print_reply::CommandReply;
 use crate::arguments::{DiagramArguments, GateCallArguments};
 
@@ -16,7 +16,7 @@ const STANDARD_OUTPUT: &str = "-";
 pub(super) async fn run(arguments: &GateCallArguments, diagram: &DiagramArguments) -> Result<CommandReply, Fault> {
     let run_id = match &diagram.process_id {
         Some(_) => Value::Null,
-        None => json!(named_run::require_run_id(&diagram.run)?),
+        None => json!(find_run_id::require_run_id(&diagram.run)?),
     };
     let form = if diagram.svg.is_some() { "svg" } else { "mermaid" };
     let input =

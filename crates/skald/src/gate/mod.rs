@@ -10,12 +10,12 @@ mod create;
 mod diagram;
 mod engine_access;
 mod event_arguments;
+mod find_run_id;
 mod hook;
-mod named_run;
 mod print_reply;
 mod read_process_source;
-mod run_file;
 mod text;
+mod write_run_file;
 
 use std::process::ExitCode;
 
@@ -58,21 +58,21 @@ async fn run_command(arguments: &GateCallArguments) -> Result<CommandReply, Faul
         GateCommand::CreateRun(create) => create::run(arguments, create).await,
         GateCommand::ListRuns(list) => all_pages::list_runs(&there().await?, list).await,
         GateCommand::GetState(run) => {
-            let input = json!({"run_id": named_run::require_run_id(run)?});
+            let input = json!({"run_id": find_run_id::require_run_id(run)?});
             let state = there().await?.call(GET_STATE, input).await?;
             Ok(CommandReply::success(text::state(&state), state))
         }
         GateCommand::ListEvents { run, include_blocked } => {
-            let input = json!({"run_id": named_run::require_run_id(run)?, "include_blocked": include_blocked});
+            let input = json!({"run_id": find_run_id::require_run_id(run)?, "include_blocked": include_blocked});
             let events = there().await?.call("state_gate.list_events", input).await?;
             Ok(CommandReply::success(text::events(&events), events))
         }
         GateCommand::EmitEvent { run, evidence, change } => {
-            let input = event_arguments::build_event_input(&named_run::require_run_id(run)?, evidence)?;
+            let input = event_arguments::build_event_input(&find_run_id::require_run_id(run)?, evidence)?;
             change_run::emit_event(&there().await?, input, change).await
         }
         GateCommand::CheckEvent { run, evidence } => {
-            let mut input = event_arguments::build_event_input(&named_run::require_run_id(run)?, evidence)?;
+            let mut input = event_arguments::build_event_input(&find_run_id::require_run_id(run)?, evidence)?;
             input["method"] = json!("check");
             let answer = there().await?.call(RUN, input).await?;
             let text = text::check_result(&answer["check"]);
@@ -83,20 +83,20 @@ async fn run_command(arguments: &GateCallArguments) -> Result<CommandReply, Faul
                 CommandReply::negative(text, answer)
             })
         }
-        GateCommand::History(run) => all_pages::list_history(&there().await?, &named_run::require_run_id(run)?).await,
+        GateCommand::History(run) => all_pages::list_history(&there().await?, &find_run_id::require_run_id(run)?).await,
         GateCommand::Plan { run, to } => {
-            let input = json!({"method": "plan", "run_id": named_run::require_run_id(run)?, "to_state": to});
+            let input = json!({"method": "plan", "run_id": find_run_id::require_run_id(run)?, "to_state": to});
             let answer = there().await?.call(RUN, input).await?;
             Ok(CommandReply::success(text::plans(&answer), answer))
         }
         GateCommand::Override { run, event, to, reason, change } => {
-            let run_id = named_run::require_run_id(run)?;
+            let run_id = find_run_id::require_run_id(run)?;
             let input =
                 json!({"method": "override", "run_id": run_id, "event_name": event, "to_state": to, "reason": reason});
             change_run::override_or_cancel(&there().await?, input, change).await
         }
         GateCommand::Cancel { run, reason, change } => {
-            let input = json!({"method": "cancel", "run_id": named_run::require_run_id(run)?, "reason": reason});
+            let input = json!({"method": "cancel", "run_id": find_run_id::require_run_id(run)?, "reason": reason});
             change_run::override_or_cancel(&there().await?, input, change).await
         }
         GateCommand::Diagram(diagram) => diagram::run(arguments, diagram).await,

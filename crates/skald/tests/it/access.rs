@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::{JSON, initialize};
+use skald_testkit::mcp_messages::{JSON, initialize};
 
 use crate::documented_campaign::create_campaign;
 use crate::process::RunningProgram;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::{JSON, initialize, request};
+use skald_testkit::mcp_messages::{JSON, initialize, request};
 
 use crate::context::empty_context;
 use crate::documented_campaign::create_campaign;

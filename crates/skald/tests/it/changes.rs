@@ -1,7 +1,7 @@
 //! Tests of change notifications: in both MCP eras and across processes, and only to those who may see the change.
 
 use serde_json::json;
-use skald_testkit::message;
+use skald_testkit::mcp_messages;
 
 use crate::documented_campaign::create_campaign;
 use crate::process::RunningProgram;
@@ -167,11 +167,11 @@ fn a_client_on_stdio_hears_of_its_context() {
     assert_eq!(notification_subject(&seat.process().next_notification().expect("news")), CONTEXT);
     let mut running = RunningProgram::start(world.command(&["mcp"]));
     let filter = json!({"notifications": {"resourceSubscriptions": [CONTEXT]}});
-    let listen = message::with_modern_meta(message::request(5, "subscriptions/listen", &filter));
+    let listen = mcp_messages::with_modern_meta(mcp_messages::request(5, "subscriptions/listen", &filter));
     assert_eq!(running.send_and_receive(&listen)["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(notification_subject(&running.next_notification().expect("an announcement")), CONTEXT);
     assert_eq!(
-        running.request(&message::with_modern_meta(message::tool_call("set_context", &context)))["result"]["isError"],
+        running.request(&mcp_messages::with_modern_meta(mcp_messages::tool_call("set_context", &context)))["result"]["isError"],
         false
     );
     assert_eq!(notification_subject(&running.next_notification().expect("news")), CONTEXT);

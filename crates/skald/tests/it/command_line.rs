@@ -75,8 +75,9 @@ fn options_come_from_the_environment_too() {
     let mut command = skald_command(&["mcp"]);
     command.env("SKALD_READ_ONLY", "true").env("SKALD_TOOLSETS", "dice");
     let mut running = RunningProgram::start(command);
-    running.send_and_receive(&skald_testkit::message::initialize("2025-11-25"));
-    let listed = running.send_and_receive(&skald_testkit::message::request(2, "tools/list", &serde_json::json!({})));
+    running.send_and_receive(&skald_testkit::mcp_messages::initialize("2025-11-25"));
+    let listed =
+        running.send_and_receive(&skald_testkit::mcp_messages::request(2, "tools/list", &serde_json::json!({})));
     assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(3));
 }
 
@@ -113,7 +114,7 @@ fn a_universe_is_listed_and_drawn_while_a_server_runs() {
     let state = include_str!("../../../../docs/solar-system.json");
     let universe = format!(r#"{{"method": "create", "universeId": "sol", "name": "Sol", "state": {state}}}"#);
     let mut client = skald_testkit::Client::connect(address);
-    let created = client.send("POST", "/api/v1/universe", &[skald_testkit::message::JSON], universe.as_bytes());
+    let created = client.send("POST", "/api/v1/universe", &[skald_testkit::mcp_messages::JSON], universe.as_bytes());
     assert_eq!(created.json()["universe"]["id"], "sol", "{}", created.text());
     let picture = client.send("GET", "/api/v1/universes/sol/map.svg?t=5&theme=light", &[], b"");
     assert_eq!(picture.header("content-type"), Some("image/svg+xml"));

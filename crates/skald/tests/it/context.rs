@@ -1,7 +1,7 @@
 //! Tests of contexts: their owner, their lifetime, and the default campaign of calls that name none.
 
 use serde_json::{Value, json};
-use skald_testkit::message;
+use skald_testkit::mcp_messages;
 
 use crate::documented_campaign::create_campaign;
 use crate::process::RunningProgram;
@@ -147,9 +147,10 @@ fn a_process_on_stdio_has_its_own_also_without_a_handshake() {
     let campaign_id = create_campaign(&mut world.stdio_client(&[]));
     let (mut one, mut other) =
         (RunningProgram::start(world.command(&["mcp"])), RunningProgram::start(world.command(&["mcp"])));
-    let set = message::with_modern_meta(message::tool_call("set_context", &json!({"campaign_id": campaign_id})));
+    let set =
+        mcp_messages::with_modern_meta(mcp_messages::tool_call("set_context", &json!({"campaign_id": campaign_id})));
     assert_eq!(one.request(&set)["result"]["isError"], false);
-    let read = message::with_modern_meta(message::tool_call("campaign_read", &json!({"view": "context"})));
+    let read = mcp_messages::with_modern_meta(mcp_messages::tool_call("campaign_read", &json!({"view": "context"})));
     assert_eq!(one.request(&read)["result"]["structuredContent"]["context"], context_with_campaign(&campaign_id));
     assert_eq!(other.request(&read)["result"]["structuredContent"]["context"], empty_context());
 }

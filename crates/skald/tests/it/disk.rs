@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, initialize};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, initialize};
 
 use crate::faults::{
     assert_note_refused, assert_still_readable, assert_unavailable, idempotency_key, note_texts,
@@ -134,7 +134,7 @@ fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
     let session = opened.header("mcp-session-id").expect("a session").to_owned();
     let mut call_so = |tool: &str, arguments: &Value, meta: Value| {
         let headers = [JSON, ACCEPT_BOTH, ("mcp-session-id", session.as_str())];
-        let mut message = message::tool_call(tool, arguments);
+        let mut message = mcp_messages::tool_call(tool, arguments);
         message["params"]["_meta"] = meta;
         client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json()["result"].take()
     };

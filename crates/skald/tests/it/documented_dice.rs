@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::JSON;
+use skald_testkit::mcp_messages::JSON;
 
 use crate::program_under_test::{TestClient, World, on_every_surface};
 

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::JSON;
+use skald_testkit::mcp_messages::JSON;
 
 use crate::gate_document::{CREATE, EMIT};
 use crate::gate_server::{Gate, PROOF, Run};

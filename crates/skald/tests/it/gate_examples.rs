@@ -16,7 +16,7 @@ fn every_example_is_true_on_every_surface() {
 #[test]
 fn every_example_is_true_under_names_without_a_dot() {
     for surface in
-        [Surface::Stdio(LEGACY), Surface::Http(skald_testkit::message::MODERN), Surface::BridgedStdio(LEGACY)]
+        [Surface::Stdio(LEGACY), Surface::Http(skald_testkit::mcp_messages::MODERN), Surface::BridgedStdio(LEGACY)]
     {
         play_all(StoreKind::Memory, surface, &["--tool-names", "underscore"]);
     }

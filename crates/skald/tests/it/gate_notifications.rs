@@ -4,7 +4,7 @@
 use std::fs;
 
 use serde_json::json;
-use skald_testkit::message;
+use skald_testkit::mcp_messages;
 
 use crate::gate_server::{Gate, Run};
 use crate::process::RunningProgram;
@@ -117,15 +117,15 @@ fn a_listener_is_told() {
 }
 
 fn watch_by_subscription(mut running: RunningProgram, run: &Run) -> Watcher {
-    running.request(&message::initialize("2025-11-25"));
-    let answer = running.request(&message::request(3, "resources/subscribe", &json!({"uri": run.summary_uri()})));
+    running.request(&mcp_messages::initialize("2025-11-25"));
+    let answer = running.request(&mcp_messages::request(3, "resources/subscribe", &json!({"uri": run.summary_uri()})));
     assert_eq!(answer["result"], json!({}), "{answer}");
     Watcher::Process(running)
 }
 
 fn watch_by_listen(mut running: RunningProgram, run: &Run) -> Watcher {
     let filter = json!({"notifications": {"resourceSubscriptions": [run.summary_uri()], "resourcesListChanged": true}});
-    let listen = message::with_modern_meta(message::request(5, "subscriptions/listen", &filter));
+    let listen = mcp_messages::with_modern_meta(mcp_messages::request(5, "subscriptions/listen", &filter));
     assert_eq!(running.send_and_receive(&listen)["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(notification_subject(&running.next_notification().expect("an announcement")), run.summary_uri());
     Watcher::Process(running)

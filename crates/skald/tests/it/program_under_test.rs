@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, initialize, request};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, initialize, request};
 use skald_testkit::{Client, EventStream, Reply};
 
 use crate::process::{PATIENCE, RunningProgram, skald_command};
@@ -274,12 +274,12 @@ impl TestClient {
             }
             ClientConnection::Stateless { client } => {
                 let given = message["params"]["_meta"].take();
-                message = message::with_modern_meta(message);
+                message = mcp_messages::with_modern_meta(message);
                 message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!(self.name);
                 for (name, value) in given.as_object().cloned().unwrap_or_default() {
                     message["params"]["_meta"][name] = value;
                 }
-                let of_message = message::modern_headers(&message);
+                let of_message = mcp_messages::modern_headers(&message);
                 let of_message: Vec<(&str, &str)> =
                     of_message.iter().map(|(name, value)| (*name, value.as_str())).collect();
                 let sent = with_authorization(&of_message, token.as_ref());
@@ -382,8 +382,8 @@ impl TestClient {
         };
         if let ClientConnection::Stateless { .. } = self.link {
             let filter = json!({"notifications": {"resourceSubscriptions": uris, "resourcesListChanged": true}});
-            let message = message::with_modern_meta(request(5, "subscriptions/listen", &filter));
-            let of_message = message::modern_headers(&message);
+            let message = mcp_messages::with_modern_meta(request(5, "subscriptions/listen", &filter));
+            let of_message = mcp_messages::modern_headers(&message);
             let sent: Vec<(&str, &str)> = of_message.iter().map(|(name, value)| (*name, value.as_str())).collect();
             let mut events = open("POST", &sent, message.to_string().as_bytes());
             let acknowledged = events.next().expect("an acknowledgement");

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::JSON;
+use skald_testkit::mcp_messages::JSON;
 
 /// A REST client with one connection.
 pub(crate) struct RestClient(Client);

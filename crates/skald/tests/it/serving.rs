@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, initialize, request, tool_call};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, initialize, request, tool_call};
 
 use crate::process::{RunningProgram, skald_command};
 use crate::rest_client::RestClient;
@@ -40,8 +40,8 @@ fn every_surface_answers_alike() {
     let mut stdio = RunningProgram::start(skald_command(&["mcp"]));
     stdio.send_and_receive(&initialize("2025-11-25"));
     let by_stdio = stdio.send_and_receive(&tool_call("duality_outcome", &input))["result"]["structuredContent"].clone();
-    let message = message::with_modern_meta(tool_call("duality_outcome", &input));
-    let headers = message::modern_headers(&message);
+    let message = mcp_messages::with_modern_meta(tool_call("duality_outcome", &input));
+    let headers = mcp_messages::modern_headers(&message);
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let over_http = client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json();
     assert_eq!(rest, by_stdio);

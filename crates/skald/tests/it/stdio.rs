@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skald_testkit::message::{self, initialize, request, tool_call};
+use skald_testkit::mcp_messages::{self, initialize, request, tool_call};
 
 use crate::process::{RunningProgram, skald_command};
 
@@ -31,7 +31,7 @@ fn it_ends_soon_after_its_input() {
         let mut running = RunningProgram::start(skald_command(&["mcp"]));
         if listens {
             let filter = json!({"notifications": {"resourceSubscriptions": ["dice://rules/duality"]}});
-            let listen = message::with_modern_meta(request(5, "subscriptions/listen", &filter));
+            let listen = mcp_messages::with_modern_meta(request(5, "subscriptions/listen", &filter));
             assert_eq!(running.send_and_receive(&listen)["method"], "notifications/subscriptions/acknowledged");
         } else {
             running.send_and_receive(&initialize("2025-11-25"));

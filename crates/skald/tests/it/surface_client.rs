@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skald_app::{Caller, Conversation, Engine, RequestControl};
 use skald_grpc::{Bridge, Remote};
 use skald_testkit::Client;
-use skald_testkit::message::{self, ACCEPT_BOTH, JSON, MODERN, initialize, request, tool_call};
+use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, MODERN, initialize, request, tool_call};
 
 use crate::process::{RunningProgram, skald_command};
 
@@ -172,7 +172,7 @@ impl SurfaceClient {
                 let read = runtime.block_on(remote.read(caller, uri, &RequestControl::default()));
                 return serde_json::from_str(&read.expect("a resource").into_text()).expect("JSON");
             }
-            SurfaceConnection::Stdio(MODERN) => self.server.request(&message::with_modern_meta(message)),
+            SurfaceConnection::Stdio(MODERN) => self.server.request(&mcp_messages::with_modern_meta(message)),
             SurfaceConnection::Stdio(_) => self.server.request(&message),
             SurfaceConnection::Session(client, session) => {
                 let headers =
@@ -180,7 +180,7 @@ impl SurfaceClient {
                 client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json()
             }
             SurfaceConnection::Modern(client) => {
-                send_modern(client, &message::with_modern_meta(message), authorization)
+                send_modern(client, &mcp_messages::with_modern_meta(message), authorization)
             }
         };
         let contents = &answer["result"]["contents"][0];
@@ -195,7 +195,7 @@ impl SurfaceClient {
 }
 
 fn send_modern(client: &mut Client, message: &Value, authorization: Option<&String>) -> Value {
-    let headers = message::modern_headers(message);
+    let headers = mcp_messages::modern_headers(message);
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     client.send("POST", "/mcp", &with_authorization(&headers, authorization), message.to_string().as_bytes()).json()
 }
@@ -227,7 +227,7 @@ fn connect_over_http(mut client: Client, version: &str, authorization: Option<&S
 
 fn call_message(operation: &str, input: &Value, key: Option<&str>, version: &str) -> Value {
     let message = tool_call(operation, input);
-    let mut message = if version == MODERN { message::with_modern_meta(message) } else { message };
+    let mut message = if version == MODERN { mcp_messages::with_modern_meta(message) } else { message };
     if let Some(key) = key {
         message["params"]["_meta"]["skald/idempotencyKey"] = json!(key);
     }

@@ -1,7 +1,7 @@
 //! Tests of `/universes` over REST, and together with MCP on the same server, on every store.
 
 use serde_json::{Value, json};
-use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize, request};
+use skald_testkit::mcp_messages::{ACCEPT_BOTH, JSON, initialize, request};
 use skald_testkit::{Client, Reply};
 
 use crate::process::RunningProgram;

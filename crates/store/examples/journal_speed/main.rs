@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, reason = "its output is the table")]
 #![expect(clippy::cast_precision_loss, reason = "counts of rows are small")]
 
-mod engine;
+mod journal_load;
 mod postgres;
 mod processes;
 mod raw;
@@ -95,7 +95,7 @@ async fn many_writers(folder: &std::path::Path) {
     let (mut ours, mut same, mut large, mut batches) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let path = folder.join(format!("many-{round}.db"));
-        let driven = engine::drive(engine::open(&path).await, 256, 64, ROUND).await;
+        let driven = journal_load::drive(journal_load::open(&path).await, 256, 64, ROUND).await;
         ours.push(driven.rows_per_second());
         batches.push(driven.rows_per_commit());
         let written = raw::Written::read(&path);
@@ -112,7 +112,7 @@ async fn writers_of_one_stream(folder: &std::path::Path) {
     let (mut ours, mut theirs, mut batches) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let path = folder.join(format!("one-{round}.db"));
-        let driven = engine::drive(engine::open(&path).await, 16, 1, ROUND).await;
+        let driven = journal_load::drive(journal_load::open(&path).await, 16, 1, ROUND).await;
         ours.push(driven.rows_per_second());
         batches.push(driven.rows_per_commit());
         let written = raw::Written::read(&path);
@@ -127,7 +127,7 @@ async fn one_writer(folder: &std::path::Path) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let path = folder.join(format!("single-{round}.db"));
-        ours.push(engine::drive(engine::open(&path).await, 1, 1, ROUND).await.p50_ms());
+        ours.push(journal_load::drive(journal_load::open(&path).await, 1, 1, ROUND).await.p50_ms());
         let written = raw::Written::read(&path);
         theirs.push(written.commit_p50_ms(&folder.join(format!("commit-{round}.db")), ROUND).await);
     }
@@ -136,14 +136,14 @@ async fn one_writer(folder: &std::path::Path) {
 
 async fn long_streams(folder: &std::path::Path) {
     const LONG: u64 = 100_000;
-    let journal = engine::open(&folder.join("long.db")).await;
-    engine::grow(&journal, "long", LONG).await;
-    engine::grow(&journal, "short", 10).await;
+    let journal = journal_load::open(&folder.join("long.db")).await;
+    journal_load::grow(&journal, "long", LONG).await;
+    journal_load::grow(&journal, "short", 10).await;
     let (mut long, mut short, mut opened) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        short.push(engine::command_p50_ms(&journal, &format!("short-{round}")).await);
-        long.push(engine::command_p50_ms(&journal, "long").await);
-        opened.push(engine::open_ms(&journal, "long").await);
+        short.push(journal_load::command_p50_ms(&journal, &format!("short-{round}")).await);
+        long.push(journal_load::command_p50_ms(&journal, "long").await);
+        opened.push(journal_load::open_ms(&journal, "long").await);
     }
     row("one command at 100,000 events; at 10 and more", long, short, "ms", Wanted::AtMost(1.2));
     row("opening 100,000 events from a snapshot; 50 ms", opened, vec![50.0; ROUNDS], "ms", Wanted::AtMost(1.0));

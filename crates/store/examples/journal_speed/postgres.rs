@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use skald_journal::{Head, Record, StreamName};
 use tokio_postgres::{Client, NoTls};
 
-use crate::{ROUND, ROUNDS, Wanted, engine, median, row};
+use crate::{ROUND, ROUNDS, Wanted, journal_load, median, row};
 
 const BATCHES: &str = "SELECT transaction::text, stream FROM records ORDER BY transaction, position";
 const INSERT: &str = "WITH moved AS (
@@ -29,7 +29,7 @@ pub(crate) async fn measure() {
     let (mut ours, mut theirs, mut batches) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let address = schema(&server, &format!("speed_{}_{round}", std::process::id())).await;
-        let driven = engine::drive(skald_store::open(&address).await.unwrap(), 256, 64, ROUND).await;
+        let driven = journal_load::drive(skald_store::open(&address).await.unwrap(), 256, 64, ROUND).await;
         ours.push(driven.rows_per_second());
         let written = batches_of(&connect(&address).await).await;
         let rows: usize = written.iter().map(Vec::len).sum();
@@ -92,7 +92,7 @@ async fn write(client: Client, batches: Vec<Vec<StreamName>>) {
         for stream in batch {
             let head = heads.entry(stream.clone()).or_default();
             expected.entry(stream.clone()).or_insert(*head);
-            let record = Record::next(&stream, *head, "counted", Timestamp::UNIX_EPOCH, "local", engine::body());
+            let record = Record::next(&stream, *head, "counted", Timestamp::UNIX_EPOCH, "local", journal_load::body());
             *head = record.head();
             records.push(record);
         }

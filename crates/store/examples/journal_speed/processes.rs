@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use skald_journal::{StreamName, Streams};
 
-use crate::engine::{self, Counter, ask};
+use crate::journal_load::{self, Counter, ask};
 use crate::{ROUND, ROUNDS, Wanted, median, row};
 
 const WRITERS: usize = 16;
@@ -17,14 +17,14 @@ const TIME: Duration = Duration::from_secs(3);
 
 /// In the child: writes for a while, then says how much, and how long the longest wait was.
 pub(crate) async fn child(path: &Path) {
-    let driven = engine::drive(engine::open(path).await, WRITERS, STREAMS, TIME).await;
+    let driven = journal_load::drive(journal_load::open(path).await, WRITERS, STREAMS, TIME).await;
     println!("{} {}", driven.rows_per_second(), driven.worst_ms());
 }
 
 pub(crate) async fn measure(folder: &Path) {
     for processes in [1, 2] {
         let path = folder.join(format!("processes-{processes}.db"));
-        drop(engine::open(&path).await);
+        drop(journal_load::open(&path).await);
         let start = || {
             let mut command = Command::new(std::env::current_exe().unwrap());
             command.arg("child").arg(&path).stdout(Stdio::piped()).spawn().unwrap()
@@ -45,7 +45,7 @@ pub(crate) async fn measure(folder: &Path) {
 
 /// How long a read takes while 16 writers are busy with the same stream, and while nobody is.
 pub(crate) async fn measure_reads(folder: &Path) {
-    let journal = engine::open(&folder.join("reads.db")).await;
+    let journal = journal_load::open(&folder.join("reads.db")).await;
     let open = Arc::new(Streams::<Counter>::new(journal));
     let stream = StreamName::new("counter", "0");
     let (mut busy, mut quiet, mut slowest) = (Vec::new(), Vec::new(), Vec::new());

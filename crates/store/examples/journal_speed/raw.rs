@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
 
-use crate::engine;
+use crate::journal_load;
 
 const ROWS: &str = "SELECT shard, stream, revision, kind, at, by, body, previous, hash FROM records ORDER BY position";
 const ADD_RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
@@ -80,7 +80,7 @@ impl Written {
 
 /// The tables as the journal makes them.
 async fn connect(path: &Path) -> Connection {
-    drop(engine::open(path).await);
+    drop(journal_load::open(path).await);
     let connection = Connection::open(path).unwrap();
     connection.pragma_update(None, "journal_mode", "wal").unwrap();
     connection.pragma_update(None, "synchronous", "full").unwrap();

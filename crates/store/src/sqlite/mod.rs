@@ -4,8 +4,8 @@ mod damaged_file;
 mod file;
 mod lock;
 mod read_connections;
-mod rows;
 mod sql;
+mod table_queries;
 mod writer;
 
 use std::fs::OpenOptions;
@@ -33,7 +33,7 @@ use crate::snapshots::assign_mark;
 use damaged_file::Damage;
 use file::DatabasePath;
 use read_connections::{ExternalWriteWatcher, ReadConnections};
-use rows::SqliteTables;
+use table_queries::SqliteTables;
 use writer::{Writer, WriterJob, WriterTask, to_store_error};
 
 /// Batches that may wait for the writing thread.

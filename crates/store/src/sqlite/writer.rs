@@ -11,8 +11,8 @@ use tokio::sync::{oneshot, watch};
 use super::damaged_file::Damage;
 use super::file::{DatabasePath, is_damage};
 use super::lock::{Lock, LockError};
-use super::rows::SqliteTables;
 use super::sql;
+use super::table_queries::SqliteTables;
 use crate::rebase_batch::{RebaseOutcome, rebase};
 
 /// How long a commit waits for more jobs, and only while there are fewer than in the last one. A fixed wait would halve

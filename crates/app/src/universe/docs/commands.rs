@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use skald_domain::universe::{CATEGORIES, CommandEntry, FailureEntry, Reason, WireEvent, outcome};
 
-use super::super::input_errors;
-use crate::schema;
+use super::super::parse_command_or_state;
+use crate::json_schema;
 
 pub(super) fn render_page() -> String {
     let (events, count) = (event_fields(), CATEGORIES.iter().map(|category| category.commands.len()).sum::<usize>());
@@ -33,7 +33,7 @@ pub(super) fn render_page() -> String {
 }
 
 fn render_command(page: &mut String, entry: &CommandEntry, events: &BTreeMap<String, Vec<String>>) {
-    let example = input_errors::command_example(entry);
+    let example = parse_command_or_state::command_example(entry);
     let _ = write!(page, "\n### {}\n\n```json\n{example:#}\n```\n\n", entry.name);
     let Some(outcome) = outcome(entry.name) else { return };
     let done = match outcome.event {
@@ -71,7 +71,7 @@ fn format_code_list<'a>(words: impl Iterator<Item = &'a str>) -> String {
 
 /// The fields of each event, without its type.
 fn event_fields() -> BTreeMap<String, Vec<String>> {
-    let (_, full) = schema::custom_schema(WireEvent::json_schema);
+    let (_, full) = json_schema::custom_schema(WireEvent::json_schema);
     let events = full.get("oneOf").and_then(Value::as_array).cloned().unwrap_or_default();
     let fields = |event: &Value| {
         let properties = event.get("properties")?.as_object()?;

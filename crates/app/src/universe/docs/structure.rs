@@ -8,7 +8,7 @@ use skald_domain::universe::{
 };
 
 use super::super::answer_schemas::StateShape;
-use crate::{reference, schema};
+use crate::{json_schema, reference_pages};
 
 const HEAD: &str = "# Structure\n\nA universe is an object with nine keys, and all of them are always there. Everything \
     in it has an id of your choice, up to 200 characters, which is also its key.\n";
@@ -45,9 +45,9 @@ const THINGS: [Thing; 7] = [
 pub(super) fn render_page() -> String {
     let mut page = HEAD.to_owned();
     for (title, about, make) in THINGS {
-        let (shown, _) = schema::custom_schema(make);
+        let (shown, _) = json_schema::custom_schema(make);
         let _ = write!(page, "\n## {title}\n\n{about}\n\n| field | type | required | what |\n|---|---|---|---|\n");
-        for row in reference::field_rows(&shown, "") {
+        for row in reference_pages::field_rows(&shown, "") {
             let _ = writeln!(page, "{row}");
         }
     }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_whole_has_the_keys_of_a_state() {
-        let (shown, _) = schema::custom_schema(StateShape::json_schema);
+        let (shown, _) = json_schema::custom_schema(StateShape::json_schema);
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&shown["properties"]), keys(&to_value(UniverseState::default()).unwrap()));
         let page = render_page();

@@ -9,11 +9,11 @@
 //! A reader holds nothing but its position. While that is in the window it takes events from there; where it is older,
 //! it reads the journal, a page at a time. So a reader gets every record once, without gaps, from either source.
 
-mod entry;
-mod pages;
-mod record_events;
-mod shared;
-mod window;
+mod feed_events;
+mod open_feed;
+mod recent_records;
+mod record_pages;
+mod shared_feeds;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,14 +21,14 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-pub use record_events::{FeedEvent, FeedEvents};
-pub(crate) use shared::Feeds;
+pub use feed_events::{FeedEvent, FeedEvents};
+pub(crate) use shared_feeds::Feeds;
 
 use crate::{Caller, limits};
-use pages::{RecordPage, RecordPages};
-use record_events::{FeedPosition, RecordEvents};
-use shared::SharedFeed;
-use window::WindowLookup;
+use feed_events::{FeedPosition, RecordEvents};
+use recent_records::WindowLookup;
+use record_pages::{RecordPage, RecordPages};
+use shared_feeds::SharedFeed;
 
 /// Gauge of readers, of all universes.
 const READERS_METRIC: &str = "skald_universe_readers";

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::super::entities::{Controller, Participant, Role, Session};
 use super::super::event::CampaignEvent;
-use super::super::record::{Controller, Participant, Role, Session};
 use super::names::to_one_line;
 use super::{PEOPLE_SHOWN, People, truncate_list, was_present};
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use super::super::entities::{ActorController, Controller, Role};
 use super::super::event::CampaignEvent;
-use super::super::record::{ActorController, Controller, Role};
 use super::names::{Names, to_one_line};
 
 const CHANGES_SHOWN: usize = 30;

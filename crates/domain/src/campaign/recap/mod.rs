@@ -28,8 +28,8 @@ use self::names::{Names, to_one_line};
 use self::notes::RecapNotes;
 use self::scenes::RecapScenes;
 use self::trackers::RecapTrackers;
+use super::entities::{ActorKind, Session};
 use super::event::CampaignEvent;
-use super::record::{ActorKind, Session};
 use crate::Moment;
 
 pub use self::event_line::describe_events;

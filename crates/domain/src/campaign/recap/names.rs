@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::super::entities::ActorController;
 use super::super::event::CampaignEvent;
-use super::super::record::ActorController;
 use super::super::roll::RecordedRoll;
 use super::People;
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use super::super::record::Session;
+use super::super::entities::Session;
 use super::names::to_one_line;
 use super::{format_time, indent_note};
 use crate::Moment;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::record::{Actor, Campaign, Participant};
+use super::super::entities::{Actor, Campaign, Participant};
 
 /// The current campaign as a recap reads it. The caller has already redacted it for the reader.
 pub trait People {

@@ -5,11 +5,11 @@
 mod computation_budget;
 mod cost;
 mod distribution;
-mod exact;
+mod exact_number;
 mod explode;
 mod explosions_past_cap;
+mod expression_odds;
 mod kept_dice;
-mod line;
 mod pool;
 mod sample;
 mod table;
@@ -19,9 +19,9 @@ mod tests;
 pub use computation_budget::ComputationBudget;
 pub use cost::Cost;
 pub use distribution::{Distribution, ratio_to_f64};
-pub use exact::Exact;
+pub use exact_number::Exact;
 use explosions_past_cap::PastCapChance;
-pub use line::{LineOdds, Need, OddsSummary, chance_of_highest, line_odds};
+pub use expression_odds::{LineOdds, Need, OddsSummary, chance_of_highest, line_odds};
 pub use sample::{SampleRefusal, sample_odds};
 pub use table::{OddsTable, ValueChance};
 

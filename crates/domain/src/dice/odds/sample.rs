@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 
-use super::line::highest_met_difficulty;
+use super::expression_odds::highest_met_difficulty;
 use super::{ComputationBudget, Distribution, Exact, LineOdds, OddsRefusal};
 use crate::dice::notation::{Comparison, Notation, Roll};
 use crate::dice::{DiceRefusal, Outcome, count_dice, roll_notation};

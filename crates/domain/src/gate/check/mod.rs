@@ -3,6 +3,7 @@
 
 mod graph;
 mod guards;
+mod launcher_programs;
 mod names;
 mod prompts;
 mod roles;
@@ -10,7 +11,6 @@ mod roles;
 mod tests;
 mod tool_patterns;
 mod variables;
-mod wide_programs;
 
 use super::finding::{FINDINGS_MAX, Finding, Rule};
 use super::process::Process;

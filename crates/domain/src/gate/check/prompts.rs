@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use super::Checker;
 use super::graph::{edges, reachable_states};
 use crate::gate::finding::Rule;
+use crate::gate::json_schema::Schema;
 use crate::gate::process::{EventKind, OVERRIDE_GUARD, OnGuardFail, Process, Setting};
-use crate::gate::schema::Schema;
 
 /// Events that one finding names.
 const EVENTS_LISTED_MAX: usize = 5;

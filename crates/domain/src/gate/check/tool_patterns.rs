@@ -2,7 +2,7 @@
 //! alias.x='!…' x`, and `Bash(find *)` also `-delete`.
 
 use super::Checker;
-use super::wide_programs::{Reach, WIDE_PROGRAMS, WideProgram};
+use super::launcher_programs::{Reach, WIDE_PROGRAMS, WideProgram};
 use crate::gate::finding::{Rule, shorten};
 use crate::gate::process::ToolPermissions;
 use skald_tool_calls::shell::{self, ShellCommand};

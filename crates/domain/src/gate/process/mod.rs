@@ -3,10 +3,10 @@
 //! A [`Process`] is only created by [`load`], from a file without errors, so every name in it resolves. The file's
 //! SHA-256 is the version that a run is pinned to.
 
-mod fields;
+mod field_reader;
 mod parse_guards;
-mod parse_parts;
 mod parse_process;
+mod parse_states_and_events;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +21,7 @@ use super::campaign_numbers::CampaignNumber;
 use super::check;
 use super::finding::{FINDINGS_MAX, Finding};
 use super::guard::Guard;
-use super::schema::Schema;
+use super::json_schema::Schema;
 use super::yaml;
 use crate::case_insensitive_enum::case_insensitive_enum;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::finding::{Rule, join_pointer, shorten, suggest_word};
 use super::super::guard::{CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardPart, Substance, Test};
 use super::super::yaml::{Content, Node};
-use super::fields::{Fields, Reader};
+use super::field_reader::{Fields, Reader};
 use crate::limits;
 
 const GUARD_TYPES: &[&str] = &["artifact", "context", "run", "cel"];

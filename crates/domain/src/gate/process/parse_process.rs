@@ -8,8 +8,8 @@ use super::super::campaign_numbers::CampaignNumber;
 use super::super::finding::{Finding, Rule, join_pointer, shorten};
 use super::super::guard::Guard;
 use super::super::yaml::Node;
-use super::fields::{Fields, Reader};
-use super::{Locale, Process, ReadVariables, parse_guards, parse_parts};
+use super::field_reader::{Fields, Reader};
+use super::{Locale, Process, ReadVariables, parse_guards, parse_states_and_events};
 
 const TOP_LEVEL_KEYS: &[&str] = &["process", "states", "events", "transitions", "guards", "artifacts", "roles"];
 const PROCESS_KEYS: &[&str] = &[
@@ -36,16 +36,16 @@ pub(super) fn parse_process(node: &Node, hash: String) -> (Option<Process>, Vec<
 fn parse_top_level(reader: &mut Reader, node: &Node, hash: String) -> Option<Process> {
     let file = reader.fields(node, "", TOP_LEVEL_KEYS)?;
     let head = reader.required_field(&file, "process").and_then(|node| reader.fields(node, "/process", PROCESS_KEYS));
-    let states = parse_items(reader, &file, "states", true, parse_parts::parse_state);
+    let states = parse_items(reader, &file, "states", true, parse_states_and_events::parse_state);
     if states.is_empty() && file.get("states").is_some() {
         let place = file.get("states").map_or(file.place, |node| node.place);
         reader.report(Rule::InvalidValue, "/states", place, "/states has at least one state", "write one");
     }
-    let events = parse_items(reader, &file, "events", true, parse_parts::parse_event);
-    let transitions = parse_items(reader, &file, "transitions", true, parse_parts::parse_transition);
+    let events = parse_items(reader, &file, "events", true, parse_states_and_events::parse_event);
+    let transitions = parse_items(reader, &file, "transitions", true, parse_states_and_events::parse_transition);
     let guards = parse_guards(reader, &file);
-    let artifacts = parse_items(reader, &file, "artifacts", false, parse_parts::parse_artifact);
-    let roles = parse_items(reader, &file, "roles", false, parse_parts::parse_role);
+    let artifacts = parse_items(reader, &file, "artifacts", false, parse_states_and_events::parse_artifact);
+    let roles = parse_items(reader, &file, "roles", false, parse_states_and_events::parse_role);
     let head = head?;
     Some(Process {
         hash,

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::super::campaign_numbers::CampaignNumbers;
 use super::super::content_measure::ContentMeasure;
 use super::super::facts::Facts;
+use super::super::json_schema::SchemaMisfit;
 use super::super::process::Process;
-use super::super::schema::SchemaMisfit;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunCommand {

@@ -11,11 +11,11 @@ use super::super::facts::Facts;
 use super::super::finding::nearest_word;
 use super::super::guard::GuardResult;
 use super::super::process::{Decision, OVERRIDE_GUARD, OnGuardFail, Process, Transition, is_role_allowed};
+use super::check_submission;
 use super::command::{AGENT, Emit, Override, RunCommand};
 use super::event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
 use super::refusal::RunRefusal;
 use super::state::{RunState, RunStatus};
-use super::submit;
 use crate::decider::DecisionContext;
 use crate::limits;
 
@@ -36,7 +36,7 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &DecisionCon
                 },
                 role: role.clone(),
                 state: process.initial_state.clone(),
-                context: submit::build_initial_context(process, context, *campaign_numbers)?,
+                context: check_submission::build_initial_context(process, context, *campaign_numbers)?,
                 campaign_id: campaign_id.clone(),
                 folder: folder.clone(),
                 is_final: process.is_final(&process.initial_state),
@@ -70,11 +70,11 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &DecisionContext) -> Decide
     let decision = check_decision(state, process, name, role, (&given.by, facts))?;
     let transitions = event_transitions(state, process, name)?;
     if decision.is_some() {
-        submit::check_no_artifacts(name, artifacts)?;
+        check_submission::check_no_artifacts(name, artifacts)?;
     }
-    let (evidence, artifacts) = submit::check_artifacts(state, process, artifacts, unfit)?;
+    let (evidence, artifacts) = check_submission::check_artifacts(state, process, artifacts, unfit)?;
     let facts = &facts.without_resubmitted(&artifacts);
-    let set = submit::check_payload(state, process, event, payload, facts)?;
+    let set = check_submission::check_payload(state, process, event, payload, facts)?;
     let scene = state.guard_inputs(process, &evidence, payload, facts);
     let Choice { taken, guards } = choose_transition(&transitions, role, |guard| scene.evaluate(guard), name)?;
     let (to, guard, recorded) = match taken {
@@ -274,5 +274,5 @@ fn check_reason(field: &'static str, text: &str) -> Result<(), RunRefusal> {
     if text.trim().is_empty() {
         return Err(RunRefusal::Empty { field });
     }
-    submit::check_limit(field, "a reason", "characters", text.chars().count(), limits::TEXT_CHARS_MAX)
+    check_submission::check_limit(field, "a reason", "characters", text.chars().count(), limits::TEXT_CHARS_MAX)
 }

@@ -3,6 +3,7 @@
 //! One run is one stream of events; its revision counts accepted events. A run is pinned to the hash of its process,
 //! and every command carries that process. Refused attempts leave nothing in the stream.
 
+mod check_submission;
 mod command;
 mod decide;
 mod event;
@@ -11,7 +12,6 @@ mod evolve;
 mod golden;
 mod refusal;
 mod state;
-mod submit;
 
 pub use command::{AGENT, ActingRole, Emit, Override, RunCommand, SubmittedArtifact};
 pub(super) use decide::check_decision;

@@ -2,8 +2,8 @@
 
 use super::super::finding::shorten;
 use super::super::guard::GuardResult;
+use super::super::json_schema::SchemaMisfit;
 use super::super::process::Decision;
-use super::super::schema::SchemaMisfit;
 
 /// Category of a refusal, from which the error code follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

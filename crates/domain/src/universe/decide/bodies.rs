@@ -1,12 +1,12 @@
 //! Decides commands on bodies and their rings: add, update, remove, attach, detach.
 
 use super::super::body::Star;
-use super::super::check::{Check, Reason, truncate_for_message};
+use super::super::check_bounds::{Check, Reason, truncate_for_message};
 use super::super::command::{AddStar, UpdateRing, UpdateStar};
 use super::super::failure::{Failure, ThingKind};
+use super::super::id_name_color::Id;
 use super::super::snapshot::Snapshot;
-use super::super::text::Id;
-use super::super::wire::WireEvent;
+use super::super::wire_event::WireEvent;
 use super::{CommandResult, check_link_unchanged};
 use crate::limits;
 

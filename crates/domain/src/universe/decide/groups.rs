@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::super::check::{Check, Reason, truncate_for_message};
+use super::super::check_bounds::{Check, Reason, truncate_for_message};
 use super::super::command::{AddGroup, MoveToGroup, UpdateGroup};
 use super::super::failure::{Failure, ThingKind};
 use super::super::group::{Group, GroupChild, GroupChildType};
+use super::super::id_name_color::Id;
 use super::super::snapshot::Snapshot;
-use super::super::text::Id;
-use super::super::wire::WireEvent;
+use super::super::wire_event::WireEvent;
 use super::{CommandResult, check_link_unchanged};
 use crate::limits;
 

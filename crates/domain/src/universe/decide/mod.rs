@@ -7,16 +7,16 @@ mod regions;
 
 use std::sync::Arc;
 
-use super::check::{Check, FieldMisfit, Reason, truncate_for_message};
+use super::check_bounds::{Check, FieldMisfit, Reason, truncate_for_message};
 use super::command::Command;
 use super::event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 use super::failure::Failure;
+use super::id_name_color::{Id, Name};
 use super::refusal::UniverseRefusal;
 use super::snapshot::Snapshot;
 use super::state::{SentState, Universe, UniverseState};
-use super::text::{Id, Name};
-use super::wire::WireEvent;
-use super::{UniverseCommand, change};
+use super::wire_event::WireEvent;
+use super::{UniverseCommand, apply_command};
 use crate::limits;
 
 /// The events of an accepted command in the wire format, or its failure.
@@ -110,7 +110,7 @@ fn decide_commands(state: &UniverseState, commands: &[Arc<Command>]) -> Result<V
             .and_then(|done| check_text_limit(&state, command).map(|()| done))
             .map_err(|failure| UniverseRefusal::Command { number: (commands.len() > 1).then_some(number), failure })?;
         if number + 1 < commands.len() {
-            change::apply(&mut state, command);
+            apply_command::apply(&mut state, command);
         }
         events.push(UniverseEvent::Commanded(Commanded { command: Arc::clone(command), events: done }));
     }
@@ -157,7 +157,7 @@ fn check_text_limit(state: &UniverseState, command: &Command) -> Result<(), Fail
     }
     // The command may also remove text, so apply it to a copy and count what is left.
     let mut changed = state.clone();
-    change::apply(&mut changed, command);
+    apply_command::apply(&mut changed, command);
     match text_limit_problem(before, changed.snapshot.text_bytes) {
         Some(problem) => {
             Err(Failure::command_failed(command.name(), Reason::TooMany, format!("the universe {problem}"))

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::check::{Check, FieldMisfit, Reason};
+use super::super::check_bounds::{Check, FieldMisfit, Reason};
 use super::super::command::{UpdateNebula, UpdateProtoplanetaryDisk, UpdateSmallBodyField};
 use super::super::failure::Failure;
+use super::super::id_name_color::{Id, is_same_word};
 use super::super::patch::Change;
 use super::super::region::{NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::super::snapshot::{Regions, Snapshot, check_regions};
-use super::super::text::{Id, is_same_word};
-use super::super::wire::WireEvent;
+use super::super::wire_event::WireEvent;
 use super::CommandResult;
 use crate::limits;
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::Repairs;
-use crate::universe::check::truncate_for_message;
+use crate::universe::check_bounds::truncate_for_message;
 
 /// Ids that one reason names.
 const IDS_SHOWN_MAX: usize = 5;

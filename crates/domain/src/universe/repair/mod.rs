@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::check::truncate_for_message;
+use super::check_bounds::truncate_for_message;
 pub(super) use names::clean_names;
 
 /// Something that was changed in a state, so that it could be kept.

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::{Repair, Repairs};
-use crate::plain_text::{clean_name, code_point, first_deceptive};
-use crate::universe::check::truncate_for_message;
-use crate::universe::text::is_name_schema;
+use crate::deceptive_characters::{clean_name, code_point, first_deceptive};
+use crate::universe::check_bounds::truncate_for_message;
+use crate::universe::id_name_color::is_name_schema;
 
 /// A state or a snapshot with its names cleaned, and the repairs. `schema` is the JSON schema of the expected type.
 pub(in crate::universe) fn clean_names<'a>(sent: &'a Value, schema: &Value) -> (Cow<'a, Value>, Vec<Repair>) {

@@ -8,11 +8,11 @@ use skald_tool_calls::call_strings;
 
 use super::decision::{HookDecision, HookVerdict};
 use super::guarded_paths::GuardedPaths;
-use super::paths::resolve_links;
 use super::request::HookRequest;
+use super::resolve_paths::resolve_links;
 use super::{call_gate, enter_project, fault_text, own_tools};
 use crate::arguments::{GateCallArguments, PreToolUseArguments, WhenAllowed, WhenNoRun};
-use crate::gate::named_run;
+use crate::gate::find_run_id;
 
 pub(super) fn decide(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> HookDecision {
     let mut decision = decide_by_request(arguments, pre).unwrap_or_else(|refusal| HookDecision::deny(&refusal));
@@ -38,7 +38,7 @@ fn decide_by_request(arguments: &GateCallArguments, pre: &PreToolUseArguments) -
     {
         return Ok(HookDecision::deny(&why));
     }
-    match named_run::find_run_id(&pre.run).map_err(|fault| closed(&fault))? {
+    match find_run_id::find_run_id(&pre.run).map_err(|fault| closed(&fault))? {
         None => Ok(decide_without_run(pre.when_no_run)),
         Some(run_id) => {
             let input = make_paths_relative(&working, &request.tool_name, request.tool_input);

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use skald_tool_calls::call_strings::{self, CallString};
 
-use super::patterns::{is_path_match, path_parts};
-use super::{paths, program, shell};
+use super::match_globs::{is_path_match, path_parts};
+use super::{hook_program_paths, refuse_command_line, resolve_paths};
 use crate::arguments::{GateCallArguments, PreToolUseArguments};
 use crate::gate_folders::{data_folder, gate_folders};
 use crate::open_store;
@@ -54,7 +54,9 @@ pub(super) struct GuardedPaths {
 impl GuardedPaths {
     pub(super) fn new(working: &Path, arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Self {
         let project = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        let both = |path: &str| vec![paths::resolve_lexically(&project, path), paths::resolve_links(&project, path)];
+        let both = |path: &str| {
+            vec![resolve_paths::resolve_lexically(&project, path), resolve_paths::resolve_links(&project, path)]
+        };
         // With `--addr` the runs are in a server's store, not in a local file.
         let address =
             open_store::store_address(&arguments.store).ok().filter(|_| arguments.addr.is_none()).unwrap_or_default();
@@ -62,11 +64,11 @@ impl GuardedPaths {
         let config = pre.run.config_path.as_deref().and_then(Path::to_str).map(&both).unwrap_or_default();
         let processes = gate_folders(&arguments.gate, &project, data_folder().as_deref(), false).process_folders;
         let processes = processes.iter().flat_map(|folder| both(&folder.to_string_lossy())).collect();
-        let working = paths::resolve_lexically(&project, &working.to_string_lossy());
-        let mut usual = usual_files(&[&project, &paths::resolve_links(&project, ".")]);
+        let working = resolve_paths::resolve_lexically(&project, &working.to_string_lossy());
+        let mut usual = usual_files(&[&project, &resolve_paths::resolve_links(&project, ".")]);
         let elsewhere = usual_files(&[&working]);
         usual.extend(elsewhere.into_iter().filter(|path| path.symlink_metadata().is_ok()));
-        let program = program::program_paths(&project);
+        let program = hook_program_paths::program_paths(&project);
         Self { working, project, store, config, processes, program, usual }
     }
 
@@ -85,7 +87,7 @@ impl GuardedPaths {
             .find_map(|path| Some(refusal_text(path, self.tool_path_reason(tool, path)?)));
         let lines = strings.iter().filter(is_line).map(|string| string.text.to_owned());
         let mut lines = lines.chain(call_strings::joined_commands(input));
-        touched.or_else(|| lines.find_map(|line| shell::refuse_command_line(&line, self)))
+        touched.or_else(|| lines.find_map(|line| refuse_command_line::refuse_command_line(&line, self)))
     }
 
     /// The reason why a tool may not have this path in its input, if there is one.
@@ -130,7 +132,7 @@ impl GuardedPaths {
 
     /// The reason why a folder is guarded, for a folder that a glob pattern matches.
     pub(super) fn pattern_reason(&self, folder: &Path, pattern: &str) -> Option<&'static str> {
-        let pattern = path_parts(&paths::resolve_lexically(folder, pattern));
+        let pattern = path_parts(&resolve_paths::resolve_lexically(folder, pattern));
         let meant = self.all_paths().map(|path| path_parts(path)).filter(|path| pattern.len() < path.len());
         let mut meant = meant.filter(|path| is_path_match(&pattern, path));
         meant.find_map(|path| {
@@ -142,7 +144,7 @@ impl GuardedPaths {
     /// The reason if a guarded path is, or lies below, this folder or one that this pattern matches.
     pub(super) fn contents_reason(&self, folder: &Path, path: &str) -> Option<&'static str> {
         let is_above = if path.contains(['*', '?', '[']) {
-            let pattern = path_parts(&paths::resolve_lexically(folder, path));
+            let pattern = path_parts(&resolve_paths::resolve_lexically(folder, path));
             self.all_paths()
                 .map(|path| path_parts(path))
                 .any(|path| pattern.len() <= path.len() && is_path_match(&pattern, &path))
@@ -213,7 +215,7 @@ impl GuardedPaths {
     }
 
     fn is_in_project(&self, path: &Path) -> bool {
-        let projects = [self.project.clone(), paths::resolve_links(&self.project, ".")];
+        let projects = [self.project.clone(), resolve_paths::resolve_links(&self.project, ".")];
         projects.iter().any(|project| is_below(path, project) && !is_same_path(path, project))
     }
 
@@ -272,7 +274,7 @@ fn usual_files(folders: &[&PathBuf]) -> Vec<PathBuf> {
 
 /// A path resolved lexically, and with links followed.
 fn resolve_both(folder: &Path, path: &str) -> [PathBuf; 2] {
-    [paths::resolve_lexically(folder, path), paths::resolve_links(folder, path)]
+    [resolve_paths::resolve_lexically(folder, path), resolve_paths::resolve_links(folder, path)]
 }
 
 fn file_name(path: &Path) -> String {

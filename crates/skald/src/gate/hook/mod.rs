@@ -5,18 +5,18 @@
 
 mod after_tool;
 mod before_tool;
-mod commands;
 mod decision;
 mod folder_changes;
 mod guarded_paths;
+mod hook_program_paths;
+mod match_globs;
 mod own_tools;
-mod paths;
-mod patterns;
-mod program;
+mod refuse_command_line;
+mod refuse_folder_changes;
 mod request;
+mod resolve_paths;
 mod session_start;
 mod settings;
-mod shell;
 
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};

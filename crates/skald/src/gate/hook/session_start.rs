@@ -5,7 +5,7 @@ use skald_app::Fault;
 
 use super::{call_gate, enter_project, fault_text};
 use crate::arguments::{GateCallArguments, RunArguments};
-use crate::gate::{GET_STATE, named_run, text};
+use crate::gate::{GET_STATE, find_run_id, text};
 
 pub(super) fn run_context(arguments: &GateCallArguments, run: &RunArguments) -> Option<String> {
     let context = match run_state_text(arguments, run) {
@@ -26,7 +26,7 @@ pub(super) fn run_context(arguments: &GateCallArguments, run: &RunArguments) -> 
 
 fn run_state_text(arguments: &GateCallArguments, run: &RunArguments) -> Result<Option<String>, Fault> {
     enter_project()?;
-    let Some(run_id) = named_run::find_run_id(run)? else { return Ok(None) };
+    let Some(run_id) = find_run_id::find_run_id(run)? else { return Ok(None) };
     let state = call_gate(arguments, async |desk| desk.call(GET_STATE, json!({"run_id": run_id})).await)?;
     Ok(Some(text::state(&state)))
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use skald_testkit::Client;
-use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize};
+use skald_testkit::mcp_messages::{ACCEPT_BOTH, JSON, initialize};
 
 use crate::process::{RunningProgram, run};
 use crate::program_under_test::World;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
-use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize, request, tool_call};
+use skald_testkit::mcp_messages::{ACCEPT_BOTH, JSON, initialize, request, tool_call};
 
 use crate::process::RunningProgram;
 

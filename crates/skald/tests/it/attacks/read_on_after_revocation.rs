@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use skald_app::Engine;
 use skald_grpc::{Bridge, Remote};
-use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize};
+use skald_testkit::mcp_messages::{ACCEPT_BOTH, JSON, initialize};
 use skald_testkit::{Client, EventStream};
 
 use crate::program_under_test::{Server, Surface, World};

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use serde_json::json;
 use skald_testkit::Client;
-use skald_testkit::message::{ACCEPT_BOTH, JSON, initialize, request};
+use skald_testkit::mcp_messages::{ACCEPT_BOTH, JSON, initialize, request};
 
 use super::crowd_the_server::{create_universe, resident_megabytes};
 use crate::process::RunningProgram;
