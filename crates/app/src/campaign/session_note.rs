@@ -66,7 +66,8 @@ impl Operation for SessionNote {
     async fn run(app: &App, call: &Call<'_>, input: SessionNoteInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
-        let command = match &input.note_id {
+        let note_id = input.note_id.clone();
+        let command = match &note_id {
             None => {
                 let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
                 let (scene, spotlight) = (input.scene.clone(), input.spotlight.clone());
@@ -78,13 +79,15 @@ impl Operation for SessionNote {
                 changed_note(note_id.trim().to_owned(), &input)?
             }
         };
+        // Read before the command: the state of a campaign forgets a note that is taken back.
+        let origin = note_id.and_then(|note_id| entered_campaign.state().note_origin(note_id.trim()));
+        let origin_session_id = origin.and_then(|origin| origin.session_id.clone());
         let (at, by) = (Moment::from(app.time_and_caller(call).at), call.caller.id().to_owned());
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let note = done.events.iter().find_map(|event| answer_event(event, at, &by));
             let mut note = note.expect("a note that was just added or changed");
             if note.session_id.is_none() {
-                let origin = done.committed.state.note_origin(&note.id);
-                note.session_id = origin.and_then(|origin| origin.session_id.clone());
+                note.session_id.clone_from(&origin_session_id);
             }
             note
         })

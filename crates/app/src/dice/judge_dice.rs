@@ -100,6 +100,9 @@ pub(super) struct DualityOutcomeInput {
     session_id: Option<String>,
     /// What they are for.
     reason: Option<String>,
+    /// false: Hope, Fear and countdowns stay as they are.
+    #[serde(default, rename = "apply")]
+    _apply: Option<bool>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -137,7 +140,7 @@ impl Operation for DualityOutcome {
         call: &Call<'_>,
         input: DualityOutcomeInput,
     ) -> Result<CommandAnswer<CampaignAnswer<DualityOutcomeOutput>>, Fault> {
-        let DualityOutcomeInput { hope, fear, modifier, difficulty, record, actor_id, session_id, reason } = input;
+        let DualityOutcomeInput { hope, fear, modifier, difficulty, record, actor_id, session_id, reason, .. } = input;
         let place = RecordFields { record, actor_id, session_id, reason }.into_place()?;
         let judgement = dice::judge(hope, fear, modifier, difficulty)?;
         let judged = DualityOutcomeOutput { judgement, recorded: None };
@@ -173,6 +176,9 @@ pub(super) struct DualityExplainInput {
     session_id: Option<String>,
     /// What they are for.
     reason: Option<String>,
+    /// false: Hope, Fear and countdowns stay as they are.
+    #[serde(default, rename = "apply")]
+    _apply: Option<bool>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -58,10 +58,13 @@ impl Operation for CreateRun {
     type Input = CreateRunInput;
     type Output = CommandAnswer<CreateRunOutput>;
 
-    async fn run(app: &App, call: &Call<'_>, input: CreateRunInput) -> Result<Self::Output, Fault> {
+    async fn run(app: &App, call: &Call<'_>, mut input: CreateRunInput) -> Result<Self::Output, Fault> {
         if let Some(revision) = call.work.expected_revision {
             let message = format!("revision {revision} is expected of a run that is yet to be created");
             return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
+        }
+        if let Some(given) = &input.campaign_id {
+            input.campaign_id = Some(app.resolve_campaign_id(call, given).await?);
         }
         check_create_permission(app, call.caller, input.campaign_id.as_deref()).await?;
         let run_id = match input.run_id {

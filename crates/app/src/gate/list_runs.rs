@@ -47,7 +47,10 @@ impl Operation for ListRuns {
     type Input = ListRunsInput;
     type Output = ListRunsOutput;
 
-    async fn run(app: &App, call: &Call<'_>, input: ListRunsInput) -> Result<ListRunsOutput, Fault> {
+    async fn run(app: &App, call: &Call<'_>, mut input: ListRunsInput) -> Result<ListRunsOutput, Fault> {
+        if let Some(given) = &input.campaign_id {
+            input.campaign_id = Some(app.resolve_campaign_id(call, given).await?);
+        }
         let page = app.list_runs(call.caller, &input).await?;
         Ok(ListRunsOutput { runs: page.items, next_cursor: page.next_cursor })
     }

@@ -170,13 +170,17 @@ fn parse_sent_state(sent: Option<&SentObject>) -> Result<(Option<SentState>, Vec
     Ok((Some(state), repaired))
 }
 
-async fn create_universe(app: &App, call: &Call<'_>, input: ManageUniverseInput) -> Result<Output, Fault> {
+async fn create_universe(app: &App, call: &Call<'_>, mut input: ManageUniverseInput) -> Result<Output, Fault> {
     if let Some(revision) = call.work.expected_revision {
         let message = format!("revision {revision} is expected of a universe that is yet to be created");
         return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
     }
     let name = input.require_field("name", input.name.as_ref())?.to_owned();
     let (state, repaired) = parse_sent_state(input.state.as_ref())?;
+    if let Some(given) = &input.campaign_id {
+        let campaign_id = app.resolve_campaign_id(call, given).await;
+        input.campaign_id = Some(campaign_id.map_err(|fault| fault.with_path("/campaignId"))?);
+    }
     check_create_permission(app, call.caller, input.campaign_id.as_deref()).await?;
     let id = match input.universe_id {
         Some(id) => {

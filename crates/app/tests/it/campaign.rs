@@ -176,6 +176,13 @@ fn a_unique_name_stands_for_an_id() {
         assert_eq!(recap["session"]["id"], session["id"]);
         let ended = table.call("session_end", named(json!({"session_id": "LOW TIDE"}))).await;
         assert_eq!(ended["id"], session["id"]);
+        let run = json!({"process_id": "quest", "run_id": "r1", "campaign_id": "THE BELLS"});
+        table.call("state_gate.create_run", run).await;
+        let runs = table.call("state_gate.list_runs", json!({"campaign_id": "the bells"})).await;
+        assert_eq!(runs["runs"][0]["campaign_id"], json!(campaign_id), "{runs}");
+        let universe = json!({"method": "create", "name": "Sky", "campaignId": "the Bells"});
+        let universe = table.call("universe", universe).await;
+        assert_eq!(universe["universe"]["campaignId"], json!(campaign_id), "{universe}");
         let gone = table.try_call("campaign_read", json!({"campaign_id": "Nobody's"})).await.unwrap_err();
         assert_eq!((gone.code(), gone.body().path.as_deref()), (Code::NotFound, Some("/campaign_id")));
         // A resource has one URI: its id, never its name.
@@ -241,7 +248,7 @@ fn a_note_is_corrected_and_taken_back_by_its_author_or_a_game_master() {
             assert_eq!(fault.body().path.as_deref(), Some(path), "{input}: {fault}");
         }
         let removed = table.call("session_note", json!({"note_id": note["id"], "remove": true})).await;
-        assert_eq!(removed["removed"], json!(true));
+        assert_eq!((&removed["removed"], &removed["session_id"]), (&json!(true), &note["session_id"]));
         let recap = table.call("session_recap", json!({})).await["text"].as_str().unwrap().to_owned();
         assert!(!recap.contains("The bridge fell."), "{recap}");
     });

@@ -304,6 +304,11 @@ fn a_recorded_roll_moves_hope_and_fear_and_the_spotlight() {
     assert!(fear > 0 && hope > 2, "the dice fell one way only");
     let answer = roll(r#"{"difficulty": 12, "apply": false}"#);
     assert_eq!(answer["recorded"].get("changes"), None, "{answer}");
+    let dice = json!({"hope": 9, "fear": 3, "record": true, "actor_id": "Mira", "apply": false});
+    for judging in ["duality_outcome", "duality_explain"] {
+        let answer = table.ok(judging, dice.clone());
+        assert!(answer["recorded"].is_object() && answer["recorded"].get("changes").is_none(), "{answer}");
+    }
     let recap = table.ok("session_recap", json!({}))["text"].as_str().unwrap().to_owned();
     assert!(recap.contains(&format!("- Fear 0 to {fear}\n")), "{recap}");
     assert!(recap.contains(&format!("- Mira: Hope 2 to {hope}\n")), "{recap}");
