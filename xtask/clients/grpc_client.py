@@ -137,7 +137,8 @@ def programs(tally, channel):
     watched.cancel()
     again = gateway.Watch(gateway_pb2.WatchRequest(uris=[uri], after=opening.place), timeout=20)
     next(again)
-    tally.compare("and arrives again for whoever missed it", news.place, next(again).place)
+    missed = [change.resource for change in next(again).changes]
+    tally.compare("and arrives again for whoever missed it", [uri], missed)
     again.cancel()
     question = json.dumps({"campaign_id": created.id, "types": ["session"]})
     listed = gateway.Call(gateway_pb2.CallRequest(operation="events_list", input=question))
