@@ -67,7 +67,7 @@ pub(super) struct DualityActionRollInput {
     session_id: Option<String>,
     /// For whom the dice fall.
     actor_id: Option<String>,
-    /// false: Hope, Fear and countdowns stay as they are.
+    /// false: nothing follows from it.
     #[serde(default, rename = "apply")]
     _apply: Option<bool>,
 }

@@ -91,16 +91,16 @@ pub(super) struct DualityOutcomeInput {
     modifier: i32,
     /// What the total must reach, if anything.
     difficulty: Option<i32>,
-    /// Record the dice in the session.
+    /// Record them in the session.
     #[serde(default)]
     record: bool,
-    /// For whom they fell, if recorded.
+    /// For whom.
     actor_id: Option<String>,
-    /// That of the context if left out.
+    /// The context's if left out.
     session_id: Option<String>,
-    /// What they are for.
+    /// What for.
     reason: Option<String>,
-    /// false: Hope, Fear and countdowns stay as they are.
+    /// false: nothing follows from it.
     #[serde(default, rename = "apply")]
     _apply: Option<bool>,
 }
@@ -167,16 +167,16 @@ pub(super) struct DualityExplainInput {
     /// Your own name for the request; it changes nothing.
     #[serde(default, rename = "request_id")]
     _request_id: Option<String>,
-    /// Record the dice in the session.
+    /// Record them in the session.
     #[serde(default)]
     record: bool,
-    /// For whom they fell, if recorded.
+    /// For whom.
     actor_id: Option<String>,
-    /// That of the context if left out.
+    /// The context's if left out.
     session_id: Option<String>,
-    /// What they are for.
+    /// What for.
     reason: Option<String>,
-    /// false: Hope, Fear and countdowns stay as they are.
+    /// false: nothing follows from it.
     #[serde(default, rename = "apply")]
     _apply: Option<bool>,
 }

@@ -306,7 +306,7 @@ fn a_recorded_roll_moves_hope_and_fear_and_the_spotlight() {
     assert_eq!(answer["recorded"].get("changes"), None, "{answer}");
     let dice = json!({"hope": 9, "fear": 3, "record": true, "actor_id": "Mira", "apply": false});
     for judging in ["duality_outcome", "duality_explain"] {
-        let answer = table.ok(judging, dice.clone());
+        let answer = table.call(judging, dice.clone()).expect("dice that are recorded");
         assert!(answer["recorded"].is_object() && answer["recorded"].get("changes").is_none(), "{answer}");
     }
     let recap = table.ok("session_recap", json!({}))["text"].as_str().unwrap().to_owned();
