@@ -12,7 +12,7 @@ mod luck;
 mod people_names;
 mod prompts;
 mod read;
-mod record_group;
+mod record_group_roll;
 mod record_roll;
 mod resolve_name;
 mod session;
@@ -25,7 +25,7 @@ mod update;
 
 pub(crate) use campaign_answer::CampaignAnswer;
 pub(crate) use list_events::LoggedEvent;
-pub(crate) use record_group::{ActorRollDetails, RecordedGroup};
+pub(crate) use record_group_roll::{ActorRollDetails, RecordedGroupRoll};
 pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};
 pub(crate) use set_context::{CONTEXT_URI, SessionContexts};
 pub use stream::CampaignStream;

@@ -10,7 +10,7 @@ use skald_domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResu
 use super::expression_odds::parse_expression;
 use super::roll::RolledLine;
 use super::roll_summary::{RollDetail, summarize_judgement};
-use crate::campaign::{ActorRollDetails, CampaignAnswer, RecordedGroup, RollDetails, RollOdds, RollPlace};
+use crate::campaign::{ActorRollDetails, CampaignAnswer, RecordedGroupRoll, RollDetails, RollOdds, RollPlace};
 use crate::{Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset, limits};
 
 pub(super) struct GroupRoll;
@@ -66,7 +66,7 @@ pub(super) struct GroupRollOutput {
     winner: Option<String>,
     /// Where the rolls were recorded, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<RecordedGroup>,
+    recorded: Option<RecordedGroupRoll>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -5,8 +5,8 @@
 
 mod after_tool;
 mod before_tool;
+mod command_folder_changes;
 mod decision;
-mod folder_changes;
 mod guarded_paths;
 mod hook_program_paths;
 mod match_globs;

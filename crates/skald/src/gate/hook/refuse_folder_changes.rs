@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use skald_tool_calls::shell::{CommandLine, ShellCommand, Word};
 
-use super::folder_changes::{
+use super::command_folder_changes::{
     FolderChange, find_name_pattern, folder_changes, git_folders, is_changing_piped_paths, is_changing_program,
     is_reading, listed_folders,
 };

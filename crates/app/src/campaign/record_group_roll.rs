@@ -14,7 +14,7 @@ use crate::{App, Call, Code, CommandAnswer, Fault, Operation, truncate_for_messa
 
 /// What the answer of a group roll says of its records.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct RecordedGroup {
+pub(crate) struct RecordedGroupRoll {
     pub campaign_id: String,
     pub session_id: String,
     /// In the order of the actors.
@@ -39,7 +39,7 @@ impl App {
         place: RollPlace,
         actor_ids: &[String],
         roll: impl FnOnce(Vec<String>) -> F,
-        finish: fn(&mut T, RecordedGroup),
+        finish: fn(&mut T, RecordedGroupRoll),
     ) -> Result<CommandAnswer<CampaignAnswer<T>>, Fault>
     where
         O: Operation,
@@ -73,7 +73,7 @@ impl App {
             }
         });
         let rolls: Vec<RecordedRoll> = rolls.collect();
-        let recorded = RecordedGroup {
+        let recorded = RecordedGroupRoll {
             campaign_id: entered_campaign.campaign_id.clone(),
             session_id: session_id.clone(),
             roll_ids: rolls.iter().map(|roll| roll.id.clone()).collect(),
@@ -84,7 +84,7 @@ impl App {
         self.execute_campaign_command::<O, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let mut answer = answer.clone();
             let changes = change_lines(&done.events, &seen.redact_people(&done.committed.state));
-            finish(&mut answer, RecordedGroup { changes, ..recorded.clone() });
+            finish(&mut answer, RecordedGroupRoll { changes, ..recorded.clone() });
             answer
         })
         .await
