@@ -1,4 +1,5 @@
-//! Draws SVG pictures: charts of totals, grids of Duality rolls, strips of luck, maps of universes, and flow charts of processes.
+//! Draws SVG pictures: charts of totals, grids of Duality rolls, strips of luck, maps of universes, flow charts of
+//! processes, and graphs of entities that mention each other.
 //!
 //! The same input gives the same text every time. Nothing here knows an operation or a rule of the game. Each element
 //! has its light colours as attributes, and a style sheet turns them dark where the reader prefers that; a renderer
@@ -12,7 +13,9 @@ mod duality_grid;
 mod flow;
 mod luck_strip;
 mod measure_and_format_text;
+mod mention_graph;
 mod palette;
+mod panel_area;
 mod scale;
 mod svg;
 #[cfg(test)]
@@ -23,6 +26,7 @@ pub use chart::{Chart, ChartMode, Mark, Series};
 pub use duality_grid::{Cell, Grid};
 pub use flow::{Arrow, Flow, FlowProgress, Stop};
 pub use luck_strip::{LuckStrip, LuckStripRow};
+pub use mention_graph::{MentionGraph, MentionGraphEdge, MentionGraphNode};
 pub use universe_map::{Band, Body, Cloud, Kind, Path, Point, Ring, UniverseScene};
 
 use schemars::JsonSchema;
@@ -76,4 +80,9 @@ fn begin_card(heading: &Heading, (width, height): (f64, f64), theme: Theme) -> (
     }
     svg.label(MARGIN, 59.0, 12.5).fill(Ink::Muted).text(&shorten(heading.subtitle, 12.5, room));
     (svg, HEADING_BOTTOM + SUBTITLE_HEIGHT)
+}
+
+/// A count as a float.
+fn count_to_f64(count: usize) -> f64 {
+    u32::try_from(count).map_or(f64::MAX, f64::from)
 }

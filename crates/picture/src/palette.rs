@@ -42,6 +42,20 @@ pub(super) enum Ink {
     /// A visited state of a process run.
     Visited,
     OnVisited,
+    /// Entities of a campaign, by their type.
+    Character,
+    Creature,
+    Location,
+    Organization,
+    Race,
+    Note,
+    Journal,
+    Quest,
+    Item,
+    Clue,
+    Event,
+    Document,
+    OtherEntity,
 }
 
 /// A colour's name in the style sheet, and how it looks.
@@ -82,6 +96,19 @@ impl Ink {
             Self::OnCurrent => ("on-current", "#ffffff", "#06222c"),
             Self::Visited => ("visited", "#d3e8ef", "#1f3c48"),
             Self::OnVisited => ("on-visited", "#1c4353", "#bfe2ee"),
+            Self::Character => ("character", "#2f6fc4", "#6ea8f2"),
+            Self::Creature => ("creature", "#b8352a", "#f0806f"),
+            Self::Location => ("location", "#2e7d3f", "#66c27c"),
+            Self::Organization => ("organization", "#7a3e9d", "#bd92e3"),
+            Self::Race => ("race", "#b0458f", "#ec8fd0"),
+            Self::Note => ("note", "#7a6a55", "#c0ae92"),
+            Self::Journal => ("journal", "#8a6a00", "#dcbc48"),
+            Self::Quest => ("quest", "#bf5a08", "#f5a35c"),
+            Self::Item => ("item", "#08807c", "#45c8c0"),
+            Self::Clue => ("clue", "#5c7a00", "#b3d14f"),
+            Self::Event => ("event", "#c22262", "#ff86a8"),
+            Self::Document => ("document", "#4a6b8a", "#9fbcd6"),
+            Self::OtherEntity => ("other-entity", "#646c78", "#a9b0bb"),
         };
         Shade { class, light, dark }
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Theme;
 use super::palette::Ink;
+use super::{Point, Theme};
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif";
 
@@ -159,6 +159,16 @@ pub(super) fn format_number(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// A point rounded to a tenth of a unit, to keep the SVG small.
+pub(super) fn format_point((x, y): Point) -> String {
+    format!("{} {}", format_tenth(x), format_tenth(y))
+}
+
+fn format_tenth(value: f64) -> String {
+    let text = format!("{:.1}", if value.is_finite() { value } else { 0.0 });
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// Escapes markup, turns white space into spaces, and replaces characters that XML forbids.

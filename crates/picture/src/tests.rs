@@ -185,6 +185,20 @@ fn text_is_legible_in_light_and_in_dark() {
         (Ink::OnVisited, Ink::Visited, 4.5),
         // Bars that succeed and bars that do not.
         (Ink::Success, Ink::Rest, 3.0),
+        // Circles of entities.
+        (Ink::Character, Ink::Sky, 3.0),
+        (Ink::Creature, Ink::Sky, 3.0),
+        (Ink::Location, Ink::Sky, 3.0),
+        (Ink::Organization, Ink::Sky, 3.0),
+        (Ink::Race, Ink::Sky, 3.0),
+        (Ink::Note, Ink::Sky, 3.0),
+        (Ink::Journal, Ink::Sky, 3.0),
+        (Ink::Quest, Ink::Sky, 3.0),
+        (Ink::Item, Ink::Sky, 3.0),
+        (Ink::Clue, Ink::Sky, 3.0),
+        (Ink::Event, Ink::Sky, 3.0),
+        (Ink::Document, Ink::Sky, 3.0),
+        (Ink::OtherEntity, Ink::Sky, 3.0),
     ];
     for (ink, on, least) in pairs {
         for (one, other) in [(ink.shade().light, on.shade().light), (ink.shade().dark, on.shade().dark)] {

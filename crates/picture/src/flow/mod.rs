@@ -16,7 +16,7 @@ mod ports;
 #[cfg(test)]
 mod tests;
 
-use super::Theme;
+use super::{Theme, count_to_f64};
 
 #[derive(Debug, Clone)]
 pub struct Flow<'a> {
@@ -68,9 +68,4 @@ impl Flow<'_> {
         let layout = placement::Layout::new(&graph);
         draw::draw(&flow, &graph, &layout)
     }
-}
-
-/// A count as a float.
-fn count_to_f64(count: usize) -> f64 {
-    u32::try_from(count).map_or(f64::MAX, f64::from)
 }

@@ -5,11 +5,12 @@ use std::fmt::Write;
 use super::chosen_colour::Colour;
 use super::labels::{Align, Label, Style};
 use super::map_layout::{BandShape, CloudShape, LineShape, MapLayout, MapLine, MapPath, Panel, WIDTH};
-use super::paths_and_gradients::{Scatter, dots_path, format_point, gradient_id, line_path, write_gradients};
+use super::paths_and_gradients::{Scatter, dots_path, gradient_id, line_path, write_gradients};
 use super::{Point, UniverseScene, captions_and_description, draw_body, legend};
 use crate::measure_and_format_text::{BOLD, shorten, text_width};
 use crate::palette::Ink;
-use crate::svg::Svg;
+use crate::panel_area::PanelArea;
+use crate::svg::{Svg, format_point};
 use crate::{Heading, begin_card};
 
 /// Square units of a panel for each star of its background.
@@ -38,8 +39,7 @@ pub(super) fn draw(sky: &UniverseScene, scene: &MapLayout) -> String {
 
 /// A card for a universe in which there is nothing.
 fn draw_empty(svg: &mut Svg, top: f64, height: f64) {
-    let area =
-        super::map_layout::PanelArea { left: 24.0, top: top + 6.0, width: WIDTH - 48.0, height: height - top - 30.0 };
+    let area = PanelArea { left: 24.0, top: top + 6.0, width: WIDTH - 48.0, height: height - top - 30.0 };
     draw_backdrop(svg, &Panel::new(area), 1);
     let (x, y) = area.middle();
     for (text, size, ink, down) in [

@@ -3,10 +3,10 @@
 use super::chosen_colour::Colour;
 use super::distance_scale::length;
 use super::map_layout::{Disc, ring_outer_radius};
-use super::paths_and_gradients::{format_point, gradient_id};
+use super::paths_and_gradients::gradient_id;
 use super::{Body, Kind, Point};
 use crate::palette::Ink;
-use crate::svg::Svg;
+use crate::svg::{Svg, format_point};
 
 /// How far a ring is tipped towards the reader, and turned.
 const RING_FLATNESS: f64 = 0.34;

@@ -2,10 +2,11 @@
 
 use super::distance_scale::{Radii, clamp_point, length};
 use super::labels::{LabelRequest, Labels};
-use super::map_layout::{CloudShape, Disc, LineShape, MapLine, MapPath, Panel, PanelArea};
+use super::map_layout::{CloudShape, Disc, LineShape, MapLine, MapPath, Panel};
 use super::orbits::ellipse_points;
 use super::system::{BodyIndex, sort_key};
 use super::{Path, Point};
+use crate::panel_area::PanelArea;
 
 /// Systems and wanderers that are drawn with a disc.
 const MARKERS_MAX: usize = 120;

@@ -3,10 +3,11 @@
 
 use super::distance_scale::length;
 use super::draw_body::tail_line;
-use super::map_layout::{Panel, PanelArea};
+use super::map_layout::Panel;
 use super::system::sort_key;
 use super::{Body, Kind, Point, UniverseScene};
 use crate::measure_and_format_text::{BOLD, shorten, text_width};
+use crate::panel_area::PanelArea;
 
 /// Half the height of a text with a little air, as a factor of its size.
 const HALF_HEIGHT: f64 = 0.62;

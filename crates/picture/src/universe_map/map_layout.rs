@@ -4,6 +4,7 @@ use super::distance_scale::Radii;
 use super::labels::{Label, Labels};
 use super::system::{BodyIndex, SystemPlacer};
 use super::{Body, Kind, Point, UniverseScene, interstellar_layout};
+use crate::panel_area::PanelArea;
 use crate::{HEADING_BOTTOM, MARGIN, SUBTITLE_HEIGHT};
 
 /// Units across.
@@ -18,54 +19,6 @@ const OVERVIEW_HEIGHT: f64 = 300.0;
 const OVERVIEW_ALONE: f64 = 620.0;
 /// Height of the legend and the notes below the panels.
 pub(super) const FOOT: f64 = 64.0;
-
-/// A box on the picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct PanelArea {
-    pub(super) left: f64,
-    pub(super) top: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
-}
-
-impl PanelArea {
-    pub(super) fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    pub(super) fn bottom(&self) -> f64 {
-        self.top + self.height
-    }
-
-    pub(super) fn middle(&self) -> Point {
-        (self.left + self.width / 2.0, self.top + self.height / 2.0)
-    }
-
-    pub(super) fn centered_at((x, y): Point, reach: f64) -> Self {
-        Self { left: x - reach, top: y - reach, width: 2.0 * reach, height: 2.0 * reach }
-    }
-
-    pub(super) fn overlaps(&self, other: &Self) -> bool {
-        self.left < other.right() && other.left < self.right() && self.top < other.bottom() && other.top < self.bottom()
-    }
-
-    pub(super) fn contains(&self, other: &Self) -> bool {
-        self.left <= other.left
-            && self.top <= other.top
-            && self.right() >= other.right()
-            && self.bottom() >= other.bottom()
-    }
-
-    /// This area, smaller by so much on each side.
-    pub(super) fn inset(&self, by: f64) -> Self {
-        let (width, height) = ((self.width - 2.0 * by).max(0.0), (self.height - 2.0 * by).max(0.0));
-        Self { left: self.left + by, top: self.top + by, width, height }
-    }
-
-    pub(super) fn clamp(&self, (x, y): Point) -> Point {
-        (x.clamp(self.left, self.right()), y.clamp(self.top, self.bottom()))
-    }
-}
 
 /// A body on the picture.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@ use super::Point;
 use super::chosen_colour::Colour;
 use super::map_layout::Panel;
 use super::{Kind, UniverseScene};
-use crate::svg::Svg;
+use crate::svg::{Svg, format_point};
 
 /// Deterministic pseudo-random numbers, so that the same map is the same text.
 pub(super) struct Scatter(u64);
@@ -45,16 +45,6 @@ pub(super) fn line_path(points: &[Point], is_closed: bool) -> String {
         path.push('Z');
     }
     path
-}
-
-/// A point rounded to a tenth of a unit, to keep the SVG small.
-pub(super) fn format_point((x, y): Point) -> String {
-    format!("{} {}", format_tenth(x), format_tenth(y))
-}
-
-fn format_tenth(value: f64) -> String {
-    let text = format!("{:.1}", if value.is_finite() { value } else { 0.0 });
-    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// The id of a fading gradient. It contains the colour, so two pictures on one page may share the id.

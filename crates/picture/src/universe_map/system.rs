@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::labels::{LabelRequest, Labels};
-use super::map_layout::{Disc, Panel, PanelArea};
+use super::map_layout::{Disc, Panel};
 use super::{Body, Kind, Point, UniverseScene};
+use crate::panel_area::PanelArea;
 
 /// Bodies that are drawn as discs with all their details.
 const DISCS_MAX: usize = 600;

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
-use super::map_layout::{MapLayout, PanelArea};
+use super::map_layout::MapLayout;
 use super::*;
+use crate::panel_area::PanelArea;
 use crate::tests::picture_texts;
 
 fn body(name: &str, kind: Kind, parent: Option<usize>, distance: f64, degrees: f64) -> Body<'_> {
