@@ -13,7 +13,9 @@ pub mod gate;
 pub mod id;
 pub mod idempotency_key;
 pub mod limits;
+pub mod lore;
 mod moment;
+pub mod text_fold;
 pub mod universe;
 
 pub use moment::Moment;

@@ -61,6 +61,40 @@ pub const NOTES_MAX: usize = 100_000;
 pub const NOTE_TAGS_MAX: usize = 20;
 /// Characters of a tag.
 pub const TAG_CHARS_MAX: usize = 50;
+/// Characters of the entry of an entity or a post.
+pub const ENTRY_CHARS_MAX: usize = 200_000;
+/// Items of one batch: entities or posts that one call creates, changes, reads or deletes.
+pub const BATCH_ITEMS_MAX: usize = 100;
+/// Rows that one call of `find_entities` answers, if all are asked for.
+pub const FOUND_ROWS_MAX: usize = 10_000;
+/// Texts that fit a search and are ranked, the newest ones. Others follow in order of age.
+pub const RANKED_HITS_MAX: usize = 2_000;
+/// Characters of the part of a text that a search shows.
+pub const SNIPPET_CHARS_MAX: usize = 160;
+/// Entities that one call of `check_entity_updates` asks about.
+pub const CHECKED_ENTITIES_MAX: usize = 10_000;
+/// Entities in the lore of one campaign, archived ones included.
+pub const LORE_ENTITIES_MAX: usize = 200_000;
+/// Posts in the lore of one campaign, archived ones included.
+pub const LORE_POSTS_MAX: usize = 1_000_000;
+/// Posts of one entity of the lore, archived ones included.
+pub const LORE_ENTITY_POSTS_MAX: usize = 200;
+/// Different tags in the lore of one campaign.
+pub const LORE_CAMPAIGN_TAGS_MAX: usize = 10_000;
+/// Tags of one entity of the lore.
+pub const LORE_TAGS_MAX: usize = 50;
+/// Aliases of one entity of the lore.
+pub const LORE_ALIASES_MAX: usize = 50;
+/// Entities that one text of the lore mentions.
+pub const LORE_MENTIONS_MAX: usize = 1_000;
+/// Characters of the address of an entity's image.
+pub const LORE_IMAGE_CHARS_MAX: usize = 2_000;
+/// Characters of the name or the hash of what an entity was imported from.
+pub const LORE_SOURCE_CHARS_MAX: usize = 1_000;
+/// The highest number of an entity or a post that comes from elsewhere with its number.
+pub const LORE_ID_MAX: u64 = 4_294_967_294;
+/// Bytes of names, aliases and other short texts in the lore of one campaign; each mention counts as eight.
+pub const LORE_HEAD_BYTES_MAX: usize = 100_000_000;
 /// Campaigns that one token leads. This limit and the next three do not apply to the owner.
 pub const CAMPAIGNS_PER_TOKEN_MAX: usize = 10_000;
 /// Universes of one campaign, or of none.
@@ -243,6 +277,23 @@ pub const ALL: &[Limit] = &[
     limit("notes of one campaign", NOTES_MAX as u64, "notes"),
     limit("tags of one note", NOTE_TAGS_MAX as u64, "tags"),
     limit("a tag", TAG_CHARS_MAX as u64, "characters"),
+    limit("entry of an entity or a post", ENTRY_CHARS_MAX as u64, "characters"),
+    limit("entities or posts of one call", BATCH_ITEMS_MAX as u64, "items"),
+    limit("rows that find_entities answers at once", FOUND_ROWS_MAX as u64, "rows"),
+    limit("texts that a search ranks", RANKED_HITS_MAX as u64, "texts"),
+    limit("part of a text that a search shows", SNIPPET_CHARS_MAX as u64, "characters"),
+    limit("entities of one check_entity_updates", CHECKED_ENTITIES_MAX as u64, "entities"),
+    limit("entities in the lore of one campaign", LORE_ENTITIES_MAX as u64, "entities"),
+    limit("posts in the lore of one campaign", LORE_POSTS_MAX as u64, "posts"),
+    limit("posts of one entity", LORE_ENTITY_POSTS_MAX as u64, "posts"),
+    limit("tags in the lore of one campaign", LORE_CAMPAIGN_TAGS_MAX as u64, "tags"),
+    limit("tags of one entity", LORE_TAGS_MAX as u64, "tags"),
+    limit("aliases of one entity", LORE_ALIASES_MAX as u64, "aliases"),
+    limit("entities that one text mentions", LORE_MENTIONS_MAX as u64, "entities"),
+    limit("address of an entity's image", LORE_IMAGE_CHARS_MAX as u64, "characters"),
+    limit("name or hash of what an entity was imported from", LORE_SOURCE_CHARS_MAX as u64, "characters"),
+    limit("number of an entity or a post that comes from elsewhere", LORE_ID_MAX, ""),
+    limit("names, aliases and other short texts of one campaign's lore", LORE_HEAD_BYTES_MAX as u64, "bytes"),
     limit("campaigns that one token leads", CAMPAIGNS_PER_TOKEN_MAX as u64, "campaigns"),
     limit("universes that tokens create in one campaign", UNIVERSES_PER_CAMPAIGN_MAX as u64, "universes"),
     limit("runs that tokens create in one campaign", RUNS_PER_CAMPAIGN_MAX as u64, "runs"),

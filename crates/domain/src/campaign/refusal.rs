@@ -259,11 +259,13 @@ impl CampaignRefusal {
         match self {
             Self::CampaignNotFound => "list the campaigns for their ids, or create one",
             Self::ParticipantNotFound { field: "controller", .. } | Self::Empty { field: "controller" } => {
-                "send GM, or the id of a participant of this campaign"
+                "send GM, or the name or id of a participant of this campaign"
             }
-            Self::ParticipantNotFound { .. } => "list the campaign's participants for their ids",
-            Self::ActorNotFound { .. } => "list the campaign's actors for their ids",
-            Self::SessionNotFound { .. } => "list the campaign's sessions for their ids",
+            Self::ParticipantNotFound { .. } => {
+                "send its name or id; `campaign_read` with view participants lists them"
+            }
+            Self::ActorNotFound { .. } => "send its name or id; `campaign_read` with view actors lists them",
+            Self::SessionNotFound { .. } => "send its name or id; `campaign_read` with view sessions lists them",
             Self::NoteNotFound { .. } => "send the id that session_note answered; events_list has them",
             Self::Empty { .. } => "send at least one character that is not a space",
             Self::TooLong { .. } => "shorten it, or put the rest elsewhere",

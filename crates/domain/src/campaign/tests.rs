@@ -470,7 +470,7 @@ fn control_goes_to_the_game_master_or_to_a_participant() {
     let refusal = table.expect_refusal(set_actor_control("actor_thorin", "part_nobody"));
     assert_eq!((refusal.kind(), refusal.value()), (CampaignRefusalKind::NotFound, Some("part_nobody")));
     assert_eq!(refusal.pointer().as_deref(), Some("/controller"));
-    assert_eq!(refusal.hint(), "send GM, or the id of a participant of this campaign");
+    assert_eq!(refusal.hint(), "send GM, or the name or id of a participant of this campaign");
     assert_eq!(
         table.expect_refusal(set_actor_control("actor_thorin", " ")),
         CampaignRefusal::Empty { field: "controller" }

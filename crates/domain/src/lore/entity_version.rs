@@ -1,0 +1,109 @@
+//! Earlier versions of an entity, folded from the events of its history.
+
+use std::collections::BTreeMap;
+
+use super::entity::TextRef;
+use super::event::LoreEvent;
+
+/// An entity as it was after some of its events.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EntityVersion {
+    pub name: String,
+    pub subtype: String,
+    pub tags: Vec<String>,
+    pub aliases: Vec<String>,
+    pub is_private: bool,
+    pub parent: Option<u64>,
+    pub image: Option<String>,
+    pub date: Option<String>,
+    pub actor_id: Option<String>,
+    pub text: Option<TextRef>,
+    /// Its posts by id.
+    pub posts: BTreeMap<u64, PostVersion>,
+}
+
+/// A post as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PostVersion {
+    pub name: String,
+    pub is_private: bool,
+    pub is_archived: bool,
+    pub text: Option<TextRef>,
+}
+
+/// The entity after these events, which are all about it, the oldest first.
+pub fn fold_entity_version<'a>(events: impl IntoIterator<Item = &'a LoreEvent>) -> EntityVersion {
+    events.into_iter().fold(EntityVersion::default(), |mut version, event| {
+        version.apply_event(event);
+        version
+    })
+}
+
+impl EntityVersion {
+    fn apply_event(&mut self, event: &LoreEvent) {
+        match event {
+            LoreEvent::EntityCreated { entity, .. } => {
+                *self = Self {
+                    name: entity.name.clone(),
+                    subtype: entity.subtype.clone(),
+                    tags: entity.tags.clone(),
+                    aliases: entity.aliases.clone(),
+                    is_private: entity.is_private,
+                    parent: entity.parent,
+                    image: entity.image.clone(),
+                    date: entity.date.clone(),
+                    actor_id: entity.actor_id.clone(),
+                    text: entity.text.clone(),
+                    posts: BTreeMap::new(),
+                };
+            }
+            LoreEvent::EntityUpdated { change, .. } => {
+                replace(&mut self.name, change.name.as_ref());
+                replace(&mut self.subtype, change.subtype.as_ref());
+                replace(&mut self.tags, change.tags.as_ref());
+                replace(&mut self.aliases, change.aliases.as_ref());
+                replace(&mut self.is_private, change.is_private.as_ref());
+                replace(&mut self.parent, change.parent.as_ref());
+                replace(&mut self.image, change.image.as_ref());
+                replace(&mut self.date, change.date.as_ref());
+                replace(&mut self.actor_id, change.actor_id.as_ref());
+                replace(&mut self.text, change.text.as_ref());
+            }
+            LoreEvent::EntityRestored { parent_cleared, actor_cleared, .. } => {
+                self.parent = self.parent.filter(|_| !parent_cleared);
+                self.actor_id.take_if(|_| *actor_cleared);
+            }
+            LoreEvent::PostCreated { post_id, name, is_private, text, .. } => {
+                let post =
+                    PostVersion { name: name.clone(), is_private: *is_private, is_archived: false, text: text.clone() };
+                self.posts.insert(*post_id, post);
+            }
+            LoreEvent::PostUpdated { post_id, change, .. } => {
+                if let Some(post) = self.posts.get_mut(post_id) {
+                    replace(&mut post.name, change.name.as_ref());
+                    replace(&mut post.is_private, change.is_private.as_ref());
+                    replace(&mut post.text, change.text.as_ref());
+                }
+            }
+            LoreEvent::PostArchived { post_id, .. } => self.set_archived(*post_id, true),
+            LoreEvent::PostRestored { post_id, .. } => self.set_archived(*post_id, false),
+            LoreEvent::ArchiveEmptied { post_ids, entity_ids, .. } => {
+                self.posts.retain(|post_id, _| !post_ids.contains(post_id));
+                self.parent = self.parent.filter(|parent| !entity_ids.contains(parent));
+            }
+            LoreEvent::EntityArchived { .. } => {}
+        }
+    }
+
+    fn set_archived(&mut self, post_id: u64, is_archived: bool) {
+        if let Some(post) = self.posts.get_mut(&post_id) {
+            post.is_archived = is_archived;
+        }
+    }
+}
+
+fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
+    if let Some(new) = new {
+        field.clone_from(new);
+    }
+}
