@@ -53,6 +53,16 @@ TOOLS = {
     "campaign_update",
     "participant_update",
     "actor_update",
+    "find_entities",
+    "create_entities",
+    "update_entities",
+    "get_entities",
+    "delete_entities",
+    "create_posts",
+    "update_posts",
+    "delete_posts",
+    "check_entity_updates",
+    "lore_history",
 }
 
 # How the client negotiates, and the revision that should come of it.

@@ -26,12 +26,13 @@ console.error = console.warn = (...words) => report(words.join(' '));
 const checks = [
   ['tools/list names the tools',
     ['actor_control_set', 'actor_create', 'actor_update', 'campaign_create', 'campaign_read', 'campaign_update',
-      'duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version',
-      'events_list', 'get_universe_state', 'group_roll', 'list_universe_commands', 'luck', 'odds', 'participant_create', 'participant_update',
-      'roll', 'roll_dice', 'send_universe_command', 'session_end', 'session_note', 'session_recap', 'session_start',
+      'check_entity_updates', 'create_entities', 'create_posts', 'delete_entities', 'delete_posts', 'duality_action_roll',
+      'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version', 'events_list', 'find_entities',
+      'get_entities', 'get_universe_state', 'group_roll', 'list_universe_commands', 'lore_history', 'luck', 'odds',
+      'participant_create', 'participant_update', 'roll', 'roll_dice', 'send_universe_command', 'session_end', 'session_note', 'session_recap', 'session_start',
       'set_context', 'state_gate.create_run', 'state_gate.emit_event', 'state_gate.get_state', 'state_gate.list_events',
-      'state_gate.list_runs', 'state_gate.run', 'state_gate.submit_process', 'tracker',
-      'universe'],
+      'state_gate.list_runs', 'state_gate.run', 'state_gate.submit_process', 'tracker', 'universe', 'update_entities',
+      'update_posts'],
     async client => (await client.listTools()).tools.map(tool => tool.name).sort()],
   ['tools/call answers structured content', { isError: false, structured: OUTCOME }, async client => {
     const { isError = false, structuredContent: structured } = await call(client, 'duality_outcome', ROLL);

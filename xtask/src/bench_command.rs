@@ -12,7 +12,7 @@ use crate::{paths, run};
 const BUILDS: [(&[&str], &[&str]); 5] = [
     (
         &["skald", "--bins", "--examples"],
-        &["universe", "gate", "lists", "cost", "rate", "bridge", "startup", "profiles"],
+        &["universe", "gate", "lists", "lore", "cost", "rate", "bridge", "startup", "profiles"],
     ),
     (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
     (&["skald-domain", "--examples"], &["dice", "universe"]),
@@ -71,8 +71,8 @@ fn part_names() -> String {
 /// Runs the whole bench, or the part that is named.
 pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
     for (what, parts) in BUILDS {
-        // If the binary is given, its package is built only for the universe's example.
-        let is_given = asked.skald.is_some() && what[0] == "skald" && !asked.has_any_part(&["universe"]);
+        // If the binary is given, its package is built only for the examples of these parts.
+        let is_given = asked.skald.is_some() && what[0] == "skald" && !asked.has_any_part(&["universe", "lore"]);
         if asked.has_any_part(parts) && !is_given {
             run::run_shown(run::cargo_command(&["build", "--quiet", "--profile", "dist", "--package"]).args(what))?;
         }
@@ -88,6 +88,7 @@ pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
         bounds: paths::built_binary("dist", "examples/worst_case_odds"),
         universe: paths::built_binary("dist", "examples/universe_speed"),
         readers: paths::built_binary("dist", "examples/universe_readers"),
+        lore: paths::built_binary("dist", "examples/lore_search_speed"),
         journal: paths::built_binary("dist", "examples/journal_speed"),
         echo: paths::built_binary("dist", "examples/baseline_grpc_server"),
         calls: paths::built_binary("dist", "examples/calls"),

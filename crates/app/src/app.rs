@@ -2,6 +2,7 @@
 
 use crate::campaign::CampaignStream;
 use crate::gate::RunStream;
+use crate::lore::LoreStream;
 use crate::universe::UniverseStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +49,7 @@ pub struct App {
     pub(crate) campaigns: Streams<CampaignStream>,
     pub(crate) universes: Streams<UniverseStream>,
     pub(crate) runs: Streams<RunStream>,
+    pub(crate) lore: Streams<LoreStream>,
     pub(crate) tokens: Tokens,
     pub(crate) revocations: Revocations,
     pub(crate) processes: ProcessCache,
@@ -68,6 +70,7 @@ impl App {
             campaigns: Streams::new(Arc::clone(&journal)),
             universes: Streams::new(Arc::clone(&journal)),
             runs: Streams::new(Arc::clone(&journal)),
+            lore: Streams::new(Arc::clone(&journal)),
             tokens: Tokens::new(Arc::clone(&journal)),
             revocations: Revocations::default(),
             processes: ProcessCache::default(),

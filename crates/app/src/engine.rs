@@ -267,7 +267,10 @@ impl LocalEngine {
 
     /// Publishes changes in other nouns that follow from a record of a campaign.
     fn publish_campaign_effects(&self, record: &Record, happened: &Announcement) {
-        let ChangeAudience::InCampaign(campaign_id) = &happened.whom else { return };
+        let (ChangeAudience::InCampaign(campaign_id) | ChangeAudience::GameMasters(campaign_id)) = &happened.whom
+        else {
+            return;
+        };
         let nouns = self.app.nouns.iter();
         let changes: Vec<_> = nouns.flat_map(|noun| noun.changed_by_campaign(&self.app, record, campaign_id)).collect();
         if !changes.is_empty() {

@@ -31,6 +31,26 @@ impl App {
         done.map_err(|not_done| not_done.failure)
     }
 
+    /// The stored answer of an idempotency key, if the request was executed before.
+    pub(crate) async fn find_stored_answer<O: Operation, T>(
+        &self,
+        call: &Call<'_>,
+        stream: &StreamName,
+        key: &str,
+        request: &str,
+    ) -> Result<Option<CommandAnswer<T>>, Fault> {
+        let key = IdempotencyKey::new(stored_key(call, key), &[O::NAME.as_bytes(), request.as_bytes()]);
+        let found = self.journal.find_answers(stream, vec![key.key.clone()]).await;
+        let found = found.map_err(|error| self.store_fault(&error))?;
+        match found.into_iter().next() {
+            None => Ok(None),
+            Some(stored) if stored.key == key => Ok(Some(CommandAnswer::Again(StoredAnswer::new(&stored.answer)))),
+            Some(_) => {
+                Err(self.journal_fault(JournalFailure::IdempotencyMismatch { key: key.key }, |fault: Fault| fault))
+            }
+        }
+    }
+
     /// Like `execute`, with explicit terms.
     pub(crate) async fn execute_with_terms<O: Operation, K: StreamKind, T: Serialize + 'static>(
         &self,
@@ -137,6 +157,11 @@ pub(crate) struct StoredAnswer(Value);
 impl StoredAnswer {
     fn new(stored: &str) -> Self {
         Self(serde_json::from_str(stored).unwrap_or_default())
+    }
+
+    /// A field of the answer.
+    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
     }
 }
 

@@ -79,7 +79,11 @@ impl JournalFollower {
     pub(crate) async fn catch_up(&mut self) -> Option<News> {
         if std::mem::take(&mut self.has_missed) {
             return Some(News::from_changes(
-                [AnnouncedChange { change: ResourceChange::Resource(CONTEXT_URI.into()), campaign_id: None }],
+                [AnnouncedChange {
+                    change: ResourceChange::Resource(CONTEXT_URI.into()),
+                    campaign_id: None,
+                    game_masters_only: false,
+                }],
                 false,
                 None,
             ));
@@ -148,17 +152,25 @@ pub(crate) async fn announcements_of(
     let mut all = Vec::with_capacity(records.len());
     for (cursor, record) in records {
         let noun = nouns.noun_of_record(record);
-        let campaign_id: Option<Arc<str>> = match noun.map_or(RecordAudience::Nobody, Noun::record_audience) {
+        let whom = match noun.map_or(RecordAudience::Nobody, Noun::record_audience) {
             RecordAudience::Nobody => None,
-            RecordAudience::CampaignOfStreamId => Some(record.stream.id().into()),
+            RecordAudience::CampaignOfStreamId => Some(ChangeAudience::InCampaign(record.stream.id().into())),
+            RecordAudience::CampaignOfStreamIdByPrivacy(is_private) => {
+                let campaign_id = record.stream.id().into();
+                Some(if is_private(record) {
+                    ChangeAudience::GameMasters(campaign_id)
+                } else {
+                    ChangeAudience::InCampaign(campaign_id)
+                })
+            }
             RecordAudience::CampaignInDocument(collection) => {
                 let place = places.find_campaign(collection, record.stream.id()).await?;
-                Some(place.unwrap_or_else(|| EVERY_CAMPAIGN.into()))
+                Some(ChangeAudience::InCampaign(place.unwrap_or_else(|| EVERY_CAMPAIGN.into())))
             }
         };
-        all.push(noun.zip(campaign_id).map(|(noun, campaign_id)| Announcement {
+        all.push(noun.zip(whom).map(|(noun, whom)| Announcement {
             changes: noun.changed_resources(record).into(),
-            whom: ChangeAudience::InCampaign(campaign_id),
+            whom,
             place: Some(JournalPlace::new(*cursor, &record.hash)),
         }));
     }

@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 const BRIEF: &str = "x-brief";
 /// Longer lists of words are left out of the outputs in the tool list.
 const WORDS_LISTED_MAX: usize = 6;
-/// Marks an output field that the tool list leaves out: many tools have it, and no program branches on it.
+/// Marks a field that the tool list leaves out: an output field that many tools have and no program branches on, or an
+/// input field that is another name of one that is listed.
 const UNLISTED: &str = "x-unlisted";
 
 /// The input as clients see it: no titles, formats, widths or null branches.
@@ -37,6 +38,7 @@ pub(crate) fn client_output_schema<T: JsonSchema>() -> Map<String, Value> {
 pub(crate) fn tool_input_schema<T: JsonSchema>() -> Map<String, Value> {
     choose_smaller(|inline| {
         let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), inline);
+        DropUnlistedFields.transform(&mut schema);
         DropBriefDescriptions.transform(&mut schema);
         Slim { input: true }.transform(&mut schema);
         TrimToolInput.transform(&mut schema);
@@ -191,6 +193,19 @@ impl Transform for DropBriefDescriptions {
 
 /// Removes from a tool's input what a model does not need in order to call it.
 struct TrimToolInput;
+
+/// Leaves out input fields that are marked so.
+struct DropUnlistedFields;
+
+impl Transform for DropUnlistedFields {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        if let Some(Value::Object(properties)) = schema.as_object_mut().and_then(|object| object.get_mut("properties"))
+        {
+            properties.retain(|_, field| field.get(UNLISTED).is_none());
+        }
+    }
+}
 
 impl Transform for TrimToolInput {
     fn transform(&mut self, schema: &mut Schema) {

@@ -26,6 +26,7 @@ mod journal_follower;
 mod json_schema;
 mod large_requests;
 mod list_page;
+mod lore;
 mod memory_budget;
 mod method_fields;
 mod noun_registry;
@@ -59,6 +60,7 @@ pub use gate::{ArtifactFile, ContentRequest, FilesError, GateFiles, ProcessFile}
 pub use identify_caller::{caller_without_token, parse_bearer_token, unauthorized_fault, unidentified_caller_fault};
 pub use input::{TooComplex, input_from_text, nearest_word, parse_json};
 pub use large_requests::LargeRequests;
+pub use lore::{ImportReport, UnresolvedLink};
 pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
 pub use noun_registry::{Noun, Nouns, RecordAudience};
 pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, answer_bytes};

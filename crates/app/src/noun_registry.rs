@@ -5,8 +5,8 @@ use std::sync::Arc;
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKinds};
 
 use crate::{
-    App, FaultField, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice, gate, tokens,
-    universe,
+    App, FaultField, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice, gate, lore,
+    tokens, universe,
 };
 
 /// One noun of Skald. No method has a default, so that a noun that forgets a part does not compile.
@@ -53,12 +53,15 @@ pub trait Noun: Send + Sync + 'static {
 }
 
 /// Who is notified of the records of a noun.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum RecordAudience {
     /// Nobody: the records are secret.
     Nobody,
     /// The members of the campaign whose id is the stream's id.
     CampaignOfStreamId,
+    /// The members of the campaign whose id is the stream's id; only its game masters, if the function says that the
+    /// record is about something private.
+    CampaignOfStreamIdByPrivacy(fn(&Record) -> bool),
     /// The members of the campaign that a document names: this collection has one for each stream, by the stream's id.
     CampaignInDocument(&'static str),
 }
@@ -72,6 +75,7 @@ impl Nouns {
         Self(Arc::new([
             Arc::new(dice::DiceNoun),
             Arc::new(campaign::CampaignNoun),
+            Arc::new(lore::LoreNoun),
             Arc::new(universe::UniverseNoun),
             Arc::new(gate::GateNoun),
             Arc::new(tokens::TokenNoun),

@@ -93,6 +93,9 @@ pub trait Operation: 'static {
     const ROUTES: &'static [Route] = &[];
     /// The output field that is an SVG, for clients that show pictures.
     const PICTURE: Option<&'static str> = None;
+    /// The output field whose value is the text of an MCP tool result, where clients expect a bare array; the whole
+    /// output if there is none. The structured content is the whole output in any case.
+    const TEXT_FIELD: Option<&'static str> = None;
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + JsonSchema + Send;
 
@@ -159,6 +162,7 @@ pub struct OperationEntry {
     pub exposed: Exposed,
     pub routes: &'static [Route],
     pub picture: Option<&'static str>,
+    pub text_field: Option<&'static str>,
     /// The slim schemas that programs see: in the OpenAPI file, the reference pages and the gateway.
     pub input: Lazy<Arc<Map<String, Value>>>,
     pub output: Lazy<Arc<Map<String, Value>>>,
@@ -185,6 +189,7 @@ impl OperationEntry {
             exposed: O::EXPOSED,
             routes: O::ROUTES,
             picture: O::PICTURE,
+            text_field: O::TEXT_FIELD,
             input: lazy(|| Arc::new(json_schema::client_input_schema::<O::Input>())),
             output: lazy(|| Arc::new(json_schema::client_output_schema::<O::Output>())),
             tool_input: lazy(|| Arc::new(json_schema::tool_input_schema::<O::Input>())),

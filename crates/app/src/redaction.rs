@@ -29,6 +29,11 @@ impl Redaction {
         T::redact_for(Cow::Borrowed(thing), self.role?)
     }
 
+    /// Whether the caller may see a value at all.
+    pub(crate) fn is_visible<T: Redact>(self, thing: &T) -> bool {
+        self.redact_ref(thing).is_some()
+    }
+
     pub(crate) fn redact<T: Redact>(self, thing: T) -> Option<T> {
         T::redact_for(Cow::Owned(thing), self.role?).map(Cow::into_owned)
     }
@@ -72,6 +77,19 @@ redact_nothing!(
     Universe,
     crate::universe::ListedUniverse
 );
+
+/// Types that are private as a whole: only game masters see a private one.
+macro_rules! hide_private {
+    ($($type:ty),+) => {
+        $(impl Redact for $type {
+            fn redact_for(thing: Cow<'_, Self>, role: CampaignRole) -> Option<Cow<'_, Self>> {
+                (!thing.is_private || role >= CampaignRole::Gm).then_some(thing)
+            }
+        })+
+    };
+}
+
+hide_private!(skald_domain::lore::Entity, skald_domain::lore::Post);
 
 /// The people of a campaign, as a caller may see them.
 pub(crate) struct RedactedPeople<'a> {

@@ -9,7 +9,7 @@ use futures::stream::BoxStream;
 use tokio::sync::broadcast::{self, Receiver, error::RecvError, error::TryRecvError};
 
 use crate::journal_follower::JournalFollower;
-use crate::{Caller, Conversation};
+use crate::{Caller, CampaignRole, Conversation};
 use skald_journal::{Cursor, Hash};
 
 /// A change that subscribers are notified of.
@@ -66,6 +66,8 @@ pub(crate) enum ChangeAudience {
     Everybody,
     /// Those who have a role in this campaign.
     InCampaign(Arc<str>),
+    /// The game masters of this campaign: the change is about something that others may not know of.
+    GameMasters(Arc<str>),
     /// One conversation of the principal with this id.
     Conversation(Arc<str>, Conversation),
 }
@@ -75,6 +77,7 @@ pub(crate) enum ChangeAudience {
 struct Audience {
     everybody: bool,
     campaign_ids: BTreeSet<Arc<str>>,
+    game_master_campaign_ids: BTreeSet<Arc<str>>,
     conversations: HashSet<(Arc<str>, Conversation)>,
 }
 
@@ -83,6 +86,7 @@ impl Audience {
         match whom {
             ChangeAudience::Everybody => self.everybody = true,
             ChangeAudience::InCampaign(id) => drop(self.campaign_ids.insert(id)),
+            ChangeAudience::GameMasters(id) => drop(self.game_master_campaign_ids.insert(id)),
             ChangeAudience::Conversation(id, conversation) => drop(self.conversations.insert((id, conversation))),
         }
     }
@@ -95,7 +99,12 @@ impl Audience {
         self.everybody
             || self.has_conversation(caller)
             || self.campaign_ids.iter().any(|id| caller.role_in(id).is_some())
+            || self.game_master_campaign_ids.iter().any(|id| is_game_master(caller, id))
     }
+}
+
+fn is_game_master(caller: &Caller, campaign_id: &str) -> bool {
+    caller.role_in(campaign_id).is_some_and(|role| role >= CampaignRole::Gm)
 }
 
 /// One change, with the campaign whose members are notified; without one, every receiver is.
@@ -103,6 +112,8 @@ impl Audience {
 pub struct AnnouncedChange {
     pub change: ResourceChange,
     pub campaign_id: Option<Arc<str>>,
+    /// Of the members, only game masters are notified.
+    pub game_masters_only: bool,
 }
 
 /// Changes since the subscriber's last read, without duplicates.
@@ -123,8 +134,13 @@ impl News {
         place: Option<Arc<str>>,
     ) -> Self {
         let mut news = Self { everything, place, ..Self::default() };
-        for AnnouncedChange { change, campaign_id } in told {
-            news.add_change(change, campaign_id.map_or(ChangeAudience::Everybody, ChangeAudience::InCampaign));
+        for AnnouncedChange { change, campaign_id, game_masters_only } in told {
+            let whom = match campaign_id {
+                None => ChangeAudience::Everybody,
+                Some(id) if game_masters_only => ChangeAudience::GameMasters(id),
+                Some(id) => ChangeAudience::InCampaign(id),
+            };
+            news.add_change(change, whom);
         }
         news
     }
@@ -154,10 +170,17 @@ impl News {
             self.resources.iter().map(|(uri, audience)| (ResourceChange::Resource(Arc::clone(uri)), audience));
         let all = resources.chain([(ResourceChange::ResourceList, &self.resource_list)]);
         all.flat_map(|(change, audience)| {
-            let everybody = (audience.everybody || audience.has_conversation(caller)).then_some(None);
+            let everybody = (audience.everybody || audience.has_conversation(caller)).then_some((None, false));
             let of_campaigns = audience.campaign_ids.iter().filter(|id| caller.role_in(id).is_some());
-            let audience = everybody.into_iter().chain(of_campaigns.map(|id| Some(Arc::clone(id))));
-            audience.map(move |campaign_id| AnnouncedChange { change: change.clone(), campaign_id })
+            let of_masters = audience.game_master_campaign_ids.iter().filter(|id| is_game_master(caller, id));
+            let of_campaigns = of_campaigns.map(|id| (Some(Arc::clone(id)), false));
+            let of_masters = of_masters.map(|id| (Some(Arc::clone(id)), true));
+            let audience = everybody.into_iter().chain(of_campaigns).chain(of_masters);
+            audience.map(move |(campaign_id, game_masters_only)| AnnouncedChange {
+                change: change.clone(),
+                campaign_id,
+                game_masters_only,
+            })
         })
     }
 

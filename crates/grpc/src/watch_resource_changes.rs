@@ -90,7 +90,11 @@ impl Watch {
         let stops = || Status::unavailable("the server stops");
         let context = ResourceChange::Resource(CONTEXT_URI.into());
         if std::mem::take(&mut self.is_context_new) && self.is_watched(&context) {
-            let changes = vec![change_to_message(AnnouncedChange { change: context, campaign_id: None })];
+            let changes = vec![change_to_message(AnnouncedChange {
+                change: context,
+                campaign_id: None,
+                game_masters_only: false,
+            })];
             return Ok(WatchResponse { place: self.place(self.changes.place().as_ref()), everything: false, changes });
         }
         loop {
@@ -133,7 +137,7 @@ impl Watch {
 
     /// One change for each watched resource that a change concerns.
     fn changes_for_watched(&self, heard: AnnouncedChange) -> Vec<AnnouncedChange> {
-        let AnnouncedChange { change, campaign_id } = heard;
+        let AnnouncedChange { change, campaign_id, game_masters_only } = heard;
         let changes = match &change {
             ResourceChange::Resource(changed) if !self.uris.is_empty() => {
                 let catalogue = self.service_context.engine.catalogue();
@@ -144,7 +148,7 @@ impl Watch {
             _ => vec![change],
         };
         let wanted = changes.into_iter().filter(|change| self.is_watched(change));
-        wanted.map(|change| AnnouncedChange { change, campaign_id: campaign_id.clone() }).collect()
+        wanted.map(|change| AnnouncedChange { change, campaign_id: campaign_id.clone(), game_masters_only }).collect()
     }
 
     fn is_watched(&self, change: &ResourceChange) -> bool {
@@ -169,7 +173,11 @@ fn change_to_message(told: AnnouncedChange) -> skald::Change {
         ResourceChange::Resource(uri) => What::Resource(uri.as_ref().to_owned()),
         ResourceChange::ResourceList => What::ResourceList(ResourceList {}),
     };
-    skald::Change { what: Some(what), campaign_id: told.campaign_id.as_deref().unwrap_or_default().to_owned() }
+    skald::Change {
+        what: Some(what),
+        campaign_id: told.campaign_id.as_deref().unwrap_or_default().to_owned(),
+        game_masters_only: told.game_masters_only,
+    }
 }
 
 /// Converts a change from a server. A kind of change that this version does not know is dropped.
@@ -179,5 +187,5 @@ pub(crate) fn change_from_message(change: skald::Change) -> Option<AnnouncedChan
         What::ResourceList(_) => ResourceChange::ResourceList,
     };
     let campaign_id = (!change.campaign_id.is_empty()).then(|| change.campaign_id.into());
-    Some(AnnouncedChange { change: what, campaign_id })
+    Some(AnnouncedChange { change: what, campaign_id, game_masters_only: change.game_masters_only })
 }

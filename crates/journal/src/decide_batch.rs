@@ -2,7 +2,7 @@
 //!
 //! A batch can be decided again on top of what others appended meanwhile; nothing here waits or stores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -172,6 +172,7 @@ struct AcceptedSubmission<K: StreamKind> {
     record: Record,
     command: Option<IdempotentAnswer>,
     changes: Vec<ReadModelChange>,
+    removed_side_rows: Vec<(String, String)>,
 }
 
 impl<K: StreamKind> BatchDecision<K> {
@@ -223,6 +224,7 @@ impl<K: StreamKind> BatchDecision<K> {
         let mut now = Arc::clone(&self.base);
         let mut batch = Batch { expected: now.head, ..Batch::default() };
         let mut changes: BTreeMap<(String, String), ReadModelChange> = BTreeMap::new();
+        let mut side_rows = SideRowChanges::default();
         let mut under_key: BTreeMap<&str, usize> = BTreeMap::new();
         let mut outcomes: Vec<SubmissionOutcome<K>> = Vec::with_capacity(self.requests.len());
         for request in &self.requests {
@@ -237,7 +239,8 @@ impl<K: StreamKind> BatchDecision<K> {
                 Ok(step) => {
                     now = Arc::clone(&step.done.committed);
                     batch.records.push(step.record);
-                    batch.side_rows.extend(ask.side_rows.iter().cloned());
+                    side_rows.put_rows(&ask.side_rows);
+                    side_rows.remove_rows(step.removed_side_rows);
                     if let Some(command) = step.command {
                         batch.answers.push(command);
                         under_key.extend(ask.key.as_ref().map(|(key, _)| (key.key.as_str(), outcomes.len())));
@@ -258,6 +261,8 @@ impl<K: StreamKind> BatchDecision<K> {
         self.outcomes = outcomes;
         self.after = now;
         batch.changes = changes.into_values().collect();
+        batch.side_rows = side_rows.put;
+        batch.removed_side_rows = side_rows.removed.into_iter().collect();
         (!batch.records.is_empty()).then_some(batch)
     }
 
@@ -328,6 +333,30 @@ impl<K: StreamKind> BatchDecision<K> {
     }
 }
 
+/// The side rows that the commands of a batch put and remove. What comes later counts.
+#[derive(Default)]
+struct SideRowChanges {
+    put: Vec<SideRow>,
+    removed: BTreeSet<(String, String)>,
+}
+
+impl SideRowChanges {
+    fn put_rows(&mut self, rows: &[SideRow]) {
+        for row in rows {
+            if !self.removed.is_empty() {
+                self.removed.remove(&(row.kind.clone().into_owned(), row.key.clone()));
+            }
+            self.put.push(row.clone());
+        }
+    }
+
+    fn remove_rows(&mut self, rows: Vec<(String, String)>) {
+        let gone: BTreeSet<(&str, &str)> = rows.iter().map(|(kind, key)| (kind.as_str(), key.as_str())).collect();
+        self.put.retain(|row| !gone.contains(&(&*row.kind, row.key.as_str())));
+        self.removed.extend(rows);
+    }
+}
+
 /// The outcome of an earlier command under this key, in the store or in this batch.
 fn earlier_outcome<K: StreamKind>(
     key: &IdempotencyKey,
@@ -386,11 +415,14 @@ fn apply_rules<K: StreamKind>(
     let mut record = Record::next(stream, now.head, K::event_kind(first), given.at, &given.by, body);
     let state = events.iter().fold(now.state.clone(), |state, event| K::Rules::evolve(state, event, &given));
     let changes = K::read_model_changes(stream, &state, &events);
+    let removed_side_rows = K::removed_side_rows(stream, &events);
     let committed = Arc::new(now.next_state(state, record.head()));
     let (revision, content_hash) = (record.revision, record.content_hash());
     let before = Arc::clone(now);
     let mut done = Applied { committed, before, revision, events, content_hash, answer: None, replayed: false };
-    let Some((key, answer)) = &ask.key else { return Ok(AcceptedSubmission { done, record, command: None, changes }) };
+    let Some((key, answer)) = &ask.key else {
+        return Ok(AcceptedSubmission { done, record, command: None, changes, removed_side_rows });
+    };
     let command = IdempotentAnswer { key: key.clone(), revision, answer: answer(&done) };
     record = record.with_answer(&command);
     done.answer = Some(command.answer.clone());
@@ -399,5 +431,5 @@ fn apply_rules<K: StreamKind>(
         Ok(committed) => Arc::new(CommittedState { head: record.head(), ..committed }),
         Err(shared) => Arc::new(now.next_state(shared.state.clone(), record.head())),
     };
-    Ok(AcceptedSubmission { done, record, command: Some(command), changes })
+    Ok(AcceptedSubmission { done, record, command: Some(command), changes, removed_side_rows })
 }

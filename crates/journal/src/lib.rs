@@ -8,6 +8,8 @@
 mod decide_batch;
 mod pruned_rows_hash;
 mod seal;
+mod search_text;
+pub mod search_tokens;
 mod snapshot_part;
 mod snapshots;
 mod store_port;
@@ -20,6 +22,8 @@ mod verify;
 pub use decide_batch::{AnswerBuilder, Applied, CommittedState, JournalFailure, RefusedOn, Submission};
 pub use pruned_rows_hash::RowSum;
 pub use seal::{SealComparison, SealStatement};
+pub use search_text::{SearchBody, SearchClass, SearchHit, SearchQuery, SearchText, SearchWords, StoredSearchRow};
+pub use search_tokens::SearchTerm;
 pub use snapshot_part::{SnapshotPart, WholeSnapshot};
 pub use store_port::{
     Append, Batch, ConcurrentAppends, Journal, ReadPart, Redecide, RowsToSumUp, SideRow, SideRows, StoreError,

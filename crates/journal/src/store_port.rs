@@ -1,5 +1,6 @@
 //! The `Journal` port that every store implements. One test suite checks its guarantees against all stores.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use super::{
-    Cursor, Document, Head, IdempotentAnswer, Partitions, ReadModelChange, Record, Snapshot, StoredSnapshot, StreamName,
+    Cursor, Document, Head, IdempotentAnswer, Partitions, ReadModelChange, Record, SearchHit, SearchQuery, Snapshot,
+    StoredSearchRow, StoredSnapshot, StreamName,
 };
 
 /// The records of one stream, decided against one head, with the rows that are stored with them.
@@ -21,12 +23,14 @@ pub struct Batch {
     pub changes: Vec<ReadModelChange>,
     /// Side rows that are stored in the same transaction as the records.
     pub side_rows: Vec<SideRow>,
+    /// Kinds and keys of side rows that are deleted in the same transaction. None of them is in `side_rows`.
+    pub removed_side_rows: Vec<(String, String)>,
 }
 
 /// A row outside of the streams that a record needs. It is stored with the record, or neither is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideRow {
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub key: String,
     pub body: Arc<str>,
 }
@@ -170,7 +174,8 @@ pub trait Journal: SideRows {
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>>;
 
-    /// Replaces all documents that a stream owns. A [`StoreError::Conflict`] if its head has moved.
+    /// Replaces all documents that a stream owns, and their rows in the search index. A [`StoreError::Conflict`] if its
+    /// head has moved.
     fn replace_documents<'a>(
         &'a self,
         stream: &'a StreamName,
@@ -178,8 +183,31 @@ pub trait Journal: SideRows {
         documents: Vec<Document>,
     ) -> StoreFuture<'a, ()>;
 
-    /// Deletes all documents that a stream owns.
+    /// Deletes all documents that a stream owns, and their rows in the search index.
     fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()>;
+
+    /// The rows of the search index that meet all terms, by descending serial.
+    fn search(&self, query: SearchQuery) -> StoreFuture<'_, Vec<SearchHit>>;
+
+    /// The rows of the search index that a stream owns, ordered by collection and id, after this collection and id.
+    fn owned_search_rows<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredSearchRow>>;
+
+    /// Checks the search index by itself. Returns what is wrong with it, as far as its rows do not show it.
+    fn check_search_index(&self) -> StoreFuture<'_, Vec<String>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Empties the search index, also a damaged one, before a rebuild.
+    fn clear_search_index(&self) -> StoreFuture<'_, ()>;
+
+    /// Removes what the search index still holds of deleted texts, and makes searches after many changes faster. It may
+    /// take seconds, and writes may wait for it.
+    fn optimize_search(&self) -> StoreFuture<'_, ()>;
 
     /// A counter that changes whenever this or another process may have appended.
     fn subscribe_appends(&self) -> watch::Receiver<u64>;
@@ -222,6 +250,9 @@ pub trait SideRows: Send + Sync + 'static {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()>;
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>>;
+
+    /// Keys and bodies of those of the given rows that exist, in no particular order.
+    fn get_many<'a>(&'a self, kind: &'a str, keys: Vec<String>) -> StoreFuture<'a, Vec<(String, String)>>;
 
     /// Replaces a body if it still equals `old` (compare and swap). Returns whether it did.
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool>;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use super::SearchText;
+
 /// The number of shards that a large installation can be split into.
 const SHARDS: u64 = 4_096;
 
@@ -275,6 +277,8 @@ pub struct Document {
     pub rank: i64,
     /// JSON.
     pub body: String,
+    /// How the document is found by its words. `None` for a document that was read: the index keeps no texts.
+    pub search: Option<SearchText>,
 }
 
 /// Which partitions of a collection are listed or counted.

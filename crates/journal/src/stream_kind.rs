@@ -1,5 +1,6 @@
 //! The `StreamKind` trait: the rules of a stream, the read models derived from its events, and the list of all kinds.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -42,7 +43,13 @@ pub trait StreamKind: Send + Sync + 'static {
     }
 
     /// The side rows that a state refers to, by kind and key.
-    fn referenced_side_rows(_state: &StateOf<Self>) -> Vec<(&'static str, String)> {
+    fn referenced_side_rows(_stream: &StreamName, _state: &StateOf<Self>) -> Vec<(Cow<'static, str>, String)> {
+        Vec::new()
+    }
+
+    /// The side rows that are deleted with these events, by kind and key, in the transaction of their record. The state
+    /// after the events must not refer to them.
+    fn removed_side_rows(_stream: &StreamName, _events: &[EventOf<Self>]) -> Vec<(String, String)> {
         Vec::new()
     }
 }
@@ -76,7 +83,7 @@ pub trait StreamFold: Send + Sync {
     fn snapshot(&self, head: Head) -> Option<Snapshot>;
 
     /// The side rows that the state refers to, by kind and key.
-    fn referenced_side_rows(&self) -> Vec<(&'static str, String)>;
+    fn referenced_side_rows(&self) -> Vec<(Cow<'static, str>, String)>;
 
     /// The documents that the read models must have for this stream, ordered by collection and id.
     fn into_documents(self: Box<Self>) -> Vec<Document>;
@@ -119,8 +126,8 @@ impl<K: StreamKind> StreamFold for KindFold<K> {
         Some(Snapshot { version, head, parts: K::Parts::write(&self.state).ok()? })
     }
 
-    fn referenced_side_rows(&self) -> Vec<(&'static str, String)> {
-        K::referenced_side_rows(&self.state)
+    fn referenced_side_rows(&self) -> Vec<(Cow<'static, str>, String)> {
+        K::referenced_side_rows(&self.stream, &self.state)
     }
 
     fn into_documents(self: Box<Self>) -> Vec<Document> {

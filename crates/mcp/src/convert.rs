@@ -41,10 +41,23 @@ fn tool(entry: &OperationEntry, names: ToolNameSpelling) -> Tool {
         .with_annotations(annotations)
 }
 
-pub(crate) fn tool_result(answer: Result<Answer, Fault>, revision: Option<&u64>) -> CallToolResult {
+/// The result of a tool. The text is the JSON of `text_field`, or of the whole answer if there is no such field.
+pub(crate) fn tool_result(
+    answer: Result<Answer, Fault>,
+    text_field: Option<&str>,
+    revision: Option<&u64>,
+) -> CallToolResult {
     let mut result = match answer {
         Ok(answer @ (Answer::Value(_) | Answer::Object(_) | Answer::Feed(_))) => {
-            CallToolResult::structured(answer.into_value())
+            let value = answer.into_value();
+            match text_field.and_then(|field| value.get(field)) {
+                Some(field) => {
+                    let mut result = CallToolResult::success(vec![ContentBlock::text(field.to_string())]);
+                    result.structured_content = Some(value);
+                    result
+                }
+                None => CallToolResult::structured(value),
+            }
         }
         Ok(Answer::Prepared(prepared)) => {
             let marks = insert_rendered_json::hold_document(&prepared);

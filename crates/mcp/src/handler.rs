@@ -374,7 +374,7 @@ impl ServerHandler for Handler {
             (Some(field), Ok(Answer::Value(answer))) if answer.get(field).is_some() => {
                 Ok(Box::pin(convert::tool_result_with_image(answer, field)).await.into())
             }
-            (_, answer) => Ok(convert::tool_result(answer, work.revision.get()).into()),
+            (_, answer) => Ok(convert::tool_result(answer, entry.text_field, work.revision.get()).into()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Command line arguments. Every option can also be given by an environment variable.
 
 mod gate;
+mod lore;
 mod universe;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub(crate) use gate::{
     GateArguments, GateCallArguments, GateCommand, HookCommand, ListRunsArguments, PostToolUseArguments,
     PreToolUseArguments, RunArguments, WhenAllowed, WhenNoRun,
 };
+pub(crate) use lore::{ExportArguments, ImportArguments};
 pub(crate) use universe::{ThemeArgument, UniverseArguments, UniverseMapArguments, UniverseSubcommand};
 
 /// One server that keeps a tabletop world for an AI game master and the people at the table.
@@ -57,6 +59,10 @@ pub(crate) enum Command {
     Universe(UniverseArguments),
     /// Processes and runs of the gate, and hooks for coding agents.
     Gate(GateCallArguments),
+    /// Bring lore into a campaign: skald import vault --campaign "The Bell of Dunmere"
+    Import(ImportArguments),
+    /// Write the lore of a campaign to a folder of Markdown files.
+    Export(ExportArguments),
     /// Give others a token, list the tokens, or take one back.
     Token(TokenArguments),
     /// Check that everything kept is as it was written.

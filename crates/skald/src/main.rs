@@ -5,10 +5,12 @@ mod bridge;
 mod client_configurations;
 mod dice;
 mod doctor;
+mod export_folder;
 mod gate;
 mod gate_folders;
 mod listen_addresses;
 mod log;
+mod lore;
 mod open_files_limit;
 mod open_store;
 mod output;
@@ -57,6 +59,8 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Odds(odds) => runtime.block_on(dice::odds(&odds)).map(|()| ExitCode::SUCCESS),
         Command::Universe(universe) => runtime.block_on(universe::run(&universe)).map(|()| ExitCode::SUCCESS),
         Command::Gate(gate) => Ok(runtime.block_on(gate::run(&gate))),
+        Command::Import(import) => runtime.block_on(lore::import(&import)).map(|()| ExitCode::SUCCESS),
+        Command::Export(export) => runtime.block_on(lore::export(&export)).map(|()| ExitCode::SUCCESS),
         Command::Token(token) => runtime.block_on(token::run(&token)).map(|()| ExitCode::SUCCESS),
         Command::Verify(verify) => runtime.block_on(verify_rebuild_backup::verify(&verify)),
         Command::Seal(seal) => runtime.block_on(seal::run(&seal)),

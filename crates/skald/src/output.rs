@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use anyhow::anyhow;
+use skald_app::Fault;
 use skald_app::deceptive_characters::{is_deceptive, is_zero_width};
 
 /// Prints one line or several to standard output.
@@ -27,6 +29,25 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 /// Prints a note to standard error.
 pub(crate) fn print_note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", to_printable_lines(text));
+}
+
+/// Asks a question on a terminal. Anything but a yes is a no.
+pub(crate) fn ask_yes_or_no(question: &str) -> std::io::Result<bool> {
+    let mut output = std::io::stderr();
+    write!(output, "{} [y/N] ", to_printable(question))?;
+    output.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+/// The error of a command line for the fault of an operation.
+pub(crate) fn error_from_fault(fault: &Fault) -> anyhow::Error {
+    let body = fault.body();
+    match &body.hint {
+        Some(hint) => anyhow!("{}; {hint}", body.message),
+        None => anyhow!("{}", body.message),
+    }
 }
 
 /// A text for one line of a terminal: characters that move the cursor, change the reading order or are invisible become

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use serde_json::json;
-use skald_app::{CampaignRole, EVERY_CAMPAIGN, Fault, NewToken, Token};
+use skald_app::{CampaignRole, EVERY_CAMPAIGN, NewToken, Token};
 
 use crate::arguments::{GateArguments, RoleArgument, TokenArguments, TokenCommand, TokenKind};
 use crate::open_store;
-use crate::output::{print_lines, to_printable};
+use crate::output::{error_from_fault, print_lines, to_printable};
 
 pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
     let engine = open_store::open_engine(&arguments.store, &GateArguments::default()).await?;
@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
                 gate_role: create.gate_role.clone(),
                 program: "skald token create".to_owned(),
             };
-            let (secret, token) = app.create_token(new).await.map_err(|fault| to_error(&fault))?;
+            let (secret, token) = app.create_token(new).await.map_err(|fault| error_from_fault(&fault))?;
             if create.json {
                 let (id, person, holder) = (&token.id, &token.person, skald_app::holder_from_token(&token));
                 print_lines(&json!({"token": secret, "id": id, "person": person, "holder": holder}).to_string());
@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
             }
         }
         TokenCommand::List => {
-            let tokens = app.all_tokens().await.map_err(|fault| to_error(&fault))?;
+            let tokens = app.all_tokens().await.map_err(|fault| error_from_fault(&fault))?;
             if tokens.iter().all(|token| token.revoked.is_some()) {
                 print_lines("There are no tokens. `skald token create NAME --role player` makes one.");
             }
@@ -51,7 +51,7 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
             }
         }
         TokenCommand::Revoke { id } => {
-            if !app.revoke_token(id, "skald token revoke").await.map_err(|fault| to_error(&fault))? {
+            if !app.revoke_token(id, "skald token revoke").await.map_err(|fault| error_from_fault(&fault))? {
                 bail!("there is no token {id:?}; `skald token list` names them");
             }
             print_lines(&format!("{id} is revoked."));
@@ -84,12 +84,4 @@ fn token_line(token: &Token) -> String {
     let revoked = revoked.map(|by| format!("  REVOKED {} by {} with {}", by.at, by.by, by.program)).unwrap_or_default();
     let (id, name, person) = (&token.id, &token.name, &token.person);
     to_printable(&format!("{id}  {name}  {roles}{gate}  person {person}  {made}{revoked}"))
-}
-
-fn to_error(fault: &Fault) -> anyhow::Error {
-    let body = fault.body();
-    match &body.hint {
-        Some(hint) => anyhow!("{}; {hint}", body.message),
-        None => anyhow!("{}", body.message),
-    }
 }

@@ -4,6 +4,7 @@
 
 mod answer_digest;
 mod memory;
+mod memory_search;
 mod postgres;
 mod private_files;
 mod random_mark;
@@ -19,7 +20,7 @@ use skald_journal::Journal;
 
 pub use memory::Memory;
 pub use postgres::Postgres;
-pub use private_files::{create_private_folder, write_private_file};
+pub use private_files::{create_private_folder, replace_private_file, write_private_file};
 pub use sqlite::{Sqlite, SqliteSettings};
 
 /// The last schema version with tokens in side rows. Such a store stays at this version until they are imported as

@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::future::{BoxFuture, ready};
 use skald_journal::{
     Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadModelChange, ReadPart, Record,
-    RowsToSumUp, SideRows, Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName,
+    RowsToSumUp, SearchHit, SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot,
+    StreamName,
 };
 use tokio::sync::watch;
 
+use crate::memory_search::MemorySearchIndex;
 use crate::rebase_batch::{LockedStore, RebaseOutcome, rebase};
 use crate::snapshots::{assign_mark, read_on_blocking_thread};
 
@@ -33,6 +35,7 @@ struct MemoryTables {
     /// Snapshots, with their parts after the first.
     snapshots: HashMap<StreamName, (StoredSnapshot, Vec<Arc<str>>)>,
     shelf: BTreeMap<(String, String), String>,
+    search: MemorySearchIndex,
 }
 
 impl LockedStore for MemoryTables {
@@ -64,16 +67,35 @@ impl MemoryTables {
             self.commands.insert((append.stream.clone(), command.key.key.clone()), command);
         }
         for row in append.batch.side_rows {
-            self.shelf.insert((row.kind.to_owned(), row.key), (*row.body).to_owned());
+            self.shelf.insert((row.kind.into_owned(), row.key), (*row.body).to_owned());
+        }
+        for row in &append.batch.removed_side_rows {
+            self.shelf.remove(row);
         }
         for change in append.batch.changes {
             let (collection, id) = change.key();
             let key = (collection.to_owned(), id.to_owned());
             match change {
-                ReadModelChange::Put(document) => self.documents.insert(key, (append.stream.clone(), document)),
-                ReadModelChange::Delete { .. } => self.documents.remove(&key),
-            };
+                ReadModelChange::Put(document) => self.put_document(&append.stream, document),
+                ReadModelChange::Delete { .. } => {
+                    self.documents.remove(&key);
+                    self.search.remove(&key);
+                }
+            }
         }
+    }
+
+    fn put_document(&mut self, stream: &StreamName, mut document: Document) {
+        let side_row = document.search.as_ref().and_then(|search| search.body.side_row());
+        let side_row = side_row.and_then(|(kind, key)| self.shelf.get(&(kind.to_owned(), key.to_owned())));
+        self.search.put(stream, &document, side_row.map(String::as_str));
+        document.search = None;
+        self.documents.insert((document.collection.clone(), document.id.clone()), (stream.clone(), document));
+    }
+
+    fn delete_documents(&mut self, stream: &StreamName) {
+        self.documents.retain(|_, (owner, _)| owner != stream);
+        self.search.remove_stream(stream);
     }
 }
 
@@ -156,6 +178,7 @@ impl Journal for Memory {
             .chain(kept.commands.keys().map(|(stream, _)| stream))
             .chain(kept.documents.values().map(|(stream, _)| stream))
             .chain(kept.snapshots.keys())
+            .chain(kept.search.streams())
             .filter(|stream| stream.as_str() > after)
             .collect();
         ready_future(names.into_iter().take(limit).cloned().collect())
@@ -273,16 +296,37 @@ impl Journal for Memory {
         if now != head {
             return Box::pin(ready(Err(StoreError::Conflict { head: now })));
         }
-        kept.documents.retain(|_, (owner, _)| owner != stream);
+        kept.delete_documents(stream);
         for document in documents {
-            let key = (document.collection.clone(), document.id.clone());
-            kept.documents.insert(key, (stream.clone(), document));
+            kept.put_document(stream, document);
         }
         ready_future(())
     }
 
     fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
-        self.lock_tables().documents.retain(|_, (owner, _)| owner != stream);
+        self.lock_tables().delete_documents(stream);
+        ready_future(())
+    }
+
+    fn search(&self, query: SearchQuery) -> StoreFuture<'_, Vec<SearchHit>> {
+        ready_future(self.lock_tables().search.search(&query))
+    }
+
+    fn owned_search_rows<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredSearchRow>> {
+        ready_future(self.lock_tables().search.owned_rows(stream, after, limit))
+    }
+
+    fn clear_search_index(&self) -> StoreFuture<'_, ()> {
+        self.lock_tables().search.clear();
+        ready_future(())
+    }
+
+    fn optimize_search(&self) -> StoreFuture<'_, ()> {
         ready_future(())
     }
 
@@ -313,6 +357,15 @@ impl SideRows for Memory {
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         ready_future(self.lock_tables().shelf.get(&(kind.to_owned(), key.to_owned())).cloned())
+    }
+
+    fn get_many<'a>(&'a self, kind: &'a str, keys: Vec<String>) -> StoreFuture<'a, Vec<(String, String)>> {
+        let kept = self.lock_tables();
+        let found = keys.into_iter().filter_map(|key| {
+            let body = kept.shelf.get(&(kind.to_owned(), key.clone()))?.clone();
+            Some((key, body))
+        });
+        ready_future(found.collect::<BTreeMap<_, _>>().into_iter().collect())
     }
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {

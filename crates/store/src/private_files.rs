@@ -28,6 +28,16 @@ pub fn write_private_file(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Writes a file, and replaces the one of that name at once. A symbolic link of that name is replaced, not followed.
+pub fn replace_private_file(path: &Path, text: &str) -> io::Result<()> {
+    let partial = create_partial_file(path)?;
+    let replaced = std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, path));
+    if replaced.is_err() {
+        let _ = std::fs::remove_file(&partial);
+    }
+    replaced
+}
+
 /// Opens a file for writing, or creates it.
 pub(crate) fn open_private_file(path: &Path) -> io::Result<File> {
     match create_private_file(path) {

@@ -1,11 +1,9 @@
 //! Benchmark of exact odds, and of the most expensive expression within the limits.
 
-use std::collections::BTreeMap;
 use std::process::Command;
 
-use anyhow::{Context, ensure};
-
 use super::BenchOptions;
+use super::example_figures::ExampleFigures;
 use super::report::{BenchTarget, ReportTable};
 
 /// Expressions and the microseconds that their odds may take; the last is refused in that time.
@@ -19,39 +17,22 @@ const EXPRESSION_COUNT: &str = "500";
 const EXPRESSION_COUNT_LONG: &str = "10000";
 
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
-    let speed = read_figures(&mut Command::new(&options.speed))?;
+    let speed = ExampleFigures::read(&mut Command::new(&options.speed))?;
     let mut bounds = Command::new(&options.bounds);
     bounds.arg(if options.long { EXPRESSION_COUNT_LONG } else { EXPRESSION_COUNT });
-    let bounds = read_figures(&mut bounds)?;
+    let bounds = ExampleFigures::read(&mut bounds)?;
     let mut table = ReportTable::new("Exact odds, medians", &["expression", "µs"]);
-    for (name, microseconds) in &speed {
+    for (name, microseconds) in speed.all() {
         table.add_row([name.clone(), format!("{microseconds:.1}")]);
     }
     table.print();
-    let figure = |figures: &BTreeMap<String, f64>, name: &str| {
-        figures.get(name).copied().with_context(|| format!("there is no figure for {name}"))
-    };
     let mut gates = Vec::new();
     for (expression, most) in EXPRESSIONS {
-        gates.push(BenchTarget::at_most(format!("odds of {expression}"), figure(&speed, expression)?, most, "µs"));
+        gates.push(BenchTarget::at_most(format!("odds of {expression}"), speed.figure(expression)?, most, "µs"));
     }
     let tried = if options.long { EXPRESSION_COUNT_LONG } else { EXPRESSION_COUNT };
-    let longest = figure(&bounds, "longest_ms")?;
+    let longest = bounds.figure("longest_ms")?;
     gates.push(BenchTarget::at_most(format!("longest of {tried} odds"), longest, LONGEST_MILLISECONDS_MAX, "ms"));
-    gates.push(BenchTarget::at_most(
-        format!("most for {tried} odds"),
-        figure(&bounds, "peak_mb")?,
-        MEGABYTES_MAX,
-        "MB",
-    ));
+    gates.push(BenchTarget::at_most(format!("most for {tried} odds"), bounds.figure("peak_mb")?, MEGABYTES_MAX, "MB"));
     Ok(gates)
-}
-
-/// Runs an example, and parses those lines of its output that are a name and a number.
-fn read_figures(command: &mut Command) -> anyhow::Result<BTreeMap<String, f64>> {
-    let output = command.output().context("the example cannot be started")?;
-    ensure!(output.status.success(), "the example failed: {}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout)?;
-    let lines = text.lines().filter_map(|line| line.split_once(' '));
-    Ok(lines.filter_map(|(name, figure)| Some((name.to_owned(), figure.parse().ok()?))).collect())
 }

@@ -1,4 +1,5 @@
-//! Benchmarks of Skald against bare servers and other SDKs, of the gateway, the bridge, odds, universes and the gate.
+//! Benchmarks of Skald against bare servers and other SDKs, of the gateway, the bridge, odds, universes, the gate and the
+//! lore.
 //!
 //! Only ratios are judged: both sides run on the same machine in the same minute, in rounds that take turns.
 
@@ -6,11 +7,13 @@ mod bridge;
 mod cachegrind;
 mod cost;
 mod dice;
+mod example_figures;
 mod gate;
 mod instructions;
 mod journal;
 mod lists;
 mod load;
+mod lore;
 mod mode;
 mod peer;
 mod process;
@@ -35,6 +38,8 @@ pub(crate) struct BenchOptions {
     pub universe: PathBuf,
     /// The binary's example, which reads the commands of a universe many times over.
     pub readers: PathBuf,
+    /// The binary's example, which creates and searches lore.
+    pub lore: PathBuf,
     /// The store's example, which measures the journal.
     pub journal: PathBuf,
     /// The examples of the gRPC crate: a bare server, and a client that calls.
@@ -51,8 +56,8 @@ pub(crate) struct BenchOptions {
 }
 
 /// The parts of the bench, in the order in which they run.
-pub(crate) const PARTS: [&str; 10] =
-    ["dice", "journal", "universe", "gate", "lists", "cost", "rate", "bridge", "startup", "profiles"];
+pub(crate) const PARTS: [&str; 11] =
+    ["dice", "journal", "universe", "gate", "lists", "lore", "cost", "rate", "bridge", "startup", "profiles"];
 
 /// Runs all comparisons and prints them. Returns whether every target is met.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
@@ -64,6 +69,7 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
             "universe" => universe::compare(options)?,
             "gate" => gate::compare(options)?,
             "lists" => lists::compare(options)?,
+            "lore" => lore::compare(options)?,
             "cost" => cost::compare(options)?,
             "rate" => rate::compare(options).map(|()| Vec::new())?,
             "bridge" => bridge::compare(options)?,

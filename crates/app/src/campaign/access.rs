@@ -102,7 +102,7 @@ impl App {
     }
 
     /// The campaign of a call that names none: from the context, from the command line, or the caller's only one.
-    pub(super) async fn find_default_campaign(&self, caller: &Caller) -> Result<String, Fault> {
+    pub(crate) async fn find_default_campaign(&self, caller: &Caller) -> Result<String, Fault> {
         if let Some(context) = self.context(caller).await? {
             return Ok(context.campaign_id);
         }

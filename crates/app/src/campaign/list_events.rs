@@ -7,6 +7,7 @@ use skald_domain::Moment;
 use skald_domain::campaign::{CampaignEvent, People, describe_events};
 
 use super::access::{EnteredCampaign, parse_id};
+use super::tracker_lines::change_lines;
 use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::redaction::Redaction;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
@@ -160,9 +161,26 @@ fn compact_lines(events: &[LoggedEvent], people: &dyn People) -> Vec<String> {
     let described = describe_events(people, events.iter().map(|logged| &logged.event));
     let lines = events.iter().zip(described).map(|(logged, text)| {
         let time = logged.recorded_at.strftime("%Y-%m-%d %H:%M");
-        format!("{} {time} {text}", logged.revision)
+        format!("{} {time} {}", logged.revision, with_tracker_changes(&logged.event, text, people))
     });
     lines.collect()
+}
+
+/// The line of an event with the trackers that it changed, or with who is up.
+fn with_tracker_changes(event: &CampaignEvent, text: String, people: &dyn People) -> String {
+    let changes = change_lines(std::slice::from_ref(event), people).join("; ");
+    match event {
+        CampaignEvent::TrackerChanged { reason, .. } if !reason.is_empty() => format!("{changes} ({reason})"),
+        CampaignEvent::RollRecorded(_) if !changes.is_empty() => format!("{text}; {changes}"),
+        CampaignEvent::SpotlightSet { scene, up, .. } => {
+            let name = |id: &str| people.actor(id).map_or_else(|| id.to_owned(), |actor| actor.name.clone());
+            let scene = scene.as_ref().map(|scene| format!("scene: {scene}"));
+            let up = up.as_ref().map(|up| format!("spotlight: {}", name(up)));
+            scene.into_iter().chain(up).collect::<Vec<_>>().join(", ")
+        }
+        _ if changes.is_empty() => text,
+        _ => changes,
+    }
 }
 
 /// Which events are wanted.

@@ -2,8 +2,9 @@
 
 use skald_domain::campaign::{CampaignState, GAME_MASTER, People, TrackerOwner};
 
+use super::campaign_stream;
 use super::resolve_name::find_id_by_name;
-use crate::Fault;
+use crate::{App, Code, Fault, truncate_for_message};
 
 /// The id of the actor that an id or a unique name, in any case, stands for. What is neither stays as it is, and the
 /// rules refuse it.
@@ -39,5 +40,21 @@ pub(super) fn spotlight_name(people: &dyn People, holder: Option<&String>) -> Op
     match holder?.as_str() {
         GAME_MASTER => Some(GAME_MASTER.to_owned()),
         id => Some(people.actor(id)?.name.clone()),
+    }
+}
+
+impl App {
+    /// The id of an actor of a campaign that the caller has entered, by its id or unique name.
+    pub(crate) async fn find_actor(&self, campaign_id: &str, given: &str, pointer: &str) -> Result<String, Fault> {
+        let stream = campaign_stream(campaign_id);
+        let committed = self.campaigns.read(&stream).await.map_err(|error| self.store_fault(&error))?;
+        let actor_id = resolve_actor(&committed.state, pointer, given)?;
+        if committed.state.actors().contains(&actor_id) {
+            return Ok(actor_id);
+        }
+        Err(Fault::new(Code::NotFound, format!("there is no actor {:?}", truncate_for_message(given)))
+            .with_path(pointer)
+            .value(&given.into())
+            .hint("`campaign_read` with view actors lists the actors of the campaign"))
     }
 }

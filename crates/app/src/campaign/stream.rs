@@ -36,7 +36,7 @@ impl StreamKind for CampaignStream {
         let Some(campaign) = state.campaign() else { return Vec::new() };
         let put = |collection: &str, id: &str, rank: i64, body: String| {
             let (collection, partition) = (collection.to_owned(), stream.id().to_owned());
-            ReadModelChange::Put(Document { collection, partition, id: id.to_owned(), rank, body })
+            ReadModelChange::Put(Document { collection, partition, id: id.to_owned(), rank, body, search: None })
         };
         let here = || json!({"campaign_id": stream.id()}).to_string();
         let places = events.iter().filter_map(|event| match event {

@@ -1,5 +1,6 @@
-//! Campaign facts for guards (`campaign` in expressions): the newest sessions, rolls and universes of the campaign.
-//! They are stored in the event that they decided, so their size is bounded.
+//! Campaign facts for guards (`campaign` in expressions): the newest sessions, rolls, universes and entities of the
+//! campaign. They are stored in the event that they decided, so their size is bounded, and nothing private is in them:
+//! whoever may read the history of a run reads its facts.
 
 use serde_json::{Value, json};
 use skald_domain::campaign::{CampaignEvent, CampaignState, Role, SessionStatus};
@@ -7,8 +8,10 @@ use skald_domain::gate::CampaignNumbers;
 
 use crate::{App, Fault};
 
-/// Maximum of sessions, of rolls and of universes that a guard sees: the newest ones.
+/// Maximum of sessions, of rolls, of universes and of entities that a guard sees: the newest ones.
 const ITEMS_MAX: usize = 50;
+/// The tags of one entity that a guard sees.
+const ENTITY_TAGS_MAX: usize = 20;
 /// The number of last records of a campaign that are searched for rolls.
 const ROLL_SEARCH_RECORDS: u64 = 500;
 
@@ -20,7 +23,7 @@ impl App {
         Ok(count_numbers(&committed.state))
     }
 
-    /// The campaign's sessions, rolls and universes, the newest first, and their counts.
+    /// The campaign's sessions, rolls, universes and public entities, the newest first, and their counts.
     pub(super) async fn campaign_facts(&self, campaign_id: &str) -> Result<Value, Fault> {
         let stream = crate::campaign::campaign_stream(campaign_id);
         let committed = self.campaigns.read(&stream).await.map_err(|error| self.store_fault(&error))?;
@@ -37,6 +40,7 @@ impl App {
             .collect();
         let roll_count: u64 = sessions.newest_first().map(|session| session.roll_count).sum();
         let (universes, universe_count) = self.newest_universes(campaign_id, ITEMS_MAX).await?;
+        let (entities, entity_count) = self.newest_entities(campaign_id).await?;
         let (campaign, numbers) = (committed.state.campaign(), count_numbers(&committed.state));
         Ok(json!({
             "id": campaign_id,
@@ -52,7 +56,24 @@ impl App {
             "rolls": self.newest_rolls(&stream, committed.revision()).await?,
             "universe_count": universe_count,
             "universes": universes,
+            "entity_count": entity_count,
+            "entities": entities,
         }))
+    }
+
+    /// The newest entities of the campaign's lore that are not private, and how many there are.
+    async fn newest_entities(&self, campaign_id: &str) -> Result<(Vec<Value>, usize), Fault> {
+        let stream = crate::lore::lore_stream(campaign_id);
+        let committed = self.lore.read(&stream).await.map_err(|error| self.store_fault(&error))?;
+        let state = &committed.state;
+        let newest = state.newest_entities().filter(|entity| !entity.is_private).take(ITEMS_MAX).map(|entity| {
+            let tags: Vec<&str> = state.tag_names(entity).into_iter().take(ENTITY_TAGS_MAX).collect();
+            json!({
+                "id": entity.entity_id, "name": &*entity.name, "entity_type": entity.entity_type,
+                "type": &*entity.subtype, "tags": tags,
+            })
+        });
+        Ok((newest.collect(), state.public_entity_count()))
     }
 
     /// The rolls among the last records of a campaign.

@@ -108,7 +108,7 @@ impl Noun for GateNoun {
     }
 
     fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<ResourceChange> {
-        // Guards read the campaign and its universes, but no other run.
+        // Guards read the campaign, its universes and its lore, but no other run.
         if record.stream.noun() == RunStream::NAME { Vec::new() } else { app.watching.changes_by_campaign(campaign_id) }
     }
 

@@ -1,5 +1,7 @@
 //! The run's stream kind: its events in the journal, its read model, and the faults for its refusals.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
@@ -71,15 +73,16 @@ impl StreamKind for RunStream {
                 id: stream.id().to_owned(),
                 rank: state.run().map_or(0, |run| run.created_micros),
                 body: serde_json::to_string(&run).expect("a run in a list is JSON"),
+                search: None,
             })
         });
         listed.into_iter().collect()
     }
 
-    fn referenced_side_rows(state: &RunState) -> Vec<(&'static str, String)> {
-        let process = state.run().map(|run| (SOURCES, run.process.hash.clone()));
+    fn referenced_side_rows(_: &StreamName, state: &RunState) -> Vec<(Cow<'static, str>, String)> {
+        let process = state.run().map(|run| (SOURCES.into(), run.process.hash.clone()));
         let handed_in = state.evidence().iter().filter(|artifact| artifact.inline);
-        let contents = handed_in.map(|artifact| (CONTENTS, artifact.sha256.clone()));
+        let contents = handed_in.map(|artifact| (CONTENTS.into(), artifact.sha256.clone()));
         process.into_iter().chain(contents).collect()
     }
 }

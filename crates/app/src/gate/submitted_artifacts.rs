@@ -230,7 +230,7 @@ impl App {
 /// its content.
 pub(super) fn content_rows(contents: &EvidenceContents) -> Vec<SideRow> {
     let row = |(sha256, bytes): &(String, Vec<u8>)| SideRow {
-        kind: CONTENTS,
+        kind: CONTENTS.into(),
         key: sha256.clone(),
         body: STANDARD.encode(bytes).into(),
     };

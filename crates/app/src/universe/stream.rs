@@ -109,7 +109,7 @@ impl SnapshotPart<Universe> for UniversePart {
 fn read_model_changes(stream: &StreamName, state: &Universe, event: &UniverseEvent) -> Vec<ReadModelChange> {
     let put = |collection: &str, campaign_id: Option<&String>, rank: i64, body: String| {
         let (collection, partition) = (collection.to_owned(), campaign_id.cloned().unwrap_or_default());
-        ReadModelChange::Put(Document { collection, partition, id: stream.id().to_owned(), rank, body })
+        ReadModelChange::Put(Document { collection, partition, id: stream.id().to_owned(), rank, body, search: None })
     };
     let listed = || {
         let about = state.identity()?;

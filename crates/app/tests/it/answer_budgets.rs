@@ -1,6 +1,6 @@
 //! Answer budgets over the whole catalogue: a default answer is short, a list or a document has a bound.
 //!
-//! A new operation needs a row in `calls`: the test fails for one that has none.
+//! A new operation needs a row in `calls` or `lore_calls`: the test fails for one that has none.
 
 use std::collections::BTreeSet;
 
@@ -88,6 +88,17 @@ async fn play_evening(engine: &LocalEngine) -> Evening {
     for number in 0..MANY {
         let run = json!({"process_id": "quest", "run_id": format!("run-{number}")});
         call_as_owner(engine, "state_gate.create_run", run).await;
+    }
+    for begin in [0, MANY] {
+        let entry = "Keeps the ferry of [[Ilse of the Tide]], and knows every rock of the river by its name.";
+        let entity = |number: usize| {
+            json!({
+                "entity_type": "character", "name": format!("Ferryman number {number:04}"), "type": "NPC", "entry": entry,
+                "tags": ["river", "ferry"]
+            })
+        };
+        let entities: Value = (begin..begin + MANY).map(entity).collect();
+        call_as_owner(engine, "create_entities", json!({"campaign_id": campaign_id, "entities": entities})).await;
     }
     Evening { campaign_id, participant_id, actor_id, session_id }
 }
@@ -193,12 +204,55 @@ fn calls(evening: &Evening) -> Vec<(&'static str, AnswerForm, Value)> {
     ]
 }
 
+/// A default call of every operation of the lore, in an order in which each is possible.
+fn lore_calls(evening: &Evening) -> Vec<(&'static str, AnswerForm, Value)> {
+    let of_campaign = |mut input: Value| {
+        input["campaign_id"] = evening.campaign_id.clone();
+        input
+    };
+    vec![
+        (
+            "create_entities",
+            Short,
+            of_campaign(json!({"entities": [
+                {"entity_type": "character", "name": "Ilse of the Tide", "entry": "Owns [[Ferryman number 0001]]."},
+                {"entity_type": "location", "name": "The Lower Landing", "entry": "Where [[Ilse of the Tide]] lives."},
+            ]})),
+        ),
+        ("find_entities", List, of_campaign(json!({}))),
+        ("find_entities", List, of_campaign(json!({"query": "river"}))),
+        ("find_entities", List, of_campaign(json!({"limit": 0, "include_full": false}))),
+        ("update_entities", Short, of_campaign(json!({"updates": [{"entity_id": 1, "entry_append": "He is old."}]}))),
+        ("get_entities", Short, of_campaign(json!({"entity_ids": [1]}))),
+        ("get_entities", List, of_campaign(json!({"entity_ids": (1..=50).collect::<Vec<_>>()}))),
+        (
+            "create_posts",
+            Short,
+            of_campaign(json!({"posts": [{"entity_id": 1, "name": "Rumour", "entry": "He drinks."}]})),
+        ),
+        ("update_posts", Short, of_campaign(json!({"updates": [{"entity_id": 1, "post_id": 1, "is_private": true}]}))),
+        ("read_entity", Document, of_campaign(json!({"entity_id": 1}))),
+        (
+            "check_entity_updates",
+            Short,
+            of_campaign(json!({"entity_ids": (1..=100).collect::<Vec<_>>(), "last_synced": "2025-05-30T10:00:00Z"})),
+        ),
+        ("lore_history", List, of_campaign(json!({"entity_id": 1}))),
+        ("lore_history", Short, of_campaign(json!({"method": "diff", "entity_id": 1}))),
+        ("delete_posts", Short, of_campaign(json!({"deletions": [{"entity_id": 1, "post_id": 1}]}))),
+        ("delete_entities", Short, of_campaign(json!({"entity_ids": [1, 2]}))),
+        ("lore_history", List, of_campaign(json!({"method": "archive"}))),
+        ("lore_graph", Document, of_campaign(json!({}))),
+        ("kanka_context", Document, json!({})),
+    ]
+}
+
 #[test]
 fn every_answer_keeps_its_budget() {
     run(async {
         let engine = engine();
         let evening = play_evening(&engine).await;
-        let calls = calls(&evening);
+        let calls = [calls(&evening), lore_calls(&evening)].concat();
         let with_budget: BTreeSet<&str> = calls.iter().map(|(operation, ..)| *operation).collect();
         let all: BTreeSet<&str> = engine.catalogue().operations().iter().map(|entry| entry.name).collect();
         assert_eq!(with_budget, all, "every operation has a row in `calls`");

@@ -9,6 +9,7 @@ mod engine;
 mod events;
 mod gate;
 mod input;
+mod lore;
 mod notation;
 mod refusals;
 mod rolling;

@@ -5,6 +5,7 @@
 mod finding;
 mod rebuild;
 mod root;
+mod search_rows;
 mod side_rows;
 mod stream;
 
@@ -48,7 +49,7 @@ pub enum VerifyVerdict {
     Sound(VerifyReport),
     Unsound {
         report: VerifyReport,
-        /// Ordered by stream name, then those of side rows.
+        /// Ordered by stream name, then those of side rows and of the search index.
         findings: Vec<VerifyFinding>,
         /// The number of further findings.
         unlisted: usize,
@@ -129,6 +130,7 @@ pub async fn verify_with_contents(
     }
     let (found, rows) = side_rows::check(journal, nouns, &mut root).await?;
     note(found);
+    note(search_rows::check_index(journal).await?);
     (report.beside, contents.rows, contents.replaceable_rows) = (rows.count, rows.unchanging, rows.replaceable);
     contents.sums = rows.sums;
     report.root = root.finish();

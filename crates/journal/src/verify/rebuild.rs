@@ -15,6 +15,7 @@ pub async fn rebuild_with_progress(
     tell: impl Fn(u64, u64),
 ) -> Result<u64, StoreError> {
     journal.drop_snapshots().await?;
+    journal.clear_search_index().await?;
     let (mut after, mut documents, mut streams) = (String::new(), 0, 0);
     loop {
         let names = journal.stream_names(&after, STREAM_NAMES_PAGE).await?;

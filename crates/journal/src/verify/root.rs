@@ -17,9 +17,9 @@ pub(super) struct RowsDigest {
 
 impl RowsDigest {
     pub(super) fn add_document(&mut self, document: &Document) {
-        // The partition is verified against the records. It is left out of the root, so that roots from before
-        // partitions stay valid.
-        let Document { collection, partition: _, id, rank, body } = document;
+        // The partition and the row of the search index are verified against the records. They are left out of the
+        // root, so that roots from before them stay valid.
+        let Document { collection, partition: _, id, rank, body, search: _ } = document;
         self.add_row(&[collection.as_bytes(), id.as_bytes(), &rank.to_be_bytes(), body.as_bytes()]);
     }
 

@@ -18,6 +18,9 @@ pub enum SideRowCheck {
     NotCovered,
     /// Rows that are never replaced.
     Row(CheckRow),
+    /// Rows that are never replaced, and that an event may remove. A seal does not miss a removed one; one that is still
+    /// needed is missed by the stream that refers to it.
+    RemovableRow(CheckRow),
     /// Rows that may be replaced. Each has its time of writing in a field `at`, so that a seal can tell which were
     /// replaced since.
     ReplaceableRow(CheckRow),
@@ -73,6 +76,7 @@ pub(super) async fn check(
                 Some(SideRowCheck::NotCovered) => continue,
                 Some(SideRowCheck::Row(check)) => (Some(check), Some(&mut stored.unchanging)),
                 Some(SideRowCheck::ReplaceableRow(check)) => (Some(check), Some(&mut stored.replaceable)),
+                Some(SideRowCheck::RemovableRow(check)) => (Some(check), None),
                 Some(SideRowCheck::SumsOf(_)) => (Some(check_row_sum as CheckRow), None),
                 // Rows of an unknown kind are only counted and hashed.
                 None => (None, None),

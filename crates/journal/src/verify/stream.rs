@@ -9,7 +9,7 @@ use super::super::{
     StreamName,
 };
 use super::root::RowsDigest;
-use super::{FindingKind, PAGE, VerifyFinding};
+use super::{FindingKind, PAGE, VerifyFinding, search_rows};
 
 /// How often a stream is verified if it is written to meanwhile.
 const ATTEMPTS: usize = 6;
@@ -231,8 +231,13 @@ impl StreamCheck<'_> {
     /// Checks that all side rows exist that the state refers to.
     async fn check_content(&mut self) -> Result<(), StoreError> {
         let needed = self.fold.as_ref().map(|fold| fold.referenced_side_rows()).unwrap_or_default();
-        for (kind, key) in needed {
-            if self.journal.get(kind, &key).await?.is_none() {
+        // Bodies may be long, so that only some are read at once.
+        for rows in needed.chunk_by(|a, b| a.0 == b.0).flat_map(|of_kind| of_kind.chunks(search_rows::TEXTS_PAGE)) {
+            let kind = &*rows[0].0;
+            let keys: Vec<String> = rows.iter().map(|(_, key)| key.clone()).collect();
+            let found = self.journal.get_many(kind, keys).await?;
+            let found: HashSet<&str> = found.iter().map(|(key, _)| key.as_str()).collect();
+            for (_, key) in rows.iter().filter(|(_, key)| !found.contains(key.as_str())) {
                 self.add_finding(FindingKind::ContentMissing, format!("{kind} {key} is not there"));
             }
         }
@@ -279,9 +284,13 @@ impl StreamCheck<'_> {
         Ok(())
     }
 
-    /// Compares the stored documents of the stream with the derived ones. Both are ordered by collection and id.
+    /// Compares the stored documents of the stream, and their rows in the search index, with the derived ones. All are
+    /// ordered by collection and id.
     async fn check_documents(&mut self) -> Result<(), StoreError> {
-        let mut wanted = self.fold.take().map(StreamFold::into_documents).unwrap_or_default().into_iter().peekable();
+        let mut wanted = self.fold.take().map(StreamFold::into_documents).unwrap_or_default();
+        let search_rows = search_rows::take_rows(self.journal, &mut wanted).await?;
+        let found = search_rows::compare(self.journal, self.stream, search_rows, self.is_unfoldable).await?;
+        let mut wanted = wanted.into_iter().peekable();
         let mut after = (String::new(), String::new());
         loop {
             let page = self.journal.owned_documents(self.stream, (&after.0, &after.1), PAGE).await?;
@@ -305,6 +314,9 @@ impl StreamCheck<'_> {
         }
         for missing in wanted {
             self.add_row_finding(FindingKind::RowMissing, &missing, "is missing");
+        }
+        for (kind, what) in found {
+            self.add_finding(kind, what);
         }
         Ok(())
     }

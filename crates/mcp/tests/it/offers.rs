@@ -17,21 +17,41 @@ fn call_method(server: &Server, method: &str, params: &Value) -> Value {
     server.post_modern(&request(1, method, params)).json()
 }
 
+const LORE_TOOLS: [&str; 10] = [
+    "find_entities",
+    "create_entities",
+    "update_entities",
+    "get_entities",
+    "delete_entities",
+    "create_posts",
+    "update_posts",
+    "delete_posts",
+    "check_entity_updates",
+    "lore_history",
+];
+
 #[test]
 fn a_header_narrows_the_toolsets() {
     let server = Server::start(default_engine());
-    assert_eq!(tool_names(&server, &[]).len(), 36);
-    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 9);
-    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 36);
+    assert_eq!(tool_names(&server, &[]).len(), 46);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 19);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 46);
     let elsewhere = ("X-MCP-Toolsets", "lore");
-    assert!(tool_names(&server, &[elsewhere]).is_empty());
+    assert_eq!(tool_names(&server, &[elsewhere]), LORE_TOOLS);
     for (method, list) in [
         ("resources/list", "resources"),
         ("resources/templates/list", "resourceTemplates"),
         ("prompts/list", "prompts"),
     ] {
         let listed = server.post_modern_with(&request(1, method, &json!({})), &[elsewhere]).json();
-        assert_eq!(listed["result"][list], json!([]), "{method}");
+        let names: Vec<&str> =
+            listed["result"][list].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+        let expected: &[&str] = match method {
+            "resources/list" => &["kanka_context"],
+            "resources/templates/list" => &["entities", "entity", "lore_graph"],
+            _ => &[],
+        };
+        assert_eq!(names, expected, "{method}");
     }
     let hidden = [
         tool_call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]})),
@@ -73,11 +93,11 @@ fn read_only_hides_what_rolls() {
             listed.iter().all(|tool| !["roll", "roll_dice", "duality_action_roll"].contains(&tool.as_str())),
             "{listed:?}"
         );
-        assert_eq!(listed.len(), 12);
+        assert_eq!(listed.len(), 15);
         let roll = tool_call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
         assert_eq!(server.post_modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
-    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 36);
+    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 46);
     let unclear = server.post_modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }

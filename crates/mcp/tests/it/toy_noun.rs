@@ -75,6 +75,7 @@ impl StreamKind for LanternStream {
             partition: String::new(),
             rank: 0,
             body: "{}".to_owned(),
+            search: None,
         })]
     }
 }

@@ -51,7 +51,7 @@ fn the_doctor_prints_configuration_and_checks_itself() {
     }
     assert!(text.matches(&binary.display().to_string()).count() >= 7, "{text}");
     assert_eq!(text.matches("\nok    ").count(), 6, "{text}");
-    assert!(text.contains("skald answered over stdio with 36 tools"), "{text}");
+    assert!(text.contains("skald answered over stdio with 46 tools"), "{text}");
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn continue_world(owner: &mut TestClient, ids: &Value) {
     let after = owner.ok("get_universe_state", &json!({"universeId": universe}));
     assert_ne!(before, after);
     let run = Run::from_answer(&json!({"run_id": ids["run_id"]}));
-    let clue = json!({"path": "clue-third.md", "text": "The abbot lied."});
+    let clue = json!({"path": "clue-third.md", "text": "The abbot lied when he said that nobody has the key."});
     let fields = json!({"payload": {"summary": "a lie", "source": "witness"}, "artifacts": [clue]});
     let moved = run.emit_accepted(owner, "submit_clue", &fields);
     assert_eq!(moved["transition"]["to_state"], "confrontation", "the evidence of before counts: {moved}");
@@ -171,6 +171,11 @@ fn write_world(owner: &mut TestClient) -> Value {
         send_command(owner, universe_id, &add_star_command(planet, Some("sol")));
     }
     owner.ok("universe", &json!({"method": "create", "name": "Of no campaign"}));
+    let entities = json!([
+        {"entity_type": "location", "name": "The foundry", "entry": "Where [[The bell]] was cast.", "tags": ["town"]},
+        {"entity_type": "item", "name": "The bell", "is_private": true},
+    ]);
+    owner.ok("create_entities", &json!({"campaign_id": campaign_id, "entities": entities}));
     let quest = json!({"process_id": "quest", "campaign_id": campaign_id, "context": {"quest": "Find the bell"}});
     let run = Run::from_answer(&owner.ok(CREATE, &quest));
     run.emit_accepted(owner, "accept_quest", &json!({"payload": {"terms": "ten silver"}}));
@@ -179,7 +184,13 @@ fn write_world(owner: &mut TestClient) -> Value {
         json!({"payload": {"summary": "a clue", "source": "place"}, "artifacts": artifacts})
     };
     run.emit_accepted(owner, "submit_clue", &clue("clue-door.md", CLUE));
-    run.emit_accepted(owner, "submit_clue", &clue("clue-rope.md", "The rope was cut, not torn."));
+    let foundry = "The foundry closed in the year in which the bell was lost.";
+    run.emit_accepted(owner, "submit_clue", &clue("clue-foundry.md", foundry));
+    run.emit_accepted(
+        owner,
+        "submit_clue",
+        &clue("clue-rope.md", "The rope was cut with a knife and did not tear by itself."),
+    );
     let (code, _) =
         run.emit_refused(owner, "submit_outcome", &json!({"payload": {"outcome": "victory", "summary": "x"}}));
     assert_eq!(code, "INVALID_EVENT");

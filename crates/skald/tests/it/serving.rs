@@ -27,7 +27,7 @@ fn the_walk_with_cookies() {
     assert_eq!(client.send("POST", "/mcp", &with_cookie, initialized).status, 202);
     let list = br#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
     let listed = client.send("POST", "/mcp", &with_cookie, list).json();
-    assert_eq!((&listed["id"], listed["result"]["tools"].as_array().map(Vec::len)), (&json!(2), Some(36)));
+    assert_eq!((&listed["id"], listed["result"]["tools"].as_array().map(Vec::len)), (&json!(2), Some(46)));
     assert_eq!(client.send("GET", "/mcp/health", &[accept], b"").status, 200);
 }
 

@@ -53,5 +53,27 @@ WITH wanted AS (
     DELETE FROM documents d
     USING unnest($25::text[], $26::text[], $27::text[]) AS x (stream, collection, id) JOIN appended USING (stream)
     WHERE d.collection = x.collection AND d.id = x.id
+), removed_side_rows AS (
+    DELETE FROM shelf s
+    USING unnest($34::text[], $35::text[], $36::text[]) AS x (stream, kind, key) JOIN appended USING (stream)
+    WHERE s.kind = x.kind AND s.key = x.key
+), put_search_rows AS (
+    INSERT INTO search_rows (collection, id, shard, stream, partition, serial, class, words, words_hash, runs, digest)
+    SELECT w.collection, w.id, a.shard, w.stream, w.partition, w.serial, w.class, w.words::tsvector,
+        sha256(convert_to(w.words::tsvector::text, 'UTF8')), w.runs, w.digest
+    FROM unnest($37::text[], $38::text[], $39::text[], $40::text[], $41::bigint[], $42::smallint[], $43::text[], $44::text[],
+            $45::bytea[])
+        AS w (stream, collection, id, partition, serial, class, words, runs, digest)
+    JOIN appended AS a ON a.stream = w.stream
+    ON CONFLICT (collection, id) DO UPDATE
+    SET shard = excluded.shard, stream = excluded.stream, partition = excluded.partition, serial = excluded.serial,
+        class = excluded.class, words = excluded.words, words_hash = excluded.words_hash, runs = excluded.runs,
+        digest = excluded.digest
+    -- A document whose texts are as before costs nothing in the index.
+    WHERE search_rows.digest <> excluded.digest
+), deleted_search_rows AS (
+    DELETE FROM search_rows s
+    USING unnest($46::text[], $47::text[], $48::text[]) AS x (stream, collection, id) JOIN appended USING (stream)
+    WHERE s.collection = x.collection AND s.id = x.id
 )
 SELECT stream FROM appended

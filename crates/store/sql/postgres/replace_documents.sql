@@ -7,7 +7,10 @@ WITH held AS (
 ), deleted AS (
     DELETE FROM documents d
     USING held
-    WHERE d.stream = held.stream AND (d.collection, d.id) NOT IN (SELECT collection, id FROM wanted)
+    WHERE d.stream = held.stream
+        AND NOT EXISTS (SELECT 1 FROM wanted w WHERE w.collection = d.collection AND w.id = d.id)
+), deleted_search_rows AS (
+    DELETE FROM search_rows s USING held WHERE s.stream = held.stream
 ), put AS (
     INSERT INTO documents (collection, id, shard, stream, rank, body, partition)
     SELECT w.collection, w.id, held.shard, held.stream, w.rank, w.body, w.partition FROM wanted w, held

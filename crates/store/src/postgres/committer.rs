@@ -1,6 +1,6 @@
 //! Commit tasks of PostgreSQL: each has a connection, and stores the batches of its streams in one statement.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use tokio_postgres::Row;
 use super::database_error::StatementError;
 use super::reconnecting_connection::ReconnectingConnection;
 use super::rows;
+use super::search::{SearchColumns, SearchRow, SideRowBodies, TextToIndex, make_rows};
 use super::session::{DATABASE_TIMEOUT, DatabaseSession, Parameters};
 use super::sql;
 use crate::answer_digest::answer_column;
@@ -95,7 +96,11 @@ impl Committer {
 
     /// Stores a group, and answers the jobs that are stored or cannot be. The others go back to `waiting`.
     async fn store_group(&self, session: &DatabaseSession, group: Vec<CommitJob>, waiting: &mut VecDeque<CommitJob>) {
-        match append_group(session, &group).await {
+        let indexed = match index_group(session, &group).await {
+            Ok(indexed) => indexed,
+            Err(error) => return answer_all(group, &error),
+        };
+        match append_group(session, &group, &indexed).await {
             Ok(stored) => {
                 if !stored.is_empty() {
                     self.wakes.send_modify(|wakes| *wakes += 1);
@@ -138,13 +143,62 @@ async fn query_with_timeout(
     session.query(text, parameters, Instant::now() + DATABASE_TIMEOUT).await
 }
 
-/// Appends the batches of all jobs in one statement. Returns the streams whose batches were stored.
-async fn append_group(session: &DatabaseSession, group: &[CommitJob]) -> Result<HashSet<String>, StatementError> {
-    let mut columns = AppendColumns::default();
+/// The rows of the search index for the documents of each job.
+async fn index_group(session: &DatabaseSession, group: &[CommitJob]) -> Result<Vec<Vec<SearchRow>>, StoreError> {
+    let mut indexed = Vec::with_capacity(group.len());
     for job in group {
-        columns.add_append(&job.append);
+        let batch = &job.append.batch;
+        let mut texts: Vec<TextToIndex> = batch.changes.iter().filter_map(text_to_index).collect();
+        if texts.is_empty() {
+            indexed.push(Vec::new());
+            continue;
+        }
+        let own = batch.side_rows.iter().map(|row| ((&*row.kind, row.key.as_str()), &*row.body));
+        let own: HashMap<(&str, &str), &str> = own.collect();
+        let missing = texts.iter().filter_map(TextToIndex::side_row_key).filter(|key| !own.contains_key(key));
+        let stored = find_side_rows(session, missing.collect()).await.map_err(|trouble| trouble.to_store_error())?;
+        for text in &mut texts {
+            let body = text.side_row_key().and_then(|(kind, key)| match own.get(&(kind, key)) {
+                Some(body) => Some((*body).to_owned()),
+                None => stored.get(&(kind.to_owned(), key.to_owned())).cloned(),
+            });
+            text.set_side_row(body);
+        }
+        indexed.push(make_rows(texts).await?);
     }
-    let AppendColumns { heads, records, commands, puts, deletes, side_rows } = &columns;
+    Ok(indexed)
+}
+
+fn text_to_index(change: &ReadModelChange) -> Option<TextToIndex> {
+    match change {
+        ReadModelChange::Put(document) => TextToIndex::new(document),
+        ReadModelChange::Delete { .. } => None,
+    }
+}
+
+async fn find_side_rows(session: &DatabaseSession, wanted: Vec<(&str, &str)>) -> Result<SideRowBodies, StatementError> {
+    if wanted.is_empty() {
+        return Ok(SideRowBodies::new());
+    }
+    let (kinds, keys): (Vec<&str>, Vec<&str>) = wanted.into_iter().unzip();
+    let found = query_with_timeout(session, sql::FIND_SIDE_ROWS, &[&kinds, &keys]).await?;
+    Ok(found.iter().map(|row| ((row.get(0), row.get(1)), row.get(2))).collect())
+}
+
+/// Appends the batches of all jobs in one statement, with their rows of the search index. Returns the streams whose
+/// batches were stored.
+async fn append_group(
+    session: &DatabaseSession,
+    group: &[CommitJob],
+    indexed: &[Vec<SearchRow>],
+) -> Result<HashSet<String>, StatementError> {
+    let mut columns = AppendColumns::default();
+    for (job, rows) in group.iter().zip(indexed) {
+        columns.add_append(&job.append);
+        columns.add_search_rows(&job.append, rows);
+    }
+    let AppendColumns { heads, records, commands, puts, deletes, side_rows, removed_side_rows, .. } = &columns;
+    let (search, unindexed) = (&columns.search.1, &columns.unindexed);
     let rows = query_with_timeout(
         session,
         sql::APPEND,
@@ -182,6 +236,21 @@ async fn append_group(session: &DatabaseSession, group: &[CommitJob]) -> Result<
             &side_rows.1,
             &side_rows.2,
             &side_rows.3,
+            &removed_side_rows.0,
+            &removed_side_rows.1,
+            &removed_side_rows.2,
+            &columns.search.0,
+            &search.collections,
+            &search.ids,
+            &search.partitions,
+            &search.serials,
+            &search.classes,
+            &search.words,
+            &search.runs,
+            &search.digests,
+            &unindexed.0,
+            &unindexed.1,
+            &unindexed.2,
         ],
     )
     .await?;
@@ -201,6 +270,10 @@ struct AppendColumns<'a> {
     puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>),
     deletes: (Texts<'a>, Texts<'a>, Texts<'a>),
     side_rows: (Texts<'a>, Texts<'a>, Texts<'a>, Texts<'a>),
+    removed_side_rows: (Texts<'a>, Texts<'a>, Texts<'a>),
+    search: (Texts<'a>, SearchColumns<'a>),
+    /// Documents that are not in the search index any more.
+    unindexed: (Texts<'a>, Texts<'a>, Texts<'a>),
 }
 
 impl<'a> AppendColumns<'a> {
@@ -233,9 +306,14 @@ impl<'a> AppendColumns<'a> {
         }
         for row in &batch.side_rows {
             self.side_rows.0.push(stream);
-            self.side_rows.1.push(row.kind);
+            self.side_rows.1.push(&row.kind);
             self.side_rows.2.push(&row.key);
             self.side_rows.3.push(&row.body);
+        }
+        for (kind, key) in &batch.removed_side_rows {
+            self.removed_side_rows.0.push(stream);
+            self.removed_side_rows.1.push(kind);
+            self.removed_side_rows.2.push(key);
         }
         for change in &batch.changes {
             match change {
@@ -253,6 +331,25 @@ impl<'a> AppendColumns<'a> {
                     self.deletes.2.push(id);
                 }
             }
+        }
+    }
+}
+
+impl<'a> AppendColumns<'a> {
+    fn add_search_rows(&mut self, append: &'a Append, rows: &'a [SearchRow]) {
+        let stream = append.stream.as_str();
+        for row in rows {
+            self.search.0.push(stream);
+            self.search.1.add_row(row);
+        }
+        for change in &append.batch.changes {
+            if matches!(change, ReadModelChange::Put(document) if document.search.is_some()) {
+                continue;
+            }
+            let (collection, id) = change.key();
+            self.unindexed.0.push(stream);
+            self.unindexed.1.push(collection);
+            self.unindexed.2.push(id);
         }
     }
 }

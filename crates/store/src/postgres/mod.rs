@@ -7,6 +7,7 @@ mod notifier;
 mod reconnecting_connection;
 mod rows;
 mod schema;
+mod search;
 mod session;
 mod sql;
 mod status;
@@ -19,11 +20,11 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, try_join, try_join_all};
 use skald_journal::{
-    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SideRows,
-    Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SearchHit,
+    SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
 };
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, OnceCell, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -44,6 +45,8 @@ use status::Status;
 const COMMITTERS: usize = 2;
 /// Batches that may wait for each committer.
 const QUEUE: usize = 4_096;
+/// The timeout of statements that rewrite what was derived from a whole stream or all of them.
+const REBUILD_TIMEOUT: Duration = Duration::from_mins(10);
 /// The delay after which followers are woken again for records that a running transaction still hides.
 const HIDDEN_WAKE_DELAY: Duration = Duration::from_millis(10);
 
@@ -52,6 +55,8 @@ pub struct Postgres {
     jobs: Vec<mpsc::Sender<CommitJob>>,
     /// The connection for reads, and for writes outside of appends.
     link: ReconnectingConnection,
+    /// The connection for searches, so that other reads need not wait for them. Opened by the first.
+    search_link: OnceCell<ReconnectingConnection>,
     notifier: JoinHandle<()>,
     status: Arc<Status>,
     wakes: watch::Sender<u64>,
@@ -80,12 +85,17 @@ impl Postgres {
         let node = format!("{:x}", random_mark());
         let notifier = Notifier { database: database.clone(), node, news, wakes: wakes.clone() };
         let notifier = tokio::spawn(notifier.run());
-        let (link, is_waking) = (reading, Arc::default());
-        Ok(Arc::new(Self { jobs, link, notifier, status, wakes, is_waking, database, has_tokens_in_rows }))
+        let (link, search_link, is_waking) = (reading, OnceCell::new(), Arc::default());
+        Ok(Arc::new(Self { jobs, link, search_link, notifier, status, wakes, is_waking, database, has_tokens_in_rows }))
     }
 }
 
 impl Postgres {
+    async fn search_link(&self) -> Result<&ReconnectingConnection, StoreError> {
+        let open = || ReconnectingConnection::open(&self.database, COMMITTERS + 1, Arc::clone(&self.status));
+        self.search_link.get_or_try_init(open).await.map_err(|trouble| trouble.to_store_error())
+    }
+
     /// Wakes followers again after a short delay. Several calls in that time cause one wake-up.
     fn schedule_wake(&self) {
         if self.is_waking.swap(true, Ordering::AcqRel) {
@@ -312,8 +322,9 @@ impl Journal for Postgres {
             let revision = to_i64(head.revision);
             let parameters: Parameters<'_> =
                 &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision, &partitions];
-            let replaced = self.link.query(sql::REPLACE_DOCUMENTS, parameters).await?;
-            if replaced.iter().any(|row| row.get::<_, i64>(0) == 1) {
+            let replaced = self.link.query_within(REBUILD_TIMEOUT, sql::REPLACE_DOCUMENTS, parameters).await?;
+            let is_replaced = replaced.iter().any(|row| row.get::<_, i64>(0) == 1);
+            if is_replaced && search::put_rows(&self.link, stream, head, &documents).await? {
                 return Ok(());
             }
             Err(StoreError::Conflict { head: self.head(stream).await? })
@@ -322,6 +333,39 @@ impl Journal for Postgres {
 
     fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.link.execute(sql::DELETE_DOCUMENTS, &[&stream.as_str()]).await.map(drop) })
+    }
+
+    fn search(&self, query: SearchQuery) -> StoreFuture<'_, Vec<SearchHit>> {
+        Box::pin(async move {
+            if query.terms.is_empty() || query.classes.is_empty() {
+                return Ok(Vec::new());
+            }
+            search::search(self.search_link().await?, &query).await
+        })
+    }
+
+    fn owned_search_rows<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredSearchRow>> {
+        Box::pin(async move {
+            let parameters: Parameters<'_> = &[&stream.as_str(), &after.0, &after.1, &page_limit(limit)];
+            let found = self.link.query(sql::OWNED_SEARCH_ROWS, parameters).await?;
+            Ok(found.iter().map(rows::search_row).collect())
+        })
+    }
+
+    fn clear_search_index(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move { self.link.query_within(REBUILD_TIMEOUT, sql::CLEAR_SEARCH_ROWS, &[]).await.map(drop) })
+    }
+
+    fn optimize_search(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let link = self.search_link().await?;
+            link.query_within(REBUILD_TIMEOUT, sql::OPTIMIZE_SEARCH_ROWS, &[]).await.map(drop)
+        })
     }
 
     fn subscribe_appends(&self) -> watch::Receiver<u64> {
@@ -364,6 +408,13 @@ impl SideRows for Postgres {
         Box::pin(async move {
             let found = self.link.query(sql::GET_SIDE_ROW, &[&kind, &key]).await?;
             Ok(found.first().map(|row| row.get(0)))
+        })
+    }
+
+    fn get_many<'a>(&'a self, kind: &'a str, keys: Vec<String>) -> StoreFuture<'a, Vec<(String, String)>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::GET_SIDE_ROWS, &[&kind, &keys]).await?;
+            Ok(found.iter().map(|row| (row.get(0), row.get(1))).collect())
         })
     }
 

@@ -12,7 +12,7 @@ use tokio_postgres::Row;
 
 use super::address::Database;
 use super::database_error::StatementError;
-use super::session::{DATABASE_TIMEOUT, DatabaseSession, Parameters};
+use super::session::{DATABASE_TIMEOUT, DatabaseSession, Parameters, TypedParameters};
 use super::status::Status;
 
 /// The first and the longest pause between attempts to connect. The longest decides how soon a node is ready after its
@@ -65,10 +65,34 @@ impl ReconnectingConnection {
 
     /// Runs a read. If the connection is lost, the read is repeated once on a new one, if there is time.
     pub(super) async fn query(&self, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, StoreError> {
-        let deadline = Instant::now() + DATABASE_TIMEOUT;
+        self.query_within(DATABASE_TIMEOUT, text, parameters).await
+    }
+
+    /// Like [`Self::query`], with another timeout.
+    pub(super) async fn query_within(
+        &self,
+        limit: Duration,
+        text: &'static str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let deadline = Instant::now() + limit;
         let mut found = self.session(deadline).await?.query(text, parameters, deadline).await;
         if matches!(&found, Err(trouble @ StatementError::Failed(_)) if trouble.is_connection_lost()) {
             found = self.session(deadline).await?.query(text, parameters, deadline).await;
+        }
+        found.map_err(|trouble| trouble.to_store_error())
+    }
+
+    /// Like [`Self::query`], planned for these values.
+    pub(super) async fn query_once(
+        &self,
+        text: &'static str,
+        parameters: TypedParameters<'_>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let deadline = Instant::now() + DATABASE_TIMEOUT;
+        let mut found = self.session(deadline).await?.query_once(text, parameters, deadline).await;
+        if matches!(&found, Err(trouble @ StatementError::Failed(_)) if trouble.is_connection_lost()) {
+            found = self.session(deadline).await?.query_once(text, parameters, deadline).await;
         }
         found.map_err(|trouble| trouble.to_store_error())
     }

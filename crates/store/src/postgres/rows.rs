@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use skald_journal::{
-    Cursor, Document, Hash, Head, IdempotencyKey, IdempotentAnswer, Record, StoredSnapshot, StreamName,
+    Cursor, Document, Hash, Head, IdempotencyKey, IdempotentAnswer, Record, SearchClass, StoredSearchRow,
+    StoredSnapshot, StreamName,
 };
 use tokio_postgres::Row;
 
@@ -88,5 +89,24 @@ impl AsRef<str> for PartRow {
 }
 
 pub(super) fn document(row: &Row) -> Document {
-    Document { collection: row.get(0), id: row.get(1), rank: row.get(2), body: row.get(3), partition: row.get(4) }
+    Document {
+        collection: row.get(0),
+        id: row.get(1),
+        rank: row.get(2),
+        body: row.get(3),
+        partition: row.get(4),
+        search: None,
+    }
+}
+
+pub(super) fn search_row(row: &Row) -> StoredSearchRow {
+    StoredSearchRow {
+        collection: row.get(0),
+        id: row.get(1),
+        partition: row.get(2),
+        serial: u32::try_from(row.get::<_, i64>(3)).unwrap_or_default(),
+        class: SearchClass::from_number(row.get::<_, i16>(4).into()),
+        digest: hash(row, 5),
+        is_indexed: row.get(6),
+    }
 }

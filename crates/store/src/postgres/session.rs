@@ -9,8 +9,8 @@ use skald_domain::limits;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error, Row, Statement};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, Row, RowStream, Statement};
 
 use super::address::Database;
 use super::database_error::StatementError;
@@ -64,6 +64,7 @@ pub(super) struct DatabaseSession {
 }
 
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+pub(super) type TypedParameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 impl DatabaseSession {
     pub(super) async fn open(database: &Database) -> Result<Arc<Self>, StatementError> {
@@ -87,12 +88,32 @@ impl DatabaseSession {
         &self,
         text: &'static str,
         parameters: Parameters<'_>,
-        mut deadline: Instant,
+        deadline: Instant,
     ) -> Result<Vec<Row>, StatementError> {
         let begin = async {
             let statement = self.prepare(text).await?;
             self.client.query_raw(&statement, parameters.iter().copied()).await
         };
+        self.collect_rows(begin, deadline).await
+    }
+
+    /// Runs a statement without preparing it, so that the database plans it for these values. The plan of a prepared
+    /// statement may be one for average values.
+    pub(super) async fn query_once(
+        &self,
+        text: &'static str,
+        parameters: TypedParameters<'_>,
+        deadline: Instant,
+    ) -> Result<Vec<Row>, StatementError> {
+        let parameters = parameters.iter().map(|(value, kind)| (*value, kind.clone()));
+        self.collect_rows(self.client.query_typed_raw(text, parameters), deadline).await
+    }
+
+    async fn collect_rows(
+        &self,
+        begin: impl Future<Output = Result<RowStream, Error>>,
+        mut deadline: Instant,
+    ) -> Result<Vec<Row>, StatementError> {
         let mut stream = std::pin::pin!(self.wait_for_answer(deadline, begin).await?);
         let mut rows = Vec::new();
         while let Some(row) = self.wait_for_answer(deadline, stream.try_next()).await? {

@@ -8,6 +8,7 @@ macro_rules! statements {
 
 statements! {
     APPEND "append";
+    CLEAR_SEARCH_ROWS "clear_search_rows";
     COUNT_DOCUMENTS "count_documents";
     COUNT_DOCUMENTS_IN_PARTITIONS "count_documents_in_partitions";
     CREATE_SCHEMA_TABLE "create_schema_table";
@@ -19,8 +20,10 @@ statements! {
     DROP_SNAPSHOTS "drop_snapshots";
     END_CURSOR "end_cursor";
     FIND_ANSWERS "find_answers";
+    FIND_SIDE_ROWS "find_side_rows";
     FOLLOW "follow";
     GET_SIDE_ROW "get_side_row";
+    GET_SIDE_ROWS "get_side_rows";
     HAS_HIDDEN_RECORDS "has_hidden_records";
     HEAD "head";
     INSERT_SCHEMA_VERSION "insert_schema_version";
@@ -31,12 +34,16 @@ statements! {
     LIST_SIDE_ROW_KINDS "list_side_row_kinds";
     LOCK_SCHEMA "lock_schema";
     NOTIFY "notify";
+    OPTIMIZE_SEARCH_ROWS "optimize_search_rows";
     OWNED_DOCUMENTS "owned_documents";
+    OWNED_SEARCH_ROWS "owned_search_rows";
+    PUT_SEARCH_ROWS "put_search_rows";
     PUT_SIDE_ROW "put_side_row";
     READ_RECORDS "read_records";
     REPLACE_DOCUMENTS "replace_documents";
     REPLACE_SIDE_ROW "replace_side_row";
     SCHEMA_VERSION "schema_version";
+    SEARCH "search";
     SESSION_SETTINGS "session_settings";
     SNAPSHOT "snapshot";
     SNAPSHOT_PART "snapshot_part";
@@ -48,11 +55,12 @@ statements! {
 
 /// Migrations in order. The schema version is the number of migrations that have run, so they are only added, never
 /// changed.
-pub(super) const MIGRATIONS: [&str; 6] = [
+pub(super) const MIGRATIONS: [&str; 7] = [
     include_str!("../../sql/postgres/migrations/001.sql"),
     include_str!("../../sql/postgres/migrations/002.sql"),
     include_str!("../../sql/postgres/migrations/003.sql"),
     include_str!("../../sql/postgres/migrations/004.sql"),
     include_str!("../../sql/postgres/migrations/005.sql"),
     include_str!("../../sql/postgres/migrations/006.sql"),
+    include_str!("../../sql/postgres/migrations/007.sql"),
 ];

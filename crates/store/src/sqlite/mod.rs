@@ -4,6 +4,7 @@ mod damaged_file;
 mod file;
 mod lock;
 mod read_connections;
+mod search;
 mod sql;
 mod table_queries;
 mod writer;
@@ -17,10 +18,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use skald_journal::{
-    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SideRows,
-    Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SearchHit,
+    SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
 };
 use tokio::sync::{oneshot, watch};
 
@@ -303,17 +304,46 @@ impl Journal for Sqlite {
             if now != head {
                 return Ok(Err(StoreError::Conflict { head: now }));
             }
-            rows.delete_documents(&stream)?;
-            for document in &documents {
-                rows.put_document(&stream, stream.shard(), document)?;
-            }
-            Ok(Ok(()))
+            rows.replace_documents(&stream, &documents).map(Ok)
         })))
     }
 
     fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
         let stream = stream.clone();
         self.run_write(move |connection| SqliteTables(connection).delete_documents(&stream))
+    }
+
+    fn search(&self, query: SearchQuery) -> StoreFuture<'_, Vec<SearchHit>> {
+        self.run_read(move |rows| rows.search(&query))
+    }
+
+    fn owned_search_rows<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredSearchRow>> {
+        let (stream, after) = (stream.clone(), (after.0.to_owned(), after.1.to_owned()));
+        self.run_read(move |rows| rows.owned_search_rows(stream.as_str(), &after, limit))
+    }
+
+    /// On a new connection: SQLite checks the index by what the connection remembers of it, and another one may have
+    /// written since.
+    fn check_search_index(&self) -> StoreFuture<'_, Vec<String>> {
+        let place = self.place.clone();
+        Box::pin(async move {
+            let check = move || SqliteTables(&place.connect_read_only()?).check_index();
+            let checked = tokio::task::spawn_blocking(check).await;
+            checked.map_err(|error| StoreError::Unavailable(error.to_string()))?.map_err(|error| to_store_error(&error))
+        })
+    }
+
+    fn clear_search_index(&self) -> StoreFuture<'_, ()> {
+        self.run_write(|connection| SqliteTables(connection).clear_index())
+    }
+
+    fn optimize_search(&self) -> StoreFuture<'_, ()> {
+        self.run_write(|connection| connection.execute(sql::OPTIMIZE_SEARCH_WORDS, []).map(drop))
     }
 
     fn subscribe_appends(&self) -> watch::Receiver<u64> {
@@ -387,9 +417,14 @@ impl SideRows for Sqlite {
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
+        self.run_read(move |rows| rows.side_row(&kind, &key))
+    }
+
+    fn get_many<'a>(&'a self, kind: &'a str, keys: Vec<String>) -> StoreFuture<'a, Vec<(String, String)>> {
+        let (kind, keys) = (kind.to_owned(), serde_json::Value::from(keys).to_string());
         self.run_read(move |rows| {
-            let mut statement = rows.0.prepare_cached(sql::GET_SIDE_ROW)?;
-            statement.query_row(params![kind, key], |row| row.get(0)).optional()
+            let mut statement = rows.0.prepare_cached(sql::GET_SIDE_ROWS)?;
+            statement.query_map([kind, keys], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }
 

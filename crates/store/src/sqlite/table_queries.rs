@@ -29,7 +29,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
 }
 
 /// A hash of another length becomes zeros, which match no record.
-fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
+pub(super) fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
     Ok(row.get_ref(column)?.as_blob()?.try_into().unwrap_or_default())
 }
 
@@ -40,6 +40,7 @@ fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
         rank: row.get(2)?,
         body: row.get(3)?,
         partition: row.get(4)?,
+        search: None,
     })
 }
 
@@ -211,13 +212,28 @@ impl SqliteTables<'_> {
     }
 
     pub(super) fn delete_documents(&self, stream: &StreamName) -> rusqlite::Result<()> {
+        self.delete_stream_from_index(stream)?;
         self.0.prepare_cached(sql::DELETE_DOCUMENTS)?.execute([stream.as_str()]).map(drop)
     }
 
-    pub(super) fn put_document(&self, stream: &StreamName, shard: u16, document: &Document) -> rusqlite::Result<()> {
+    pub(super) fn side_row(&self, kind: &str, key: &str) -> rusqlite::Result<Option<String>> {
+        self.0.prepare_cached(sql::GET_SIDE_ROW)?.query_row([kind, key], |row| row.get(0)).optional()
+    }
+
+    fn put_document(&self, stream: &StreamName, shard: u16, document: &Document) -> rusqlite::Result<()> {
         let mut statement = self.0.prepare_cached(sql::PUT_DOCUMENT)?;
-        let Document { collection, partition, id, rank, body } = document;
+        let Document { collection, partition, id, rank, body, search: _ } = document;
         statement.execute(params![collection, id, shard, stream.as_str(), rank, body, partition]).map(drop)
+    }
+
+    /// Replaces all documents of a stream.
+    pub(super) fn replace_documents(&self, stream: &StreamName, documents: &[Document]) -> rusqlite::Result<()> {
+        self.delete_documents(stream)?;
+        for document in documents {
+            self.put_document(stream, stream.shard(), document)?;
+            self.index_document((stream, stream.shard()), document, &[])?;
+        }
+        Ok(())
     }
 
     /// Stores a batch and returns true. If the head is not the expected one, it changes nothing and returns false.
@@ -246,6 +262,9 @@ impl SqliteTables<'_> {
         for SideRow { kind, key, body } in &batch.side_rows {
             self.0.prepare_cached(sql::PUT_SIDE_ROW)?.execute(params![kind, key, &**body])?;
         }
+        for (kind, key) in &batch.removed_side_rows {
+            self.0.prepare_cached(sql::DELETE_SIDE_ROW)?.execute([kind, key])?;
+        }
         for change in &batch.changes {
             match change {
                 ReadModelChange::Put(document) => self.put_document(stream, shard, document)?,
@@ -253,6 +272,7 @@ impl SqliteTables<'_> {
                     self.0.prepare_cached(sql::DELETE_DOCUMENT)?.execute(params![collection, id])?;
                 }
             }
+            self.index_change((stream, shard), change, &batch.side_rows)?;
         }
         Ok(true)
     }

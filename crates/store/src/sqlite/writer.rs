@@ -9,7 +9,7 @@ use skald_journal::{Append, StoreError, StoreHealth};
 use tokio::sync::{oneshot, watch};
 
 use super::damaged_file::Damage;
-use super::file::{DatabasePath, is_damage};
+use super::file::{DatabasePath, is_damage, is_index_damage};
 use super::lock::{Lock, LockError};
 use super::sql;
 use super::table_queries::SqliteTables;
@@ -235,12 +235,13 @@ fn mark_writer(transaction: &Transaction<'_>, process: i64, known: Option<i64>) 
     Ok(found)
 }
 
-/// Whether the database rejects the values, as it would on a retry.
+/// Whether the database rejects this write, as it would on a retry: for its values, or since the search index is
+/// damaged.
 fn is_refusal(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch)
-    )
+    ) || is_index_damage(error)
 }
 
 /// Whether another program held the lock, so that nothing was written.
@@ -258,6 +259,8 @@ impl From<LockError> for rusqlite::Error {
 pub(super) fn to_store_error(error: &rusqlite::Error) -> StoreError {
     if is_held(error) {
         StoreError::Held(error.to_string())
+    } else if is_index_damage(error) {
+        StoreError::Damaged(format!("the search index ({error}); stop Skald, and skald rebuild makes it anew"))
     } else if is_damage(error) {
         StoreError::Damaged(error.to_string())
     } else if is_refusal(error) {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use skald_journal::{
-    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SideRows,
-    Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SearchHit,
+    SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
 };
 use tokio::sync::watch;
 
@@ -217,6 +217,31 @@ impl Journal for FaultyJournal {
         self.unless_down(self.inner.delete_documents(stream))
     }
 
+    fn search(&self, query: SearchQuery) -> StoreFuture<'_, Vec<SearchHit>> {
+        self.unless_down(self.inner.search(query))
+    }
+
+    fn owned_search_rows<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredSearchRow>> {
+        self.unless_down(self.inner.owned_search_rows(stream, after, limit))
+    }
+
+    fn check_search_index(&self) -> StoreFuture<'_, Vec<String>> {
+        self.unless_down(self.inner.check_search_index())
+    }
+
+    fn clear_search_index(&self) -> StoreFuture<'_, ()> {
+        self.unless_down(self.inner.clear_search_index())
+    }
+
+    fn optimize_search(&self) -> StoreFuture<'_, ()> {
+        self.unless_down(self.inner.optimize_search())
+    }
+
     fn subscribe_appends(&self) -> watch::Receiver<u64> {
         self.inner.subscribe_appends()
     }
@@ -245,6 +270,10 @@ impl SideRows for FaultyJournal {
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         self.unless_down(self.inner.get(kind, key))
+    }
+
+    fn get_many<'a>(&'a self, kind: &'a str, keys: Vec<String>) -> StoreFuture<'a, Vec<(String, String)>> {
+        self.unless_down(self.inner.get_many(kind, keys))
     }
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {

@@ -56,7 +56,7 @@ fn test_answer(key: &str, revision: u64) -> IdempotentAnswer {
 
 fn document(collection: &str, id: &str, rank: i64) -> Document {
     let (collection, partition) = (collection.to_owned(), String::new());
-    Document { collection, partition, id: id.to_owned(), rank, body: format!("{id:?}") }
+    Document { collection, partition, id: id.to_owned(), rank, body: format!("{id:?}"), search: None }
 }
 
 async fn a_stream_that_never_began_is_empty(place: TestStore) {
@@ -287,7 +287,7 @@ async fn documents_are_listed_from_the_highest_rank(place: TestStore) {
 
 async fn rows_of_a_batch_are_stored_with_it_or_not_at_all(place: TestStore) {
     let (journal, [one, two]) = (place.journal, ["one", "two"].map(stream));
-    let row = |key: &str, body: &str| SideRow { kind: "content", key: key.to_owned(), body: body.into() };
+    let row = |key: &str, body: &str| SideRow { kind: "content".into(), key: key.to_owned(), body: body.into() };
     let with_rows = |stream: &StreamName, expected: Head, rows: &[SideRow]| {
         Append::without_redecide(stream.clone(), Batch { side_rows: rows.to_vec(), ..batch(stream, expected, 1) })
     };

@@ -128,7 +128,7 @@ impl StreamKind for Tally {
     fn read_model_changes(stream: &StreamName, state: &State, events: &[Event]) -> Vec<ReadModelChange> {
         let document = |collection: &str, id: String, rank, body| {
             let (collection, partition) = (collection.to_owned(), stream.id().to_owned());
-            ReadModelChange::Put(Document { collection, partition, id, rank, body })
+            ReadModelChange::Put(Document { collection, partition, id, rank, body, search: None })
         };
         let total = document("tallies", stream.id().to_owned(), state.total(), state.total().to_string());
         let entries = events.iter().map(|event| {

@@ -143,3 +143,55 @@ fn an_expression_sees_players_actors_and_open_sessions() {
         assert_eq!(moved["result"]["transition"]["to_state"], "after", "{moved}");
     });
 }
+
+const PREPARED: &str = r#"
+process: {id: prepared, version: "1", name: Prepared, initial_state: before}
+states: [{name: before}, {name: after, is_final: true}]
+events: [{name: report, allowed_roles: ["*"]}]
+transitions: [{from: before, event: report, to: after, guard: has_place}]
+guards:
+  has_place:
+    type: cel
+    expression: >-
+      campaign.entity_count == 2
+      && campaign.entities.exists(entity, entity.entity_type == "location" && entity.tags.exists(tag, tag == "coast"))
+    message: there is no place on the coast yet
+"#;
+
+#[test]
+fn a_guard_knows_the_public_entities_and_the_event_keeps_no_private_ones() {
+    run(async {
+        let engine = engine();
+        call(&engine, &human_caller("mara"), "state_gate.submit_process", json!({"source": PREPARED})).await.unwrap();
+        let campaign = call_as_owner(&engine, "campaign_create", json!({"name": "Bells", "gm_mode": "AI"})).await;
+        let id = campaign["id"].as_str().unwrap();
+        let create = json!({"process_id": "prepared", "run_id": RUN, "campaign_id": id});
+        call_as_owner(&engine, "state_gate.create_run", create).await;
+        let sent = |key: &str| event_input("report", 1, key, &json!({}), &[]);
+        let early = emit_event(&engine, &Caller::owner(), sent("a")).await.unwrap();
+        assert_eq!(
+            early["error"]["details"]["missing_guards"],
+            json!(["has_place: there is no place on the coast yet"])
+        );
+
+        let entities = json!([
+            {"entity_type": "location", "name": "Dunmere", "type": "Town", "tags": ["coast"]},
+            {"entity_type": "character", "name": "Ruane", "entry": "The abbess."},
+            {"entity_type": "note", "name": "Who rings the bell"},
+            {"entity_type": "character", "name": "The drowned king", "is_private": true, "tags": ["coast"]},
+        ]);
+        call_as_owner(&engine, "create_entities", json!({"campaign_id": id, "entities": entities})).await;
+        let moved = emit_event(&engine, &Caller::owner(), sent("b")).await.unwrap();
+        assert_eq!(moved["result"]["transition"]["to_state"], "after", "{moved}");
+        let history = call_as_owner(&engine, "state_gate.run", json!({"method": "history", "run_id": RUN})).await;
+        let kept = &history["history"].as_array().unwrap().last().unwrap()["campaign"];
+        assert_eq!(kept["entity_count"], 2, "{kept}");
+        assert_eq!(
+            kept["entities"],
+            json!([
+                {"id": 2, "name": "Ruane", "entity_type": "character", "type": "", "tags": []},
+                {"id": 1, "name": "Dunmere", "entity_type": "location", "type": "Town", "tags": ["coast"]},
+            ])
+        );
+    });
+}

@@ -1,0 +1,76 @@
+//! Access to the lore of a campaign: finds the campaign of a call, checks the caller's role, and loads the state.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use skald_domain::lore::{Entity, LoreState};
+
+use super::stream::{LoreStream, lore_stream};
+use crate::campaign::campaign_stream;
+use crate::redaction::Redaction;
+use crate::{App, Call, CampaignRole, Fault, Operation, OperationKind};
+use skald_journal::{CommittedState, StreamName};
+
+/// The lore of a campaign that a caller was let into.
+pub(super) struct EnteredLore {
+    pub campaign_id: String,
+    pub campaign_name: String,
+    pub stream: StreamName,
+    pub committed: Arc<CommittedState<LoreStream>>,
+    pub redaction: Redaction,
+    /// Whether the caller is a game master, who sees what is private.
+    pub sees_private: bool,
+}
+
+impl EnteredLore {
+    pub(super) fn state(&self) -> &LoreState {
+        &self.committed.state
+    }
+
+    /// An entity that is not archived and that the caller may see. Everything else looks as if it did not exist.
+    pub(super) fn visible_entity(&self, entity_id: u64) -> Option<&Arc<Entity>> {
+        let entity = self.state().entity(entity_id)?;
+        (entity.archived_at.is_none() && self.redaction.is_visible(&**entity)).then_some(entity)
+    }
+
+    /// The tags of entities that the caller sees. A tag that only private entities have is as private as they are.
+    pub(super) fn visible_tags(&self) -> Vec<String> {
+        let state = self.state();
+        let entities = state.entities().filter(|entity| self.redaction.is_visible(&***entity));
+        let ids: BTreeSet<u32> = entities.flat_map(|entity| entity.tags.iter().copied()).collect();
+        state.tags().filter(|tag| ids.contains(&tag.id)).map(|tag| tag.name.to_string()).collect()
+    }
+}
+
+impl App {
+    /// Finds the campaign of a call and checks that the caller's role allows the operation; then loads its lore.
+    pub(super) async fn enter_lore<O: Operation>(
+        &self,
+        call: &Call<'_>,
+        campaign_id: Option<&str>,
+    ) -> Result<EnteredLore, Fault> {
+        let campaign_id = match campaign_id {
+            Some(given) => self.resolve_campaign_id(call, given).await?,
+            None => self.find_default_campaign(call.caller).await?,
+        };
+        self.enter_campaign_as(call.caller, O::NAME, O::ALLOWED, &campaign_id).await?;
+        let entered = self.load_lore(call, campaign_id).await?;
+        // The revision counts private changes too, so only game masters are told.
+        if O::KIND == OperationKind::Read && entered.sees_private {
+            call.work.set_revision(entered.committed.revision());
+        }
+        Ok(entered)
+    }
+
+    /// The lore of a campaign that the caller has entered already.
+    pub(super) async fn load_lore(&self, call: &Call<'_>, campaign_id: String) -> Result<EnteredLore, Fault> {
+        let campaign = self.campaigns.read(&campaign_stream(&campaign_id)).await;
+        let campaign = campaign.map_err(|error| self.store_fault(&error))?;
+        let campaign_name = campaign.state.campaign().map(|campaign| campaign.name.clone()).unwrap_or_default();
+        let stream = lore_stream(&campaign_id);
+        let committed = self.lore.read(&stream).await.map_err(|error| self.store_fault(&error))?;
+        let redaction = Redaction::for_caller(call.caller, &campaign_id);
+        let sees_private = call.caller.role_in(&campaign_id).is_some_and(|role| role >= CampaignRole::Gm);
+        Ok(EnteredLore { campaign_id, campaign_name, stream, committed, redaction, sees_private })
+    }
+}

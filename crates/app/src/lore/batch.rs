@@ -1,0 +1,317 @@
+//! Batches of changes: one command for each item, stored together, with one result for each item in input order.
+
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, join_all};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use skald_domain::lore::{LoreCommand, LoreRefusal, LoreRefusalKind};
+
+use super::access::EnteredLore;
+use super::stream::{LoreStream, refusal_fault};
+use crate::execute_command::{CommandAnswer, CommandTerms};
+use crate::{App, Call, Code, Fault, Operation, limits};
+use skald_journal::{Applied, JournalFailure, SideRow};
+
+/// Items that are sent to the journal at once. Several callers with full batches fit into the mailbox of one stream.
+pub(super) const ITEMS_AT_ONCE: usize = 32;
+/// How often an item that was prepared on a state that has changed since is prepared again.
+const ATTEMPTS: usize = 32;
+
+/// The results of a batch, one for each item.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct BatchOutput {
+    /// One for each item, in order.
+    results: Vec<CommandAnswer<ItemResult>>,
+    #[schemars(extend("x-unlisted" = true))]
+    went_to: BatchDestination,
+}
+
+/// The campaign whose lore was changed.
+#[derive(Debug, Serialize, JsonSchema)]
+struct BatchDestination {
+    campaign_id: String,
+    campaign: String,
+}
+
+/// What became of one item.
+#[derive(Debug, Default, Clone, Serialize, JsonSchema)]
+pub(super) struct ItemResult {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entity_id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub post_id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How a text mentions it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mention: Option<String>,
+    pub success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// Entities with such a name that were there already.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub similar: Vec<super::entity_view::NamedEntity>,
+    /// Links by name that lead nowhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unresolved: Vec<String>,
+}
+
+impl ItemResult {
+    pub(super) fn of_success() -> Self {
+        Self { success: true, ..Self::default() }
+    }
+
+    /// The result of an item that was not stored; `named` has the ids that the item named.
+    pub(super) fn of_failure(failure: &ItemFailure, named: Self) -> Self {
+        match failure {
+            ItemFailure::Unchanged => Self { success: true, ..named },
+            ItemFailure::Fault(fault) | ItemFailure::Stale(fault) => Self {
+                success: false,
+                error: Some(fault.to_string()),
+                code: Some(fault.code()),
+                revision: None,
+                ..named
+            },
+        }
+    }
+}
+
+/// A command that was made of an item, with the rows that are stored with it.
+pub(super) struct PreparedItem {
+    pub command: LoreCommand,
+    pub side_rows: Vec<SideRow>,
+    /// Whether the item was prepared on a state that must not have changed meanwhile, such as the text that it adds to.
+    pub pinned_to_state: bool,
+}
+
+impl PreparedItem {
+    pub(super) fn new(command: LoreCommand, side_row: Option<SideRow>) -> Self {
+        Self { command, side_rows: side_row.into_iter().collect(), pinned_to_state: false }
+    }
+}
+
+/// Why an item was not stored.
+#[derive(Debug)]
+pub(super) enum ItemFailure {
+    Fault(Box<Fault>),
+    /// The item was prepared on a state that has changed since.
+    Stale(Box<Fault>),
+    /// Everything is already as the item says, which is no failure for the caller.
+    Unchanged,
+}
+
+impl From<Fault> for ItemFailure {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+pub(super) fn check_item_count(count: usize, field: &str) -> Result<(), Fault> {
+    let most = limits::BATCH_ITEMS_MAX;
+    if (1..=most).contains(&count) {
+        return Ok(());
+    }
+    let fault = Fault::new(Code::InvalidParams, format!("{field} has {count} items, allowed: 1 to {most}"));
+    let hint = if count == 0 { "send at least one" } else { "send them in several calls" };
+    Err(fault.with_path(format!("/{field}")).hint(hint))
+}
+
+/// One item of a batch, which becomes a command.
+pub(super) trait BatchItem: Sync {
+    /// Makes the command, given the lore as it is now and the JSON pointer of the item.
+    fn prepare<'a>(
+        &'a self,
+        app: &'a App,
+        lore: &'a EnteredLore,
+        pointer: &'a str,
+    ) -> BoxFuture<'a, Result<PreparedItem, Fault>>;
+
+    /// Whether the item depends on those before it, such as one of several that add to the same text.
+    fn is_ordered(&self) -> bool {
+        false
+    }
+
+    /// The result of an item that was not stored has the ids that the item names.
+    fn failed_result(&self, lore: &EnteredLore, failure: &ItemFailure) -> ItemResult;
+}
+
+/// What is known of an item before it is sent.
+enum ItemPreparation {
+    /// It was stored before, under the same idempotency key.
+    Answered(CommandAnswer<ItemResult>),
+    Command(PreparedItem),
+}
+
+/// Where an item is in the input.
+struct ItemPlace {
+    index: usize,
+    /// JSON pointer.
+    pointer: String,
+}
+
+impl ItemPlace {
+    fn new(field: &str, index: usize) -> Self {
+        Self { index, pointer: format!("/{field}/{index}") }
+    }
+
+    /// The key of the call with the number of the item, and the request that it stands for.
+    fn idempotency_key(&self, call: &Call<'_>) -> Option<(String, String)> {
+        let key = call.work.idempotency_key.as_ref()?;
+        let sent = call.input.pointer(&self.pointer).unwrap_or(&Value::Null);
+        Some((format!("{key}#{}", self.index), sent.to_string()))
+    }
+}
+
+/// Makes the result of an item that was stored.
+pub(super) type ItemAnswer = Arc<dyn Fn(&Applied<LoreStream>) -> ItemResult + Send + Sync>;
+
+impl BatchOutput {
+    /// The ids of the entities of all items that succeeded, now or at the first try.
+    pub(super) fn entity_ids(&self) -> Vec<Option<u64>> {
+        let entity_id = |result: &CommandAnswer<ItemResult>| match result {
+            CommandAnswer::Now(result) => result.entity_id.filter(|_| result.success),
+            CommandAnswer::Again(stored) => stored.field("entity_id").and_then(Value::as_u64),
+        };
+        self.results.iter().map(entity_id).collect()
+    }
+
+    pub(super) fn result_mut(&mut self, index: usize) -> Option<&mut ItemResult> {
+        match self.results.get_mut(index) {
+            Some(CommandAnswer::Now(result)) => Some(result),
+            _ => None,
+        }
+    }
+}
+
+impl App {
+    /// Runs all items of an input field, a part of them at a time, and collects their results in order.
+    pub(super) async fn run_batch<O: Operation, I: BatchItem>(
+        &self,
+        call: &Call<'_>,
+        lore: &EnteredLore,
+        (field, items): (&str, &[I]),
+        answer: impl Fn(usize) -> ItemAnswer + Send + Sync,
+    ) -> BatchOutput {
+        let mut results = Vec::with_capacity(items.len());
+        while results.len() < items.len() {
+            let begin = results.len();
+            let unordered = items[begin..].iter().take(ITEMS_AT_ONCE).take_while(|item| !item.is_ordered()).count();
+            let chunk = &items[begin..begin + unordered.max(1)];
+            let places: Vec<ItemPlace> =
+                (begin..begin + chunk.len()).map(|index| ItemPlace::new(field, index)).collect();
+            let preparing = chunk
+                .iter()
+                .zip(&places)
+                .map(|(item, place)| Box::pin(self.prepare_item::<O, I>(call, lore, item, place)) as BoxFuture<'_, _>);
+            let prepared = join_all(preparing).await;
+            // All are prepared before the first is sent, so that they are stored in order.
+            let running = chunk.iter().zip(&places).zip(prepared).map(|((item, place), prepared)| {
+                Box::pin(self.run_item::<O, I>(call, lore, (item, place), prepared, answer(place.index)))
+                    as BoxFuture<'_, _>
+            });
+            results.extend(join_all(running).await);
+        }
+        let went_to = BatchDestination { campaign_id: lore.campaign_id.clone(), campaign: lore.campaign_name.clone() };
+        BatchOutput { results, went_to }
+    }
+
+    /// Decides and stores the command of one item. An item under an idempotency key has the key of the call with its own
+    /// number. A command that was prepared on a state that has changed since is prepared again on the newest one.
+    async fn run_item<O: Operation, I: BatchItem>(
+        &self,
+        call: &Call<'_>,
+        lore: &EnteredLore,
+        (item, place): (&I, &ItemPlace),
+        mut prepared: Result<ItemPreparation, ItemFailure>,
+        answer: ItemAnswer,
+    ) -> CommandAnswer<ItemResult> {
+        let mut newest: Option<EnteredLore> = None;
+        let mut attempt = 1;
+        loop {
+            let current = newest.as_ref().unwrap_or(lore);
+            let failure = match prepared {
+                Ok(ItemPreparation::Answered(answered)) => return answered,
+                Ok(ItemPreparation::Command(command)) => {
+                    match self.send_item::<O>(call, current, place, command, &answer).await {
+                        Ok(answered) => return answered,
+                        Err(failure) => failure,
+                    }
+                }
+                Err(failure) => failure,
+            };
+            let is_last = !matches!(failure, ItemFailure::Stale(_)) || attempt == ATTEMPTS;
+            let loaded = if is_last { None } else { self.load_lore(call, lore.campaign_id.clone()).await.ok() };
+            let Some(loaded) = loaded else { return CommandAnswer::Now(item.failed_result(current, &failure)) };
+            prepared = self.prepare_item::<O, I>(call, &loaded, item, place).await;
+            newest = Some(loaded);
+            attempt += 1;
+        }
+    }
+
+    /// Makes the command of an item. A retry is answered before that: what it names may have another name now, or be
+    /// archived.
+    async fn prepare_item<O: Operation, I: BatchItem>(
+        &self,
+        call: &Call<'_>,
+        lore: &EnteredLore,
+        item: &I,
+        place: &ItemPlace,
+    ) -> Result<ItemPreparation, ItemFailure> {
+        if let Some((key, request)) = place.idempotency_key(call)
+            && let Some(answered) = self.find_stored_answer::<O, ItemResult>(call, &lore.stream, &key, &request).await?
+        {
+            return Ok(ItemPreparation::Answered(answered));
+        }
+        if !item.is_ordered() {
+            return Ok(ItemPreparation::Command(item.prepare(self, lore, &place.pointer).await?));
+        }
+        // An item that adds to a text is prepared on what the items before it left.
+        let newest = self.load_lore(call, lore.campaign_id.clone()).await?;
+        Ok(ItemPreparation::Command(item.prepare(self, &newest, &place.pointer).await?))
+    }
+
+    async fn send_item<O: Operation>(
+        &self,
+        call: &Call<'_>,
+        lore: &EnteredLore,
+        place: &ItemPlace,
+        prepared: PreparedItem,
+        answer: &ItemAnswer,
+    ) -> Result<CommandAnswer<ItemResult>, ItemFailure> {
+        let key = place.idempotency_key(call);
+        let terms = CommandTerms { side_rows: prepared.side_rows, ..CommandTerms::new(None, key) };
+        let answer = Arc::clone(answer);
+        let stored_answer = move |done: &Applied<LoreStream>| answer(done);
+        let done =
+            self.execute_with_terms::<O, _, _>(&self.lore, call, &lore.stream, prepared.command, terms, stored_answer);
+        match done.await {
+            Ok((answered, _)) => Ok(answered),
+            Err(not_done) if is_unchanged(&not_done.failure) => Err(ItemFailure::Unchanged),
+            Err(not_done) => {
+                let is_stale = prepared.pinned_to_state && is_conflict(&not_done.failure);
+                let fault = Box::new(self.lore_fault(not_done.failure));
+                Err(if is_stale { ItemFailure::Stale(fault) } else { ItemFailure::Fault(fault) })
+            }
+        }
+    }
+
+    pub(super) fn lore_fault(&self, failure: JournalFailure<LoreRefusal>) -> Fault {
+        self.journal_fault(failure, |refusal| refusal_fault(&refusal))
+    }
+}
+
+pub(super) fn is_unchanged(failure: &JournalFailure<LoreRefusal>) -> bool {
+    matches!(failure, JournalFailure::Refused(refusal) if refusal.kind() == LoreRefusalKind::Unchanged)
+}
+
+fn is_conflict(failure: &JournalFailure<LoreRefusal>) -> bool {
+    matches!(failure, JournalFailure::Refused(refusal) if refusal.kind() == LoreRefusalKind::RevisionConflict)
+}

@@ -1,0 +1,241 @@
+//! `create_entities`: creates entities with their tags, texts and links.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skald_domain::lore::{EntityChange, LoreCommand, NewEntity, fold_name};
+
+use super::access::EnteredLore;
+use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_item_count};
+use super::entity_fields::{EntityTypeWord, clearable, privacy};
+use super::entity_reference::EntityReference;
+use super::entry_input::{EntryFields, unresolved_links};
+use super::stream::LoreStream;
+use crate::execute_command::CommandTerms;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Toolset};
+use skald_journal::Applied;
+
+/// Names like that of a new entity that its result lists.
+const SIMILAR_MAX: usize = 3;
+/// In larger batches only equal names are looked for: comparing every name of a large campaign takes its time.
+const COMPARED_ITEMS_MAX: usize = 10;
+
+pub(super) struct CreateEntities;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CreateEntitiesInput {
+    /// Up to 100.
+    entities: Vec<NewEntityItem>,
+    /// The context's if left out.
+    campaign_id: Option<String>,
+}
+
+/// One entity to create.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewEntityItem {
+    entity_type: EntityTypeWord,
+    name: String,
+    /// A subtype of your own: NPC, City, Session Summary.
+    r#type: Option<String>,
+    /// Markdown; mention others as [[Name]] or [entity:ID|text].
+    entry: Option<String>,
+    tags: Option<Vec<String>>,
+    /// Only game masters see it; notes are private unless told otherwise.
+    is_private: Option<bool>,
+    #[schemars(extend("x-unlisted" = true))]
+    is_hidden: Option<bool>,
+    /// Other names, misspellings: found like the name.
+    aliases: Option<Vec<String>>,
+    /// The entity that it belongs to or lies in.
+    parent: Option<EntityReference>,
+    /// A URL.
+    image: Option<String>,
+    /// When it happened: 2025-05-30.
+    date: Option<String>,
+    /// The actor at the table that it is.
+    actor_id: Option<String>,
+}
+
+impl Operation for CreateEntities {
+    const NAME: &'static str = "create_entities";
+    const TITLE: &'static str = "Create entities";
+    const SUMMARY: &'static str = "Put people, places, factions, items, notes and quests into the lore. Tags are created on use. \
+        Each has its own result; `similar` names may be the same thing.";
+    const TOOLSET: Toolset = Toolset::Lore;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const TEXT_FIELD: Option<&'static str> = Some("results");
+    type Input = CreateEntitiesInput;
+    type Output = BatchOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: CreateEntitiesInput) -> Result<BatchOutput, Fault> {
+        check_item_count(input.entities.len(), "entities")?;
+        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
+        let similar = similar_entities(&lore, &input.entities);
+        let links: Vec<CallLinks> =
+            input.entities.iter().map(|item| call_links(&lore, item, &input.entities)).collect();
+        let answer = |index: usize| -> ItemAnswer {
+            let (similar, links) = (similar[index].clone(), links[index].clone());
+            Arc::new(move |done| {
+                let created = created_result(done);
+                // The revision moves once more when the names of this call are linked.
+                let revision = created.revision.filter(|_| links.in_call.is_empty());
+                ItemResult { similar: similar.clone(), unresolved: links.unresolved.clone(), revision, ..created }
+            })
+        };
+        let mut output = app.run_batch::<Self, _>(call, &lore, ("entities", &input.entities), answer).await;
+        app.link_created_names(call, &lore.campaign_id, &input.entities, &links, &mut output).await;
+        Ok(output)
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+}
+
+fn created_result(done: &Applied<LoreStream>) -> ItemResult {
+    let entity_id = done.events.first().and_then(skald_domain::lore::LoreEvent::entity_id).unwrap_or_default();
+    let entity = done.committed.state.entity(entity_id);
+    ItemResult {
+        id: entity.map(|entity| entity.id),
+        entity_id: Some(entity_id),
+        name: entity.map(|entity| entity.name.to_string()),
+        mention: Some(format!("[entity:{entity_id}]")),
+        revision: entity.map(|entity| entity.revision),
+        ..ItemResult::of_success()
+    }
+}
+
+/// For each new entity, those that were there already and have such a name.
+fn similar_entities(lore: &EnteredLore, items: &[NewEntityItem]) -> Vec<Vec<super::entity_view::NamedEntity>> {
+    let named = |ids: Vec<u64>| ids.into_iter().filter_map(|id| lore.named_entity(id)).take(SIMILAR_MAX).collect();
+    let is_small = items.len() <= COMPARED_ITEMS_MAX;
+    let similar = |item: &NewEntityItem| {
+        if is_small {
+            named(lore.state().similar_names(&item.name, lore.sees_private, SIMILAR_MAX))
+        } else {
+            named(lore.state().entities_named(&item.name, lore.sees_private))
+        }
+    };
+    items.iter().map(similar).collect()
+}
+
+/// The links by name in the entry of a new entity that the lore does not have yet.
+#[derive(Debug, Clone)]
+struct CallLinks {
+    /// Names of entities that the same call creates.
+    in_call: Vec<String>,
+    /// Names that lead nowhere, or to several entities.
+    unresolved: Vec<String>,
+}
+
+fn call_links(lore: &EnteredLore, item: &NewEntityItem, items: &[NewEntityItem]) -> CallLinks {
+    let links = item.entry.as_deref().map(unresolved_links).unwrap_or_default();
+    let entity_count = |name: &str| lore.state().entities_named(name, lore.sees_private).len();
+    let is_created_once =
+        |name: &str| items.iter().filter(|item| fold_name(&item.name) == fold_name(name)).count() == 1;
+    let missing = links.into_iter().filter(|name| entity_count(name) != 1);
+    let (in_call, unresolved) = missing.partition(|name| entity_count(name) == 0 && is_created_once(name));
+    CallLinks { in_call, unresolved }
+}
+
+impl BatchItem for NewEntityItem {
+    fn prepare<'a>(
+        &'a self,
+        app: &'a App,
+        lore: &'a EnteredLore,
+        pointer: &'a str,
+    ) -> BoxFuture<'a, Result<PreparedItem, Fault>> {
+        Box::pin(app.prepare_creation(lore, self, pointer))
+    }
+
+    fn failed_result(&self, _: &EnteredLore, failure: &ItemFailure) -> ItemResult {
+        ItemResult::of_failure(failure, ItemResult { name: Some(self.name.clone()), ..ItemResult::default() })
+    }
+}
+
+impl App {
+    async fn prepare_creation(
+        &self,
+        lore: &EnteredLore,
+        item: &NewEntityItem,
+        pointer: &str,
+    ) -> Result<PreparedItem, Fault> {
+        let fields = EntryFields { entry: item.entry.as_deref(), entry_append: None, pointer };
+        let (text, row) = self.change_entry(lore, &fields, None, |_| None)?.into_parts();
+        let entity_type = item.entity_type.entity_type();
+        let is_private = privacy(item.is_private, item.is_hidden, pointer)?;
+        let subtype = item.r#type.clone().or_else(|| item.entity_type.subtype().map(ToOwned::to_owned));
+        let new = NewEntity {
+            entity_type,
+            name: item.name.clone(),
+            subtype: subtype.unwrap_or_default(),
+            tags: item.tags.clone().unwrap_or_default(),
+            aliases: item.aliases.clone().unwrap_or_default(),
+            is_private: is_private.unwrap_or(entity_type.is_private_by_default()),
+            parent: Self::resolve_parent(lore, item.parent.as_ref(), pointer)?.flatten(),
+            image: clearable(item.image.as_ref()).flatten(),
+            date: clearable(item.date.as_ref()).flatten(),
+            actor_id: self.resolve_linked_actor(lore, item.actor_id.as_ref(), pointer).await?.flatten(),
+            text: text.flatten(),
+            source: None,
+            ids: None,
+        };
+        Ok(PreparedItem::new(LoreCommand::CreateEntity(Box::new(new)), row))
+    }
+
+    /// Links the names of entities that were created in the same call: only now do they have ids. A link that cannot be
+    /// made is reported with the entity, which is there nevertheless.
+    async fn link_created_names(
+        &self,
+        call: &Call<'_>,
+        campaign_id: &str,
+        items: &[NewEntityItem],
+        links: &[CallLinks],
+        output: &mut BatchOutput,
+    ) {
+        let created = output.entity_ids();
+        let named = items.iter().zip(&created).filter_map(|(item, id)| Some((fold_name(&item.name), (*id)?)));
+        let ids: BTreeMap<String, u64> = named.collect();
+        for (index, links) in links.iter().enumerate().filter(|(_, links)| !links.in_call.is_empty()) {
+            let Some(entity_id) = created[index] else { continue };
+            let linked = self.link_names_of(call, campaign_id, entity_id, &ids).await;
+            let (is_linked, result) = (linked.is_ok(), output.result_mut(index));
+            let missing = links.in_call.iter().filter(|name| !is_linked || !ids.contains_key(&fold_name(name)));
+            if let Some(result) = result {
+                result.unresolved.extend(missing.cloned());
+            }
+        }
+    }
+
+    /// Links names in the current text of an entity.
+    async fn link_names_of(
+        &self,
+        call: &Call<'_>,
+        campaign_id: &str,
+        entity_id: u64,
+        ids: &BTreeMap<String, u64>,
+    ) -> Result<(), Fault> {
+        let lore = self.load_lore(call, campaign_id.to_owned()).await?;
+        let Some(entity) = lore.visible_entity(entity_id) else { return Ok(()) };
+        let texts = self.load_texts(&lore.campaign_id, entity.text.iter()).await?;
+        let Some(old) = texts.entry(entity.text.as_ref()) else { return Ok(()) };
+        let fields = EntryFields { entry: Some(&old.markdown), entry_append: None, pointer: "" };
+        let name_id = |name: &str| ids.get(&fold_name(name)).copied();
+        let (text, row) = self.change_entry(&lore, &fields, Some(old), name_id)?.into_parts();
+        if text.is_none() {
+            return Ok(());
+        }
+        let change = Box::new(EntityChange { text, ..EntityChange::default() });
+        let command = LoreCommand::UpdateEntity { entity_id, expected_revision: Some(entity.revision), change };
+        let terms = CommandTerms { side_rows: row.into_iter().collect(), ..CommandTerms::new(None, None) };
+        let done =
+            self.execute_with_terms::<CreateEntities, _, _>(&self.lore, call, &lore.stream, command, terms, |_| ());
+        done.await.map(drop).map_err(|not_done| self.lore_fault(not_done.failure))
+    }
+}

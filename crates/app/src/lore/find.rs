@@ -1,0 +1,354 @@
+//! `find_entities`: finds entities by name, type, tags, date and text, ranked, page by page.
+
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skald_domain::Moment;
+use skald_domain::lore::{EntityFilter, EntityMatch, NameFilter, date_in_entry, fold_name, parse_date};
+
+use super::access::EnteredLore;
+use super::entity_fields::EntityTypeWord;
+use super::entity_view::EntityView;
+use super::entry_input::CUT_MARK;
+use super::get::parse_moment;
+use super::search::{FoundBy, SearchResult};
+use super::texts::Texts;
+use crate::list_page::invalid_cursor_fault;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
+
+/// Rows of a page, unless another number is asked for.
+const PAGE_DEFAULT: usize = 25;
+/// The most rows of a page; more are asked for as all.
+const PAGE_MAX: usize = 100;
+/// Characters of all entries in one answer. Longer ones are cut, so that all fit.
+const ENTRIES_CHARS_MAX: usize = 40_000;
+/// Characters that every entry may have, however many there are.
+const ENTRY_CHARS_LEAST: usize = 400;
+/// Texts that are read at once to look for their dates.
+const DATED_TEXTS_AT_ONCE: usize = 500;
+
+pub(super) struct FindEntities;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FindEntitiesInput {
+    /// Words in names, aliases, entries, posts, tags and types.
+    query: Option<String>,
+    /// The kind of entity.
+    entity_type: Option<EntityTypeWord>,
+    /// Part of the name.
+    name: Option<String>,
+    /// Names like it, misspelt ones too.
+    #[serde(default)]
+    name_fuzzy: bool,
+    /// The whole name.
+    #[serde(default)]
+    name_exact: bool,
+    /// The subtype: NPC, City.
+    r#type: Option<String>,
+    /// All of these.
+    tags: Option<Vec<String>>,
+    /// By its date: start, end or both.
+    date_range: Option<DateRange>,
+    /// false: ids and names only, for looking around.
+    include_full: Option<bool>,
+    /// From 1.
+    #[schemars(range(min = 1))]
+    page: Option<usize>,
+    /// Rows of a page, 25 if left out; 0 for all.
+    #[schemars(range(max = 100))]
+    limit: Option<usize>,
+    /// Changed since this moment.
+    last_synced: Option<String>,
+    /// The `next_cursor` of the answer before.
+    cursor: Option<String>,
+    /// The context's if left out.
+    campaign_id: Option<String>,
+}
+
+/// Days, both included; either may be left out.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-brief" = true))]
+pub(super) struct DateRange {
+    /// 2025-05-01.
+    start: Option<String>,
+    /// 2025-05-31.
+    end: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FindEntitiesOutput {
+    entities: Vec<EntityView>,
+    sync_info: SyncInfo,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SyncInfo {
+    request_timestamp: Moment,
+    newest_updated_at: Option<Moment>,
+    /// How many were found; there are more if `more` is true.
+    total_count: usize,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
+    returned_count: usize,
+    /// Send it as cursor for the next rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+impl Operation for FindEntities {
+    const NAME: &'static str = "find_entities";
+    const TITLE: &'static str = "Find entities";
+    const SUMMARY: &'static str = "Search the lore: people, places, factions, items, notes, quests. All filters combine. Long \
+        entries are cut; get_entities has them whole.";
+    const TOOLSET: Toolset = Toolset::Lore;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/entities")];
+    const TEXT_FIELD: Option<&'static str> = Some("entities");
+    type Input = FindEntitiesInput;
+    type Output = FindEntitiesOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: FindEntitiesInput) -> Result<FindEntitiesOutput, Fault> {
+        let request_timestamp = Moment::from(app.clock.now());
+        let days = input.date_range.as_ref().map(DateRange::parse).transpose()?;
+        let rows = PageRows::parse(&input)?;
+        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
+        let filter = input.filter(&lore)?;
+        let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
+        let mut found = match query {
+            Some(query) => app.search_lore(&lore, filter, query, rows.below).await?,
+            None => SearchResult::without_query(lore.state().find(&filter)),
+        };
+        if let Some(days) = days {
+            let ids: Vec<u64> = found.matches.iter().map(|found| found.entity_id).collect();
+            let dated = app.entities_on_days(&lore, &ids, days).await?;
+            found.matches.retain(|found| dated.contains(&found.entity_id));
+        }
+        let page: Vec<&EntityMatch> = found.matches.iter().skip(rows.skipped).take(rows.count).collect();
+        let is_full = input.include_full.unwrap_or(true);
+        let shown = page.iter().filter(|_| is_full);
+        let with_snippets = found.hit_places(shown.map(|found| found.entity_id));
+        let texts = app.texts_for_page(&lore, &page, is_full, &with_snippets).await?;
+        let mut entities: Vec<EntityView> = page
+            .iter()
+            .filter_map(|found| {
+                let entity = lore.visible_entity(found.entity_id)?;
+                if !is_full {
+                    return Some(EntityView::minimal(entity));
+                }
+                let snippet = found_snippet(&lore, entity, with_snippets.get(&found.entity_id), &texts, query);
+                Some(EntityView { match_score: found.score, snippet, ..lore.full_view(entity, &texts) })
+            })
+            .collect();
+        cut_entries(&mut entities);
+        let newest = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
+        let newest_updated_at = newest.map(|entity| entity.updated_for(lore.sees_private)).max().map(Moment::from);
+        let end = rows.skipped + entities.len();
+        let is_cut = end < found.matches.len();
+        let next_cursor = rows.next_cursor(end, is_cut, found.next_below);
+        let sync_info = SyncInfo {
+            request_timestamp,
+            newest_updated_at,
+            total_count: found.matches.len(),
+            more: found.next_below.is_some(),
+            returned_count: entities.len(),
+            next_cursor,
+        };
+        Ok(FindEntitiesOutput { entities, sync_info })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
+        app.complete_lore_field(caller, field, typed).await
+    }
+}
+
+impl FindEntitiesInput {
+    fn filter(&self, lore: &EnteredLore) -> Result<EntityFilter, Fault> {
+        let name = self.name.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(ToOwned::to_owned);
+        let name = name.map(|name| match (self.name_fuzzy, self.name_exact) {
+            (true, _) => NameFilter::Fuzzy(name),
+            (false, true) => NameFilter::Exactly(name),
+            (false, false) => NameFilter::Contains(name),
+        });
+        let word = self.entity_type;
+        let subtype = self.r#type.clone().filter(|text| !text.trim().is_empty());
+        let since = self.last_synced.as_deref().map(|text| parse_moment(text, "/last_synced")).transpose()?;
+        Ok(EntityFilter {
+            entity_type: word.map(EntityTypeWord::entity_type),
+            subtype: subtype.or_else(|| word.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned)),
+            tags: self.tags.clone().unwrap_or_default(),
+            name,
+            sees_private: lore.sees_private,
+            query: None,
+            updated_after: since,
+        })
+    }
+}
+
+/// Which rows of all that were found are answered.
+struct PageRows {
+    skipped: usize,
+    count: usize,
+    /// For rows past the ranked ones: hits below this id.
+    below: Option<u32>,
+}
+
+impl PageRows {
+    fn parse(input: &FindEntitiesInput) -> Result<Self, Fault> {
+        let count = match input.limit {
+            None => PAGE_DEFAULT,
+            Some(0) => limits::FOUND_ROWS_MAX,
+            Some(limit) => limit.min(PAGE_MAX),
+        };
+        let Some(cursor) = input.cursor.as_deref() else {
+            let page = input.page.unwrap_or(1).max(1);
+            return Ok(Self { skipped: (page - 1).saturating_mul(count), count, below: None });
+        };
+        if input.page.is_some() {
+            let fault = Fault::new(Code::InvalidParams, "page and cursor both say where to go on");
+            return Err(fault.with_path("/page").hint("send one of the two"));
+        }
+        let parse = |text: &str| text.parse::<usize>().map_err(|_| invalid_cursor_fault(cursor));
+        match cursor.split_once('.') {
+            None => Ok(Self { skipped: parse(cursor)?, count, below: None }),
+            Some((below, skipped)) => {
+                let below = below.parse().map_err(|_| invalid_cursor_fault(cursor))?;
+                Ok(Self { skipped: parse(skipped)?, count, below: Some(below) })
+            }
+        }
+    }
+
+    fn next_cursor(&self, end: usize, is_cut: bool, next_below: Option<u32>) -> Option<String> {
+        let place = |below: Option<u32>, skipped: usize| match below {
+            Some(below) => format!("{below}.{skipped}"),
+            None => skipped.to_string(),
+        };
+        if is_cut {
+            return Some(place(self.below, end));
+        }
+        next_below.map(|below| place(Some(below), 0))
+    }
+}
+
+impl DateRange {
+    fn parse(&self) -> Result<Days, Fault> {
+        let day = |text: &Option<String>, field: &str| match text.as_deref().map(str::trim) {
+            None | Some("") => Ok(None),
+            Some(text) => parse_date(text).map(Some).ok_or_else(|| {
+                Fault::new(Code::InvalidParams, format!("{:?} is no date", crate::truncate_for_message(text)))
+                    .with_path(format!("/date_range/{field}"))
+                    .value(&text.into())
+                    .hint("send one like 2025-05-30")
+            }),
+        };
+        Ok(Days { start: day(&self.start, "start")?, end: day(&self.end, "end")? })
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Days {
+    start: Option<Date>,
+    end: Option<Date>,
+}
+
+impl Days {
+    fn contains(self, date: Date) -> bool {
+        self.start.is_none_or(|start| start <= date) && self.end.is_none_or(|end| date <= end)
+    }
+}
+
+impl App {
+    /// Those of the entities whose date is in a range: their own date, or the one that their entry names.
+    async fn entities_on_days(&self, lore: &EnteredLore, ids: &[u64], days: Days) -> Result<BTreeSet<u64>, Fault> {
+        let mut found = BTreeSet::new();
+        for part in ids.chunks(DATED_TEXTS_AT_ONCE) {
+            let entities = part.iter().filter_map(|id| lore.visible_entity(*id));
+            let undated = entities.clone().filter(|entity| entity.date.as_deref().and_then(parse_date).is_none());
+            let texts = self.load_texts(&lore.campaign_id, undated.filter_map(|entity| entity.text.as_ref())).await?;
+            for entity in entities {
+                let own = entity.date.as_deref().and_then(parse_date);
+                let date = own.or_else(|| date_in_entry(texts.markdown(entity.text.as_ref())));
+                if date.is_some_and(|date| days.contains(date)) {
+                    found.insert(entity.entity_id);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The texts that a page shows, or shows snippets of.
+    async fn texts_for_page(
+        &self,
+        lore: &EnteredLore,
+        page: &[&EntityMatch],
+        is_full: bool,
+        hits: &super::search::HitPlaces,
+    ) -> Result<Texts, Fault> {
+        let entities = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
+        let wanted = entities.map(|entity| {
+            let in_post = hits.get(&entity.entity_id).and_then(|place| place.post_id);
+            let post = in_post.and_then(|id| lore.visible_posts(entity).find(|post| post.post_id == id));
+            let is_wanted = is_full || hits.contains_key(&entity.entity_id);
+            [entity.text.as_ref().filter(|_| is_wanted), post.and_then(|post| post.text.as_ref())]
+        });
+        let wanted: Vec<_> = wanted.flatten().flatten().collect();
+        self.load_texts(&lore.campaign_id, wanted.into_iter()).await
+    }
+}
+
+/// Where the text that was found has the words. Names in mentions are those that the caller may see.
+fn found_snippet(
+    lore: &EnteredLore,
+    entity: &skald_domain::lore::Entity,
+    place: Option<&FoundBy>,
+    texts: &Texts,
+    query: Option<&str>,
+) -> Option<String> {
+    let (place, query) = (place?, query?);
+    let post = place.post_id.and_then(|id| lore.visible_posts(entity).find(|post| post.post_id == id));
+    let text = post.map_or(entity.text.as_ref(), |post| post.text.as_ref());
+    let name = |id: u64| lore.named_entity(id).and_then(|named| named.name);
+    let plain = skald_markup::plain_text_with_names(texts.markdown(text), name);
+    let words: Vec<String> = query.split_whitespace().map(ToOwned::to_owned).collect();
+    let snippet = skald_markup::snippet(&plain, &words, limits::SNIPPET_CHARS_MAX);
+    // An entity that was found by its name has a text without the words.
+    let folded = fold_name(&snippet);
+    let has_word = words.iter().any(|word| folded.contains(&fold_name(word)));
+    has_word.then_some(snippet)
+}
+
+/// Cuts long entries so that all of an answer fit its budget.
+fn cut_entries(entities: &mut [EntityView]) {
+    let lengths: Vec<usize> =
+        entities.iter().map(|entity| entity.entry.as_ref().map_or(0, |entry| entry.chars().count())).collect();
+    if lengths.iter().sum::<usize>() <= ENTRIES_CHARS_MAX {
+        return;
+    }
+    let share = entry_share(&lengths);
+    for (entity, length) in entities.iter_mut().zip(lengths).filter(|(_, length)| *length > share) {
+        debug_assert!(length > share);
+        if let Some(entry) = &mut entity.entry {
+            let kept: String = entry.chars().take(share).collect();
+            *entry = format!("{} {CUT_MARK}", kept.trim_end());
+            entity.truncated = true;
+        }
+    }
+}
+
+/// How many characters each entry may have, so that the short ones leave their share to the long ones.
+fn entry_share(lengths: &[usize]) -> usize {
+    let (mut left, mut sorted) = (ENTRIES_CHARS_MAX, lengths.to_vec());
+    sorted.sort_unstable();
+    for (index, length) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - index);
+        if *length > share {
+            return share.max(ENTRY_CHARS_LEAST);
+        }
+        left -= length;
+    }
+    usize::MAX
+}

@@ -1,0 +1,236 @@
+//! `get_entities` and `check_entity_updates`: entities by id, whole, and what changed since a moment.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skald_domain::Moment;
+
+use super::access::EnteredLore;
+use super::batch::check_item_count;
+use super::entity_reference::EntityReference;
+use super::entity_view::EntityView;
+use super::texts::Texts;
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits,
+    truncate_for_message,
+};
+
+pub(super) struct GetEntities;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GetEntitiesInput {
+    /// Ids or unique names.
+    entity_ids: Vec<EntityReference>,
+    /// Their posts too.
+    #[serde(default)]
+    include_posts: bool,
+    /// The context's if left out.
+    campaign_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct GetEntitiesOutput {
+    /// One for each id, in order.
+    results: Vec<FoundEntity>,
+}
+
+/// An entity, or why there is none.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FoundEntity {
+    #[serde(flatten)]
+    entity: Option<EntityView>,
+    /// The id that was asked for, if there is no entity.
+    #[serde(rename = "entity_id", skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    asked: Option<EntityReference>,
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Operation for GetEntities {
+    const NAME: &'static str = "get_entities";
+    const TITLE: &'static str = "Get entities";
+    const SUMMARY: &'static str =
+        "Whole entities by id or unique name: text, tags, what they mention and what mentions them.";
+    const TOOLSET: Toolset = Toolset::Lore;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const TEXT_FIELD: Option<&'static str> = Some("results");
+    type Input = GetEntitiesInput;
+    type Output = GetEntitiesOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: GetEntitiesInput) -> Result<GetEntitiesOutput, Fault> {
+        check_item_count(input.entity_ids.len(), "entity_ids")?;
+        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
+        let found: Vec<Result<u64, Fault>> = input
+            .entity_ids
+            .iter()
+            .enumerate()
+            .map(|(index, reference)| lore.resolve_entity(reference, &format!("/entity_ids/{index}")))
+            .collect();
+        let ids = found.iter().filter_map(|found| found.as_ref().ok().copied());
+        let texts = app.texts_of_entities(&lore, ids, input.include_posts).await?;
+        let result = |(reference, found): (EntityReference, Result<u64, Fault>)| match found {
+            Ok(id) => FoundEntity {
+                entity: lore.whole_entity(id, input.include_posts, &texts),
+                asked: None,
+                success: true,
+                error: None,
+            },
+            Err(fault) => {
+                FoundEntity { entity: None, asked: Some(reference), success: false, error: Some(fault.to_string()) }
+            }
+        };
+        Ok(GetEntitiesOutput { results: input.entity_ids.into_iter().zip(found).map(result).collect() })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
+        app.complete_lore_field(caller, field, typed).await
+    }
+}
+
+impl EnteredLore {
+    /// An entity with everything that the caller may see of it.
+    pub(super) fn whole_entity(&self, entity_id: u64, with_posts: bool, texts: &Texts) -> Option<EntityView> {
+        let entity = self.visible_entity(entity_id)?;
+        let view = self.with_relations(entity, self.full_view(entity, texts));
+        Some(EntityView { posts: with_posts.then(|| self.post_views(entity, texts)), ..view })
+    }
+}
+
+impl App {
+    /// The texts of entities, and of those of their posts that the caller sees.
+    pub(super) async fn texts_of_entities(
+        &self,
+        lore: &EnteredLore,
+        ids: impl Iterator<Item = u64>,
+        with_posts: bool,
+    ) -> Result<Texts, Fault> {
+        let entities: Vec<_> = ids.filter_map(|id| lore.visible_entity(id)).collect();
+        let posts = entities.iter().filter(|_| with_posts).flat_map(|entity| lore.visible_posts(entity));
+        let posts: Vec<_> = posts.filter_map(|post| post.text.as_ref()).collect();
+        let entries = entities.iter().filter_map(|entity| entity.text.as_ref());
+        self.load_texts(&lore.campaign_id, entries.chain(posts)).await
+    }
+}
+
+/// `lore://{campaign_id}/entity/{entity_id}`: one entity with its posts.
+pub(super) struct ReadEntity;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadEntityInput {
+    /// The campaign.
+    campaign_id: String,
+    /// The entity.
+    entity_id: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ReadEntityOutput {
+    entity: EntityView,
+}
+
+impl Operation for ReadEntity {
+    const NAME: &'static str = "read_entity";
+    const TITLE: &'static str = "An entity";
+    const SUMMARY: &'static str = "One entity with its posts, and what mentions it.";
+    const TOOLSET: Toolset = Toolset::Lore;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const EXPOSED: crate::Exposed = crate::Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/entities/{entity_id}")];
+    type Input = ReadEntityInput;
+    type Output = ReadEntityOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: ReadEntityInput) -> Result<ReadEntityOutput, Fault> {
+        let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
+        let entity_id = lore.resolve_entity(&EntityReference::Id(input.entity_id), "/entity_id")?;
+        let texts = app.texts_of_entities(&lore, [entity_id].into_iter(), true).await?;
+        let entity = lore.whole_entity(entity_id, true, &texts);
+        let missing = || lore.missing_entity(&EntityReference::Id(entity_id), "/entity_id");
+        entity.map(|entity| ReadEntityOutput { entity }).ok_or_else(missing)
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
+        app.complete_lore_field(caller, field, typed).await
+    }
+}
+
+pub(super) struct CheckEntityUpdates;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CheckEntityUpdatesInput {
+    /// Up to 10,000.
+    entity_ids: Vec<u64>,
+    /// The moment of your last look: 2025-05-30T10:00:00Z.
+    last_synced: String,
+    /// The context's if left out.
+    campaign_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CheckEntityUpdatesOutput {
+    modified_entity_ids: Vec<u64>,
+    deleted_entity_ids: Vec<u64>,
+    /// Send it as `last_synced` next time.
+    check_timestamp: Moment,
+}
+
+impl Operation for CheckEntityUpdates {
+    const NAME: &'static str = "check_entity_updates";
+    const TITLE: &'static str = "Check for updates";
+    const SUMMARY: &'static str = "Which of these entities changed or were deleted since a moment.";
+    const TOOLSET: Toolset = Toolset::Lore;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    type Input = CheckEntityUpdatesInput;
+    type Output = CheckEntityUpdatesOutput;
+
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: CheckEntityUpdatesInput,
+    ) -> Result<CheckEntityUpdatesOutput, Fault> {
+        let most = limits::CHECKED_ENTITIES_MAX;
+        if input.entity_ids.len() > most {
+            let message = format!("entity_ids has {} items, allowed: {most}", input.entity_ids.len());
+            let fault = Fault::new(Code::InvalidParams, message).with_path("/entity_ids");
+            return Err(fault.hint("ask in several calls, or use `find_entities` with last_synced"));
+        }
+        let since = parse_moment(&input.last_synced, "/last_synced")?;
+        // Taken before the state is read, so that no change falls between two checks.
+        let check_timestamp = Moment::from(app.clock.now());
+        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
+        let (there, deleted): (Vec<u64>, Vec<u64>) =
+            input.entity_ids.into_iter().partition(|id| lore.visible_entity(*id).is_some());
+        let is_modified = |id: &u64| {
+            let entity = lore.visible_entity(*id);
+            entity.is_some_and(|entity| entity.updated_for(lore.sees_private) > since)
+        };
+        Ok(CheckEntityUpdatesOutput {
+            modified_entity_ids: there.into_iter().filter(is_modified).collect(),
+            deleted_entity_ids: deleted,
+            check_timestamp,
+        })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+}
+
+/// A moment as clients write it: with an offset, or a date or time without one, which is taken as UTC.
+pub(super) fn parse_moment(text: &str, pointer: &str) -> Result<Timestamp, Fault> {
+    let text = text.trim();
+    let civil = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    text.parse().ok().or_else(|| civil().map(|zoned| zoned.timestamp())).ok_or_else(|| {
+        Fault::new(Code::InvalidParams, format!("{:?} is no moment", truncate_for_message(text)))
+            .with_path(pointer)
+            .value(&text.into())
+            .hint("send one like 2025-05-30T10:00:00Z")
+    })
+}

@@ -1,0 +1,94 @@
+//! `lore_graph`: who mentions whom, as a picture.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::access::EnteredLore;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use skald_picture::{MentionGraph, MentionGraphEdge, MentionGraphNode, Theme};
+
+/// Entities in one picture: those with the most mentions. More could not be read.
+const DRAWN_ENTITIES_MAX: usize = 60;
+
+pub(super) struct LoreGraph;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LoreGraphInput {
+    /// The campaign.
+    campaign_id: String,
+    /// The colours; those that the reader prefers if left out.
+    #[serde(default)]
+    theme: Theme,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct LoreGraphOutput {
+    /// The picture, as SVG.
+    text: String,
+}
+
+impl Operation for LoreGraph {
+    const NAME: &'static str = "lore_graph";
+    const TITLE: &'static str = "The lore as a picture";
+    const SUMMARY: &'static str = "Who mentions whom, as SVG: the entities with the most mentions, in colours by type.";
+    const TOOLSET: Toolset = Toolset::Lore;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[Route::document("/api/v1/campaigns/{campaign_id}/graph.svg", "image/svg+xml")];
+    type Input = LoreGraphInput;
+    type Output = LoreGraphOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: LoreGraphInput) -> Result<LoreGraphOutput, Fault> {
+        let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
+        let graph = lore.mention_graph(input.theme);
+        let drawn = app.compute(move |_| Ok(graph.svg()));
+        drawn.await.map(|text| LoreGraphOutput { text })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+}
+
+impl EnteredLore {
+    /// The entities with the most mentions among those that the caller sees, and the mentions between them. A mention in a
+    /// text that the caller may not see is not counted.
+    fn mention_graph(&self, theme: Theme) -> MentionGraph {
+        let mut edges: BTreeMap<(u64, u64), usize> = BTreeMap::new();
+        for entity in self.state().entities().filter(|entity| self.redaction.is_visible(&***entity)) {
+            let posts = self.visible_posts(entity).filter_map(|post| post.text.as_ref());
+            for target in entity.text.iter().chain(posts).flat_map(|text| text.mentions.iter()) {
+                if *target != entity.entity_id && self.visible_entity(*target).is_some() {
+                    *edges.entry((entity.entity_id, *target)).or_default() += 1;
+                }
+            }
+        }
+        let mut degrees: BTreeMap<u64, usize> = BTreeMap::new();
+        for (from, to) in edges.keys() {
+            *degrees.entry(*from).or_default() += 1;
+            *degrees.entry(*to).or_default() += 1;
+        }
+        let mut drawn: Vec<(u64, usize)> = degrees.into_iter().collect();
+        drawn.sort_by_key(|(id, degree)| (std::cmp::Reverse(*degree), *id));
+        let left_out = drawn.len().saturating_sub(DRAWN_ENTITIES_MAX);
+        drawn.truncate(DRAWN_ENTITIES_MAX);
+        let ids: BTreeSet<u64> = drawn.iter().map(|(id, _)| *id).collect();
+        let nodes = drawn.iter().filter_map(|(id, degree)| {
+            let entity = self.visible_entity(*id)?;
+            Some(MentionGraphNode {
+                id: *id,
+                name: entity.name.to_string(),
+                group: entity.entity_type.as_str(),
+                degree: *degree,
+            })
+        });
+        let nodes = nodes.collect();
+        let edges = edges.into_keys().filter(|(from, to)| ids.contains(from) && ids.contains(to));
+        let edges = edges.map(|(from, to)| MentionGraphEdge { from, to }).collect();
+        MentionGraph { nodes, edges, left_out, theme }
+    }
+}

@@ -1,0 +1,155 @@
+//! Texts of an import on their way into the lore: HTML becomes Markdown beside it, links and mentions lead to the
+//! entities that were imported.
+
+use std::collections::HashMap;
+
+use skald_lore_files::{Import, ImportedText};
+use skald_markup::{Entry, MentionKind};
+
+use crate::limits;
+
+/// Converts texts once all entities of an import have their ids.
+pub(super) struct TextConverter<'a> {
+    pub import: &'a Import,
+    /// The ids in the campaign, by the `source_id` of the import.
+    pub ids: &'a HashMap<&'a str, u64>,
+}
+
+#[derive(Default)]
+pub(super) struct ConvertedText {
+    /// `None` if there is no text, or none that can be stored.
+    pub entry: Option<Entry>,
+    /// Links and mentions that lead nowhere, as they are written.
+    pub unresolved: Vec<String>,
+    /// Why the text is not imported.
+    pub loss: Option<String>,
+}
+
+impl TextConverter<'_> {
+    /// Converts a text of the entity `source_id`, or of one of its posts.
+    pub(super) fn convert_text(&self, source_id: &str, text: Option<&ImportedText>) -> ConvertedText {
+        let Some(text) = text else { return ConvertedText::default() };
+        let mut unresolved = Vec::new();
+        let entry = match text {
+            ImportedText::Markdown(markdown) => {
+                Entry { markdown: self.resolve_links(source_id, markdown, false, &mut unresolved), html: None }
+            }
+            // Links are resolved in the HTML, so that it and its Markdown say the same.
+            ImportedText::Html(html) => {
+                skald_markup::entry_from_html(&self.resolve_links(source_id, html, true, &mut unresolved))
+            }
+        };
+        unresolved.sort_unstable();
+        unresolved.dedup();
+        let (chars, chars_max) = (entry.markdown.chars().count(), limits::ENTRY_CHARS_MAX);
+        if chars > chars_max {
+            let loss = format!("a text of {chars} characters is not imported, allowed: {chars_max}");
+            return ConvertedText { entry: None, unresolved, loss: Some(loss) };
+        }
+        let entry = Some(entry).filter(|entry| !entry.markdown.trim().is_empty());
+        ConvertedText { entry, unresolved, loss: None }
+    }
+
+    /// Mentions come first: what becomes of a link is a mention with an id of the campaign, and must not be changed again.
+    fn resolve_links(&self, source_id: &str, text: &str, is_html: bool, unresolved: &mut Vec<String>) -> String {
+        let mentioned = skald_markup::replace_mentions(text, |mention| {
+            // What is code in HTML, a parser of Markdown cannot tell.
+            if mention.in_code && !is_html {
+                return None;
+            }
+            let target = match mention.kind {
+                MentionKind::Entity => mention.id.and_then(|id| self.import.mention_target(id)),
+                MentionKind::Post | MentionKind::Attribute => None,
+                MentionKind::Icon | MentionKind::New => return None,
+            };
+            let written = &text[mention.range.clone()];
+            let replaced = target.and_then(|target| self.ids.get(target)).map(|id| with_entity_id(written, *id));
+            if replaced.is_none() {
+                unresolved.push(written.to_owned());
+            }
+            replaced
+        });
+        skald_markup::replace_wiki_links(&mentioned, |link| {
+            let target = self.import.link_target(source_id, &link.name);
+            let entity_id = target.and_then(|target| self.ids.get(target)).copied();
+            if entity_id.is_none() {
+                unresolved.push(mentioned[link.range.clone()].to_owned());
+            }
+            entity_id
+        })
+    }
+}
+
+/// The mention with another id. Everything else stays as it is written.
+fn with_entity_id(mention: &str, entity_id: u64) -> String {
+    let (word, rest) = mention.split_once(':').unwrap_or((mention, ""));
+    format!("{word}:{entity_id}{}", rest.trim_start_matches(|letter: char| letter.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use skald_lore_files::{SourceFile, import_files};
+
+    use super::*;
+
+    fn source_file(path: &str, content: &str) -> SourceFile {
+        SourceFile { path: path.to_owned(), content: Some(content.as_bytes().to_vec()) }
+    }
+
+    #[test]
+    fn links_and_mentions_lead_to_the_imported_entities() {
+        let export = [
+            source_file(
+                "skald.json",
+                r#"{"format": "skald-lore", "version": 1, "entities": {"5": "a.md", "6": "b.md"}}"#,
+            ),
+            source_file("a.md", "---\nentity_id: 5\nname: Ann\n---\n"),
+            source_file("b.md", "---\nentity_id: 6\nname: Inn\n---\n"),
+        ];
+        let import = import_files(&export).unwrap();
+        let ids = HashMap::from([("skald:5", 6), ("skald:6", 7)]);
+        let text_converter = TextConverter { import: &import, ids: &ids };
+        let converted = |text: &str| {
+            let converted = text_converter.convert_text("skald:5", Some(&ImportedText::Markdown(text.to_owned())));
+            (converted.entry.map(|entry| entry.markdown).unwrap_or_default(), converted.unresolved)
+        };
+        let text = "[[Inn|below]] [[a]] [entity:5|Ann] [character:6\\|x|page:p] `[entity:5]` [icon:fa-x]";
+        let expected = "[entity:7|below] [entity:6] [entity:6|Ann] [character:7\\|x|page:p] `[entity:5]` [icon:fa-x]";
+        assert_eq!(converted(text), (expected.to_owned(), Vec::new()));
+        let text = "[[Nowhere]] [entity:9] [post:1] ![[map.png]] [[Nowhere]]";
+        let unresolved = ["![[map.png]]", "[[Nowhere]]", "[entity:9]", "[post:1]"].map(str::to_owned).to_vec();
+        assert_eq!(converted(text), (text.to_owned(), unresolved));
+        assert_eq!(converted(" \n").0, "");
+    }
+
+    #[test]
+    fn html_stays_beside_its_markdown() {
+        let kanka = [
+            source_file("info.json", r#"{"kanka_version": "3"}"#),
+            source_file("notes/a_1.json", r#"{"entity": {"id": 1, "name": "A"}}"#),
+        ];
+        let import = import_files(&kanka).unwrap();
+        let ids = HashMap::from([("kanka:1", 40)]);
+        let text_converter = TextConverter { import: &import, ids: &ids };
+        let html = ImportedText::Html("<p>See <b>[note:1|it]</b> and [note:2].</p>".to_owned());
+        let converted = text_converter.convert_text("kanka:1", Some(&html));
+        let entry = converted.entry.unwrap();
+        assert_eq!(entry.markdown.trim(), "See **[note:40|it]** and [note:2].");
+        assert_eq!(entry.html.as_deref(), Some("<p>See <b>[note:40|it]</b> and [note:2].</p>"));
+        assert_eq!(converted.unresolved, ["[note:2]"]);
+    }
+
+    #[test]
+    fn a_text_past_the_limit_is_left_out_with_a_reason() {
+        let import = import_files(&[source_file("a.md", "x")]).unwrap();
+        let ids = HashMap::new();
+        let text_converter = TextConverter { import: &import, ids: &ids };
+        let converted = |chars: usize| {
+            let text = ImportedText::Markdown("é".repeat(chars));
+            let converted = text_converter.convert_text("a.md", Some(&text));
+            (converted.entry.is_some(), converted.loss.is_some())
+        };
+        assert_eq!(converted(limits::ENTRY_CHARS_MAX), (true, false));
+        assert_eq!(converted(limits::ENTRY_CHARS_MAX + 1), (false, true));
+    }
+}

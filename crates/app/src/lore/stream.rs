@@ -1,0 +1,185 @@
+//! The lore's stream kind: its events in the journal, its search rows, and the faults for its refusals.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::json;
+use skald_domain::lore::{
+    Entity, LoreEvent, LoreRefusal, LoreRefusalKind, LoreRules, LoreState, LoreStatePart, Post, TextRef,
+};
+
+use super::texts::{SEARCHED_FIELDS, text_kind};
+use crate::{Code, Fault};
+use skald_journal::{
+    Document, ReadModelChange, SearchBody, SearchClass, SearchText, SnapshotPart, StreamKind, StreamName,
+};
+
+/// The read model with a search row for each entity.
+pub(super) const ENTITIES: &str = "lore_entities";
+/// The read model with a search row for each post.
+pub(super) const POSTS: &str = "lore_posts";
+
+/// The stream kind of lore, one stream for each campaign.
+pub(crate) struct LoreStream;
+
+impl StreamKind for LoreStream {
+    type Rules = LoreRules;
+    const NAME: &'static str = "lore";
+    type Parts = LorePart;
+    type ReadCache = ();
+
+    fn event_kind(event: &LoreEvent) -> &'static str {
+        event.kind()
+    }
+
+    fn read_model_changes(stream: &StreamName, state: &LoreState, events: &[LoreEvent]) -> Vec<ReadModelChange> {
+        events.iter().flat_map(|event| changes_of_event(stream.id(), state, event)).collect()
+    }
+
+    fn referenced_side_rows(stream: &StreamName, state: &LoreState) -> Vec<(Cow<'static, str>, String)> {
+        let kind: Arc<str> = text_kind(stream.id()).into();
+        let entities = state.entities().chain(state.archived());
+        let texts = entities.flat_map(|entity| {
+            let posts = entity.posts.iter().filter_map(|post| post.text.as_ref());
+            entity.text.iter().chain(posts)
+        });
+        texts.map(|text| (Cow::Owned(kind.to_string()), text.key.to_string())).collect()
+    }
+
+    fn removed_side_rows(stream: &StreamName, events: &[LoreEvent]) -> Vec<(String, String)> {
+        let keys = events.iter().flat_map(|event| match event {
+            LoreEvent::ArchiveEmptied { text_keys, .. } => text_keys.as_slice(),
+            _ => &[],
+        });
+        keys.map(|key| (text_kind(stream.id()), key.to_string())).collect()
+    }
+}
+
+/// A part of the snapshot of a campaign's lore.
+pub(crate) struct LorePart(LoreStatePart);
+
+impl SnapshotPart<LoreState> for LorePart {
+    fn write(state: &LoreState) -> Result<Vec<String>, serde_json::Error> {
+        state.to_parts().iter().map(serde_json::to_string).collect()
+    }
+
+    fn read(text: &str, _is_first: bool) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text).map(Self)
+    }
+
+    fn join(parts: Vec<Self>) -> Option<LoreState> {
+        LoreState::from_parts(parts.into_iter().map(|part| part.0).collect())
+    }
+}
+
+pub(crate) fn lore_stream(campaign_id: &str) -> StreamName {
+    StreamName::new(LoreStream::NAME, campaign_id)
+}
+
+fn changes_of_event(campaign_id: &str, state: &LoreState, event: &LoreEvent) -> Vec<ReadModelChange> {
+    if let LoreEvent::ArchiveEmptied { .. } = event {
+        // Archived entities and posts have no documents any more.
+        return Vec::new();
+    }
+    let Some(entity) = event.entity_id().and_then(|entity_id| state.entity(entity_id)) else { return Vec::new() };
+    let mut changes = vec![entity_document(campaign_id, state, entity)];
+    match event.post_id() {
+        Some(post_id) => changes.extend(
+            entity
+                .posts
+                .iter()
+                .filter(|post| post.post_id == post_id)
+                .map(|post| post_document(campaign_id, entity, post)),
+        ),
+        // The visibility of an entity is that of its posts too.
+        None => changes.extend(entity.posts.iter().map(|post| post_document(campaign_id, entity, post))),
+    }
+    changes
+}
+
+fn document_id(campaign_id: &str, number: u64) -> String {
+    format!("{campaign_id}/{number}")
+}
+
+fn search_class(is_private: bool) -> SearchClass {
+    if is_private { SearchClass::GameMaster } else { SearchClass::Public }
+}
+
+fn search_body(campaign_id: &str, text: Option<&TextRef>) -> SearchBody {
+    match text {
+        Some(text) => {
+            SearchBody::SideRow { kind: text_kind(campaign_id), key: text.key.to_string(), fields: &SEARCHED_FIELDS }
+        }
+        None => SearchBody::None,
+    }
+}
+
+/// The document of an entity, with its search row; a deletion if the entity is archived.
+fn entity_document(campaign_id: &str, state: &LoreState, entity: &Entity) -> ReadModelChange {
+    let id = document_id(campaign_id, entity.entity_id);
+    if entity.archived_at.is_some() {
+        return ReadModelChange::Delete { collection: ENTITIES.to_owned(), id };
+    }
+    let mut extra: Vec<&str> = entity.aliases.iter().map(AsRef::as_ref).collect();
+    extra.push(&entity.subtype);
+    extra.extend(state.tag_names(entity));
+    ReadModelChange::Put(Document {
+        collection: ENTITIES.to_owned(),
+        partition: campaign_id.to_owned(),
+        id,
+        rank: i64::try_from(entity.entity_id).unwrap_or(i64::MAX),
+        body: "{}".to_owned(),
+        search: Some(SearchText {
+            serial: serial(entity.entity_id),
+            class: search_class(entity.is_private),
+            name: entity.name.to_string(),
+            extra: extra.join(" \n "),
+            body: search_body(campaign_id, entity.text.as_ref()),
+        }),
+    })
+}
+
+fn post_document(campaign_id: &str, entity: &Entity, post: &Post) -> ReadModelChange {
+    let id = document_id(campaign_id, post.post_id);
+    if entity.archived_at.is_some() || post.archived_at.is_some() {
+        return ReadModelChange::Delete { collection: POSTS.to_owned(), id };
+    }
+    ReadModelChange::Put(Document {
+        collection: POSTS.to_owned(),
+        partition: campaign_id.to_owned(),
+        id,
+        rank: i64::try_from(post.post_id).unwrap_or(i64::MAX),
+        body: json!({"entity_id": entity.entity_id}).to_string(),
+        search: Some(SearchText {
+            serial: serial(post.post_id),
+            class: search_class(entity.is_private || post.is_private),
+            name: post.name.to_string(),
+            extra: String::new(),
+            body: search_body(campaign_id, post.text.as_ref()),
+        }),
+    })
+}
+
+/// Ids fit 32 bits, see `limits::LORE_ID_MAX`.
+fn serial(id: u64) -> u32 {
+    u32::try_from(id).unwrap_or(u32::MAX)
+}
+
+/// The fault for a refusal, on every surface.
+pub(super) fn refusal_fault(refusal: &LoreRefusal) -> Fault {
+    let code = match refusal.kind() {
+        LoreRefusalKind::NotFound => Code::NotFound,
+        LoreRefusalKind::Invalid => Code::InvalidParams,
+        LoreRefusalKind::TooLarge => Code::TooLarge,
+        LoreRefusalKind::RevisionConflict => Code::RevisionConflict,
+        LoreRefusalKind::Unchanged | LoreRefusalKind::Rejected => Code::Rejected,
+    };
+    let mut fault = Fault::new(code, refusal.to_string()).hint(refusal.hint());
+    if let Some(pointer) = refusal.pointer() {
+        fault = fault.with_path(pointer);
+    }
+    if let Some(value) = refusal.value() {
+        fault = fault.value(&value);
+    }
+    fault
+}

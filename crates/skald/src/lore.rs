@@ -1,0 +1,195 @@
+//! `skald import` and `skald export`: the lore of a campaign as files.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use skald_app::{
+    Caller, CampaignRole, Code, Conversation, Credential, Engine, Holder, ImportReport, LocalEngine, Principal,
+    PrincipalKind, RequestControl, Roles, limits,
+};
+use skald_lore_files::{Import, ImportFormat, ImportLoss, ReadLimits, read_import, write_export};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::{ExportArguments, GateArguments, ImportArguments};
+use crate::export_folder::write_export_folder;
+use crate::open_store;
+use crate::output::{ProgressBar, ask_yes_or_no, error_from_fault, print_lines, print_note, to_printable};
+
+/// Losses, links or campaigns that are listed; of more only the number is told.
+const LISTED_MAX: usize = 20;
+/// Files of one import: those of the largest lore that a campaign can have, and as many images.
+const FILES_MAX: usize = 2 * limits::LORE_ENTITIES_MAX;
+
+pub(crate) async fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
+    let import = read_import(&arguments.path, &ReadLimits { files: FILES_MAX, ..ReadLimits::default() });
+    let import = import.context("nothing was imported")?;
+    let engine = open_store::open_existing_engine(&arguments.store, &GateArguments::default()).await?;
+    let campaign = find_campaign(&engine, arguments.store.campaign.as_deref()).await?;
+    let planned = run_import(&engine, &campaign, &import, true).await?;
+    print_plan(&campaign, &import, &planned);
+    if arguments.dry_run {
+        print_lines("This was a dry run: nothing was imported.");
+        return Ok(());
+    }
+    if planned.created + planned.updated == 0 {
+        print_lines("There is nothing to import.");
+        return Ok(());
+    }
+    if !arguments.yes {
+        if !std::io::stdin().is_terminal() {
+            bail!("nothing was imported: repeat the command with --yes to import it");
+        }
+        if !ask_yes_or_no(&format!("Import this into {}?", campaign.name))? {
+            print_lines("Nothing was imported.");
+            return Ok(());
+        }
+    }
+    let report = run_import(&engine, &campaign, &import, false).await?;
+    let ImportReport { created, updated, unchanged, posts, .. } = &report;
+    print_lines(&format!(
+        "imported into {}: {created} created, {updated} updated, {unchanged} unchanged, {posts} posts",
+        campaign.label()
+    ));
+    if report.losses != planned.losses {
+        print_losses(&report.losses);
+    }
+    Ok(())
+}
+
+pub(crate) async fn export(arguments: &ExportArguments) -> anyhow::Result<()> {
+    let engine = open_store::open_existing_engine(&arguments.store, &GateArguments::default()).await?;
+    let campaign = find_campaign(&engine, arguments.store.campaign.as_deref()).await?;
+    let caller = if arguments.as_player { player_of(&campaign.id) } else { Caller::owner() };
+    let entities = engine.app().export_lore(&caller, &campaign.id).await.map_err(|fault| error_from_fault(&fault))?;
+    write_export_folder(&arguments.folder, &write_export(&entities))?;
+    print_lines(&format!("{}: {} entities of {}", arguments.folder.display(), entities.len(), campaign.label()));
+    Ok(())
+}
+
+async fn run_import(
+    engine: &LocalEngine,
+    campaign: &ChosenCampaign,
+    import: &Import,
+    dry_run: bool,
+) -> anyhow::Result<ImportReport> {
+    let progress = ProgressBar::start(if dry_run { "reading" } else { "importing" });
+    let mut show_progress =
+        |done: usize, total: usize| progress.set_message(&format!("{} %", done * 100 / total.max(1)));
+    let imported = engine.app().import_lore(&Caller::owner(), &campaign.id, import, dry_run, &mut show_progress).await;
+    progress.end();
+    if imported.is_err() && !dry_run {
+        print_note(
+            "The import was interrupted. The same command goes on with it: what is stored already is not imported twice.",
+        );
+    }
+    imported.map_err(|fault| error_from_fault(&fault))
+}
+
+/// The campaign that the command line names.
+struct ChosenCampaign {
+    id: String,
+    name: String,
+}
+
+impl ChosenCampaign {
+    fn label(&self) -> String {
+        to_printable(&format!("{} ({})", self.name, self.id))
+    }
+}
+
+/// Finds a campaign by its id or its name. The error lists those that there are.
+async fn find_campaign(engine: &LocalEngine, given: Option<&str>) -> anyhow::Result<ChosenCampaign> {
+    let Some(given) = given else {
+        bail!("name the campaign with --campaign; {}", list_campaigns(engine).await?);
+    };
+    let input = json!({"campaign_id": given});
+    match engine.call(&Caller::owner(), "campaign_read", input, &RequestControl::default()).await {
+        Ok(answer) => {
+            let text = |field: &str| answer["campaign"][field].as_str().unwrap_or_default().to_owned();
+            Ok(ChosenCampaign { id: text("id"), name: text("name") })
+        }
+        Err(fault) if matches!(fault.code(), Code::NotFound | Code::InvalidParams) => {
+            bail!("{}; {}", fault.body().message, list_campaigns(engine).await?)
+        }
+        Err(fault) => Err(error_from_fault(&fault)),
+    }
+}
+
+async fn list_campaigns(engine: &LocalEngine) -> anyhow::Result<String> {
+    let input = json!({"view": "campaigns", "limit": LISTED_MAX});
+    let page = engine.call(&Caller::owner(), "campaign_read", input, &RequestControl::default()).await;
+    let page: Value = page.map_err(|fault| error_from_fault(&fault))?;
+    let campaigns = page["campaigns"].as_array().into_iter().flatten();
+    let names: Vec<String> = campaigns
+        .map(|campaign| {
+            let text = |field: &str| campaign[field].as_str().unwrap_or_default();
+            format!("{} ({})", text("name"), text("id"))
+        })
+        .collect();
+    if names.is_empty() {
+        return Ok("there is no campaign in this store yet".to_owned());
+    }
+    let more = if page["next_cursor"].is_null() { "" } else { " and others" };
+    Ok(format!("there is: {}{more}", names.join(", ")))
+}
+
+/// Somebody who may see what a player of this campaign may, and nothing else.
+fn player_of(campaign_id: &str) -> Caller {
+    let holder = Holder {
+        id: "player".to_owned(),
+        name: "player".to_owned(),
+        kind: PrincipalKind::Human,
+        roles: Roles::from(BTreeMap::from([(campaign_id.to_owned(), CampaignRole::Player)])),
+        gate_role: None,
+        credential: Credential::default(),
+        revocation: CancellationToken::new(),
+    };
+    Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
+}
+
+fn print_plan(campaign: &ChosenCampaign, import: &Import, report: &ImportReport) {
+    let format = match import.format {
+        ImportFormat::Markdown => "Markdown files",
+        ImportFormat::Kanka => "an export of Kanka",
+        ImportFormat::Foundry => "journals of Foundry",
+        ImportFormat::Skald => "an export of Skald",
+    };
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for entity in &import.entities {
+        *counts.entry(entity.entity_type).or_default() += 1;
+    }
+    let counts: Vec<String> = counts.iter().map(|(entity_type, count)| format!("{entity_type} {count}")).collect();
+    print_lines(&format!("{format}, {} entities: {}", import.entities.len(), counts.join(", ")));
+    let ImportReport { created, updated, unchanged, posts, .. } = report;
+    print_lines(&format!(
+        "into {}: {created} to create, {updated} to update, {unchanged} unchanged, {posts} posts to write",
+        campaign.label()
+    ));
+    print_losses(&report.losses);
+    print_list(
+        "links that lead to nothing here, and stay as they are",
+        report.unresolved.iter().map(|link| (&link.source, &link.link)),
+    );
+}
+
+fn print_losses(losses: &[ImportLoss]) {
+    print_list("not taken over", losses.iter().map(|loss| (&loss.source, &loss.what)));
+}
+
+/// How many there are, and the first of them, each with its source.
+fn print_list<'a>(title: &str, rows: impl ExactSizeIterator<Item = (&'a String, &'a String)>) {
+    let count = rows.len();
+    if count == 0 {
+        return;
+    }
+    print_lines(&format!("{title}: {count}"));
+    for (source, what) in rows.take(LISTED_MAX) {
+        print_lines(&format!("  {}: {}", to_printable(source), to_printable(what)));
+    }
+    if count > LISTED_MAX {
+        print_lines(&format!("  and {} more", count - LISTED_MAX));
+    }
+}

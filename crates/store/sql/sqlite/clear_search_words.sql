@@ -1,0 +1,1 @@
+INSERT INTO search_words (search_words) VALUES ('delete-all')

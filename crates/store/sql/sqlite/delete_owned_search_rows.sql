@@ -1,0 +1,1 @@
+DELETE FROM search_rows WHERE stream = ?1

@@ -1,0 +1,1 @@
+DELETE FROM search_words WHERE rowid = ?1

@@ -1,0 +1,1 @@
+INSERT INTO search_partitions (collection, partition) VALUES (?1, ?2) RETURNING number
