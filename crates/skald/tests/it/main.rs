@@ -32,6 +32,7 @@ mod gate_shell;
 mod gate_workspace;
 mod journal_followers;
 mod kills;
+mod lore_agents;
 mod lore_files;
 mod older_stores;
 mod process;
