@@ -1,4 +1,4 @@
-//! What an import found: entities and posts as their source has them, and what could not be taken over.
+//! `Import`, the result of reading a source: entities and posts as the source has them, and a list of losses.
 
 use std::collections::{BTreeMap, BTreeSet};
 

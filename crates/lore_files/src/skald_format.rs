@@ -1,4 +1,4 @@
-//! What the writer and the reader of our own export agree on: the manifest, and the marks between posts.
+//! The format of our own export, shared by its writer and its reader: the manifest, and the marks between posts.
 //!
 //! An entity is one Markdown file: front matter, the text, and after it each post behind a mark, which is a comment of
 //! HTML on a line of its own. Lines of texts that look like a mark are escaped. Every text is followed by a line break

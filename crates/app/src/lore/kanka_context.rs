@@ -33,7 +33,7 @@ impl Operation for KankaContext {
     }
 }
 
-/// The seed's keys and texts, and under `skald` what is added to them.
+/// The keys and texts of Kanka's MCP server, and under `skald` what is added to them.
 fn context() -> Value {
     json!({
         "description": "Kanka is a worldbuilding and campaign management tool. This MCP server provides limited access to manage core entity types and their descriptions.",

@@ -1,4 +1,4 @@
-//! What HTML of Kanka's editors has to become in Markdown, one test for each demand.
+//! Tests of the conversion of HTML by Kanka's editors to Markdown, one for each demand.
 
 use skald_markup::{html_to_markdown, markdown_to_html};
 

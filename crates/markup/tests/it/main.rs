@@ -8,5 +8,5 @@ mod kanka_snippets;
 mod keep_original;
 mod mentions;
 mod plain_texts;
-mod sanitized;
+mod sanitize_html;
 mod wiki_links;

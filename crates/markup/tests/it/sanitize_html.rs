@@ -1,4 +1,4 @@
-//! What may be shown.
+//! Tests of `sanitize_html`: which elements and attributes of foreign HTML are shown, and which are removed.
 
 use skald_markup::{markdown_to_html, sanitize_html};
 
