@@ -17,6 +17,13 @@ COUNTS = {"crit_count": 12, "success_count": 84, "failure_count": 60, "total_out
 RULES = "dice://rules/duality"
 ODDS = "dice://duality/odds/{modifier}/{difficulty}"
 TOOLS = {
+    "campaign_overview",
+    "canon",
+    "entity_compare",
+    "entity_search",
+    "relationships",
+    "timeline",
+    "visibility",
     "state_gate.create_run",
     "state_gate.emit_event",
     "state_gate.get_state",
@@ -63,6 +70,7 @@ TOOLS = {
     "delete_posts",
     "check_entity_updates",
     "lore_history",
+    "kanka_mirror",
 }
 
 # How the client negotiates, and the revision that should come of it.

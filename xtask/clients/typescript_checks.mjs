@@ -25,14 +25,16 @@ console.error = console.warn = (...words) => report(words.join(' '));
 // [check, what it should give, how to get it]
 const checks = [
   ['tools/list names the tools',
-    ['actor_control_set', 'actor_create', 'actor_update', 'campaign_create', 'campaign_read', 'campaign_update',
-      'check_entity_updates', 'create_entities', 'create_posts', 'delete_entities', 'delete_posts', 'duality_action_roll',
-      'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version', 'events_list', 'find_entities',
-      'get_entities', 'get_universe_state', 'group_roll', 'list_universe_commands', 'lore_history', 'luck', 'odds',
-      'participant_create', 'participant_update', 'roll', 'roll_dice', 'send_universe_command', 'session_end', 'session_note', 'session_recap', 'session_start',
-      'set_context', 'state_gate.create_run', 'state_gate.emit_event', 'state_gate.get_state', 'state_gate.list_events',
-      'state_gate.list_runs', 'state_gate.run', 'state_gate.submit_process', 'tracker', 'universe', 'update_entities',
-      'update_posts'],
+    ['actor_control_set', 'actor_create', 'actor_update', 'campaign_create', 'campaign_overview', 'campaign_read',
+      'campaign_update', 'canon', 'check_entity_updates', 'create_entities', 'create_posts', 'delete_entities',
+      'delete_posts', 'duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability',
+      'duality_rules_version', 'entity_compare', 'entity_search', 'events_list', 'find_entities', 'get_entities',
+      'get_universe_state', 'group_roll', 'kanka_mirror', 'list_universe_commands', 'lore_history', 'luck', 'odds',
+      'participant_create', 'participant_update', 'relationships', 'roll', 'roll_dice', 'send_universe_command',
+      'session_end', 'session_note', 'session_recap', 'session_start', 'set_context', 'state_gate.create_run',
+      'state_gate.emit_event', 'state_gate.get_state', 'state_gate.list_events', 'state_gate.list_runs',
+      'state_gate.run', 'state_gate.submit_process', 'timeline', 'tracker', 'universe', 'update_entities',
+      'update_posts', 'visibility'],
     async client => (await client.listTools()).tools.map(tool => tool.name).sort()],
   ['tools/call answers structured content', { isError: false, structured: OUTCOME }, async client => {
     const { isError = false, structuredContent: structured } = await call(client, 'duality_outcome', ROLL);

@@ -6,21 +6,21 @@ use anyhow::bail;
 
 use crate::bench::{self, BenchOptions};
 use crate::install::ForeignClients;
-use crate::{paths, run};
+use crate::{dist, paths, run};
 
 /// The packages that are built with the `dist` profile, and the parts that need them.
 const BUILDS: [(&[&str], &[&str]); 5] = [
     (
         &["skald", "--bins", "--examples"],
-        &["universe", "gate", "lists", "lore", "cost", "rate", "bridge", "startup", "profiles"],
+        &["universe", "gate", "lists", "lore", "kanka", "cost", "rate", "token", "bridge", "startup", "profiles"],
     ),
     (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
     (&["skald-domain", "--examples"], &["dice", "universe"]),
     (&["skald-store", "--example", "journal_speed"], &["journal"]),
     (&["skald-grpc", "--examples"], &["bridge"]),
 ];
-/// The parts that need servers of other SDKs.
-const WITH_FOREIGN: [&str; 2] = ["cost", "rate"];
+/// The parts that need programs of others.
+const WITH_FOREIGN: [&str; 3] = ["kanka", "cost", "rate"];
 
 /// The arguments of `cargo xtask bench`.
 #[derive(Debug, Default)]
@@ -70,11 +70,17 @@ fn part_names() -> String {
 
 /// Runs the whole bench, or the part that is named.
 pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
+    if asked.skald.is_none() && asked.has_any_part(&["startup", "profiles"]) {
+        dist::ensure_function_order()?;
+    }
     for (what, parts) in BUILDS {
         // If the binary is given, its package is built only for the examples of these parts.
         let is_given = asked.skald.is_some() && what[0] == "skald" && !asked.has_any_part(&["universe", "lore"]);
         if asked.has_any_part(parts) && !is_given {
-            run::run_shown(run::cargo_command(&["build", "--quiet", "--profile", "dist", "--package"]).args(what))?;
+            let mut command = run::cargo_command(&["build", "--quiet", "--profile", "dist", "--package"]);
+            // With the flags of a release, so that one build serves both.
+            dist::set_release_flags(&mut command, &paths::target())?;
+            run::run_shown(command.args(what))?;
         }
     }
     if asked.has_any_part(&["profiles"]) {
@@ -94,6 +100,7 @@ pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
         calls: paths::built_binary("dist", "examples/calls"),
         typescript: foreign.as_ref().map(|foreign| (foreign.node_program(), foreign.script("typescript_server.mjs"))),
         python: foreign.as_ref().map(|foreign| (foreign.python_program(), foreign.script("python_server.py"))),
+        foreign,
         long: asked.long,
         only: asked.part,
     };

@@ -58,7 +58,7 @@ pub(crate) fn test_clients(foreign: &ForeignClients) -> anyhow::Result<()> {
 }
 
 /// Runs a script that counts its own checks, and fails unless all of them passed.
-fn run_script(name: &str, transport: &str, command: &mut Command) -> anyhow::Result<()> {
+pub(crate) fn run_script(name: &str, transport: &str, command: &mut Command) -> anyhow::Result<()> {
     let output = run::run_captured(command).with_context(|| format!("{name} over {transport}"))?;
     let count = output.lines().last().unwrap_or_default();
     ensure!(count.ends_with(", 0 failed") && !count.starts_with('0'), "{name} over {transport}: {output}");

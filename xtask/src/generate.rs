@@ -12,7 +12,7 @@ use crate::{code_map, paths, print_line, run};
 /// Runs the binary with Cargo, which builds it if needed.
 const CARGO_RUN: &[&str] = &["run", "--quiet", "--package", "skald", "--"];
 /// Folders that hold generated files and nothing else.
-const FOLDERS: [&str; 2] = ["docs/reference", "examples"];
+const FOLDERS: [&str; 3] = ["docs/reference", "docs/pictures", "examples"];
 
 pub(crate) fn write_generated() -> anyhow::Result<()> {
     for folder in FOLDERS {
@@ -22,7 +22,7 @@ pub(crate) fn write_generated() -> anyhow::Result<()> {
         }
     }
     render(run::cargo_command(CARGO_RUN), &paths::root())?;
-    print_line("generated docs/reference and examples");
+    print_line("generated docs/reference, docs/pictures and examples");
     Ok(())
 }
 

@@ -12,6 +12,12 @@ use crate::{paths, print_line, run};
 /// Old versions of the Python SDK, each with the newest revision of the protocol that it knows.
 pub(crate) const OLD_PYTHON_SDKS: [(&str, &str); 2] = [("1.8.1", "2024-11-05"), ("1.12.4", "2025-06-18")];
 
+/// The environments of programs written for Kanka: each has packages that the other could not have.
+pub(crate) const PYTHON_KANKA: &str = "python-kanka";
+pub(crate) const MCP_KANKA: &str = "mcp-kanka";
+/// The environment of the generator of requests from an OpenAPI file.
+pub(crate) const SCHEMATHESIS: &str = "schemathesis";
+
 /// Foreign clients and the programs that run them.
 #[derive(Debug, Clone)]
 pub(crate) struct ForeignClients {
@@ -59,7 +65,8 @@ impl ForeignClients {
         self.environment_program(&old_environment_name(version))
     }
 
-    fn environment_program(&self, name: &str) -> PathBuf {
+    /// The Python of an environment.
+    pub(crate) fn environment_program(&self, name: &str) -> PathBuf {
         self.folder.join(name).join("bin/python")
     }
 
@@ -93,6 +100,9 @@ impl ForeignClients {
                 &[&format!("mcp=={version}")],
             )?;
         }
+        self.install_environment(PYTHON_KANKA, "requirements_python_kanka.txt", &[])?;
+        self.install_environment(MCP_KANKA, "requirements_mcp_kanka.txt", &[])?;
+        self.install_environment(SCHEMATHESIS, "requirements_schemathesis.txt", &[])?;
         Ok(())
     }
 

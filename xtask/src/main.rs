@@ -1,17 +1,23 @@
-//! The command line of the automation: `cargo xtask test`, `generate` and `bench`.
+//! The command line of the automation: `cargo xtask test`, `generate`, `bench` and `dist`.
 
 mod bench;
 mod bench_command;
 mod clients;
 mod code_map;
 mod conformance;
+mod dist;
 mod generate;
 mod install;
+mod kanka_clients;
+mod page_browser;
 mod paths;
 mod postgres;
 mod run;
+mod schemathesis;
 mod server;
+mod startup_order;
 mod suite;
+mod supply_chain;
 #[cfg(test)]
 mod tidy;
 
@@ -28,10 +34,15 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   generate          write the reference pages, tool snapshots, the OpenAPI file and the examples
   generate --check  fail if they differ from what is committed
   fixture           write the database that later versions are tested with, after a new migration
+  screenshots       take the pictures of the page that the guides show
   bench             Skald beside a bare rmcp server and other SDKs, as ratios
   bench --long      the same with more rounds, and larger sizes
   bench PART        one part of it, such as universe or gate
-  bench --skald FILE  the same of a binary that is there already";
+  bench --skald FILE  the same of a binary that is there already
+  dist              everything a release needs: archive, Debian package, MCPB bundle, image, plugin, server.json
+  dist --try        the same, and each of them validated and started where nothing else is installed
+  dist --binary FILE  the same around a binary that is there already
+  dist --check      the shapes of all manifests, without a build";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -52,8 +63,11 @@ fn run_command(arguments: &[&str]) -> anyhow::Result<()> {
         ["test", "--long"] => suite::run_suite(suite::SuiteMode::Long),
         ["generate"] => generate::write_generated(),
         ["generate", "--check"] => generate::check_generated(),
+        ["screenshots"] => page_browser::take_screenshots(),
         ["fixture"] => suite::write_fixture(),
         ["bench", words @ ..] => bench_command::run_bench(bench_command::BenchArguments::parse(words)?),
+        ["dist", "--check"] => dist::check_shapes(),
+        ["dist", words @ ..] => dist::make_release(&dist::DistArguments::parse(words)?),
         _ => bail!("{USAGE}"),
     }
 }

@@ -8,7 +8,10 @@ use anyhow::{Context, anyhow};
 
 use crate::install::{self, ForeignClients};
 use crate::postgres::TestPostgres;
-use crate::{bench_command, clients, conformance, generate, paths, print_line, run};
+use crate::{
+    bench_command, clients, conformance, dist, generate, kanka_clients, page_browser, paths, print_line, run,
+    schemathesis, supply_chain,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SuiteMode {
@@ -27,6 +30,9 @@ const CHI_ROLLS: &str = "1000000";
 /// How often a process is killed while it writes; three times in the quick mode.
 const KILLS: &str = "20";
 const LONG_KILLS: &str = "200";
+/// How often two programs that mirror each other's lore are put through random edits; three times in the quick mode.
+const SYNC_RUNS: &str = "20";
+const LONG_SYNC_RUNS: &str = "200";
 /// How long several programs work on one store; two seconds in the quick mode.
 const TOGETHER_SECONDS: &str = "30";
 const LONG_TOGETHER_SECONDS: &str = "120";
@@ -55,7 +61,9 @@ pub(crate) fn run_suite(mode: SuiteMode) -> anyhow::Result<()> {
     })?;
     steps.run("tests", || run_own_tests(mode))?;
     steps.run("generated files", generate::check_with_tested_binary)?;
+    steps.run("manifests of a release", dist::check_with_tested_binary)?;
     if let Some(foreign) = foreign {
+        steps.run("dependencies", supply_chain::check_dependencies)?;
         steps.run("release build", || {
             run::run_shown(&mut run::cargo_command(&["build", "--quiet", "--release", "--package", "skald"]))
         })?;
@@ -68,7 +76,13 @@ pub(crate) fn run_suite(mode: SuiteMode) -> anyhow::Result<()> {
         })?;
         steps.run("conformance", || conformance::test_conformance(&foreign))?;
         steps.run("real clients", || clients::test_clients(&foreign))?;
+        steps.run("clients of Kanka", || kanka_clients::test_kanka_clients(&foreign))?;
+        steps.run("generated requests", || schemathesis::test_schemas(&foreign, mode))?;
+        steps.run("page in Chromium", page_browser::test_page)?;
         if mode == SuiteMode::Long {
+            steps.run("release files", || dist::make_release(&dist::DistArguments::default()))?;
+            steps.run("release files again", dist::check_packed_again)?;
+            steps.run("release files installed", || dist::try_artifacts(&dist::folder()))?;
             steps.run("bench", || {
                 bench_command::run_bench(bench_command::BenchArguments { long: true, ..Default::default() })
             })?;
@@ -94,11 +108,20 @@ fn run_own_tests(mode: SuiteMode) -> anyhow::Result<()> {
             Some([TestPostgres::start_encrypted()?, TestPostgres::start()?, TestPostgres::start()?])
         }
     };
+    // The guides are run by both shells, with the programs that they name.
+    let for_guides = [("bash", "bash"), ("curl", "curl"), ("jq", "jq"), ("python3", "python3"), ("zsh", "zsh")];
     if mode != SuiteMode::Quick {
         install::install_programs(&[("strace", "strace")])?;
+        install::install_programs(&for_guides)?;
     }
     // These run alone, on the release build.
     let mut left_out = vec![HOSTILE_MODULE];
+    for (program, module) in [("zsh", "guides::with_zsh::"), ("jq", "guides::")] {
+        if !run::is_installed(program) {
+            print_line(&format!("NOT RUN: tests in the module `{module}`. They need {program}."));
+            left_out.push(module);
+        }
+    }
     if let Some([postgres, stoppable, new]) = &databases {
         command
             .env("SKALD_TEST_POSTGRES", postgres.address())
@@ -107,6 +130,7 @@ fn run_own_tests(mode: SuiteMode) -> anyhow::Result<()> {
             .env("SKALD_TEST_STOPPABLE_CONTROL", stoppable.pg_ctl_line())
             .env("SKALD_TEST_NEW_POSTGRES", new.address())
             .env("SKALD_KILLS", KILLS)
+            .env("SKALD_SYNC_RUNS", SYNC_RUNS)
             .env("SKALD_TOGETHER_SECONDS", TOGETHER_SECONDS);
     } else {
         left_out.extend(["postgres::", "traced::"]);
@@ -126,6 +150,7 @@ fn run_own_tests(mode: SuiteMode) -> anyhow::Result<()> {
     if mode == SuiteMode::Long {
         command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);
         command.env("SKALD_CHI_ROLLS", CHI_ROLLS).env("SKALD_KILLS", LONG_KILLS);
+        command.env("SKALD_SYNC_RUNS", LONG_SYNC_RUNS);
         command.env("SKALD_TOGETHER_SECONDS", LONG_TOGETHER_SECONDS);
     }
     command.arg("--").args(left_out.iter().flat_map(|module| ["--skip", *module]));

@@ -2,8 +2,10 @@
 
 mod architecture;
 mod order_by;
+mod pinned_crates;
 mod tested_limits;
 mod type_names;
+mod unix_only;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -213,22 +215,39 @@ fn the_architecture_is_what_the_code_is() {
 /// Each of these libraries is a dependency of one crate only.
 #[test]
 fn libraries_stay_in_the_crate_that_wraps_them() {
-    let owners =
-        [("rmcp", "mcp"), ("tonic", "grpc"), ("rusqlite", "store"), ("tokio-postgres", "store"), ("axum", "http")];
+    let owners = [
+        ("rmcp", "mcp"),
+        ("maud", "page"),
+        ("tonic", "grpc"),
+        ("rusqlite", "store"),
+        ("tokio-postgres", "store"),
+        ("axum", "http"),
+    ];
     for path in repository_files("Cargo.toml") {
         let manifest = read_text(&path);
         let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
         let dependencies = dependencies.split("[dev-dependencies]").next().unwrap_or_default();
         let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
         for (library, owner) in owners {
-            // MCP over HTTP is an axum handler, which `http` mounts.
-            let is_owner = folder == owner || folder == "xtask" || (library, folder) == ("axum", "mcp");
+            // MCP over HTTP, the page and the Kanka-compatible API are axum handlers, which `http` mounts.
+            let is_mounted = library == "axum" && ["mcp", "kanka", "page"].contains(&folder);
+            let is_owner = folder == owner || folder == "xtask" || is_mounted;
             let is_used = dependencies
                 .lines()
                 .any(|line| line.starts_with(&format!("{library}.")) || line.starts_with(&format!("{library} =")));
             assert!(is_owner || !is_used, "{} uses {library}", path.display());
         }
     }
+}
+
+/// A pinned crate is updated by hand, so the page says why and what to look at.
+#[test]
+fn every_pinned_crate_has_its_reason() {
+    let manifest = read_text(&paths::root().join("Cargo.toml"));
+    let page = read_text(&paths::root().join("docs/dependencies.md"));
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(name, _)| name);
+    let (pinned, explained) = (pinned_crates::pinned_crates(&manifest), rows.collect::<BTreeSet<_>>());
+    assert_eq!(pinned.into_iter().collect::<BTreeSet<_>>(), explained, "left: Cargo.toml, right: docs/dependencies.md");
 }
 
 #[test]
@@ -289,4 +308,15 @@ fn every_limit_is_named_in_a_test() {
     let tests: Vec<&str> = of_crates.map(|(path, text)| tested_limits::test_part(path, text)).collect();
     let untested = tested_limits::untested_limits(&limits, &tests);
     assert!(untested.is_empty(), "no test names {untested:?}: write one that takes the limit and refuses one past it");
+}
+
+/// The pictures differ by fonts and by what was rolled, so only their presence, form and size are compared.
+#[test]
+fn the_guide_of_the_page_has_its_pictures() {
+    for name in ["table-dark", "table-phone", "lore", "dice", "run", "sky"] {
+        let path = paths::root().join(format!("docs/screenshots/{name}.png"));
+        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(bytes.starts_with(b"\x89PNG"), "{} is no PNG", path.display());
+        assert!((10_000..400_000).contains(&bytes.len()), "{} has {} bytes", path.display(), bytes.len());
+    }
 }

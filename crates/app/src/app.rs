@@ -2,9 +2,9 @@
 
 use crate::campaign::CampaignStream;
 use crate::gate::RunStream;
-use crate::lore::LoreStream;
+use crate::lore::{LoreStream, MirrorMemory, NoRemotes, RemoteConnector};
 use crate::universe::UniverseStream;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -12,15 +12,18 @@ use skald_domain::decider::DecisionContext;
 use skald_domain::dice::odds::ComputationBudget;
 use skald_domain::id;
 
-use crate::campaign::SessionContexts;
+use crate::audit::AuditQueue;
+use crate::campaign::{CampaignNumberCache, SessionContexts};
 use crate::computation_pool::ComputationPool;
 use crate::gate::{AGENT, ArtifactWatch, AttemptCounts, NoFiles, ProcessCache};
 use crate::journal_fault::store_locked_fault;
 use crate::resource_changes::{Announcement, ChangeAudience, ChangeBroadcast};
 use crate::tokens::Tokens;
 use crate::universe::Feeds;
-use crate::{Call, Code, Fault, GateFiles, Nouns, ResourceChange, Revocations, limits};
-use skald_journal::{Journal, StoreError, Streams, truncate_to_micros};
+use crate::{
+    AccessTokenVerifier, Call, Code, Fault, GateFiles, Nouns, RateLimits, ResourceChange, Revocations, limits,
+};
+use skald_journal::{Journal, Record, StoreError, StreamKind, Streams, truncate_to_micros};
 
 /// The source of randomness.
 pub trait Entropy: Send + Sync + 'static {
@@ -44,18 +47,27 @@ pub struct App {
     pub heartbeat: Duration,
     /// The folders with process files and artifacts.
     pub files: Arc<dyn GateFiles>,
+    /// Connections to places that a campaign's lore mirrors.
+    pub remotes: Arc<dyn RemoteConnector>,
     /// The owner's role at a gate; the holder of a token has the role that the token names.
     pub gate_role: String,
+    /// How often tokens may call.
+    pub rate_limits: RateLimits,
+    pub(crate) access_token_verifier: OnceLock<Arc<dyn AccessTokenVerifier>>,
+    pub(crate) audit: AuditQueue,
+    pub(crate) request_id_prefix: OnceLock<String>,
     pub(crate) campaigns: Streams<CampaignStream>,
     pub(crate) universes: Streams<UniverseStream>,
     pub(crate) runs: Streams<RunStream>,
     pub(crate) lore: Streams<LoreStream>,
+    pub(crate) mirrors: MirrorMemory,
     pub(crate) tokens: Tokens,
     pub(crate) revocations: Revocations,
     pub(crate) processes: ProcessCache,
     pub(crate) watching: ArtifactWatch,
     pub(crate) attempts_counted: AttemptCounts,
     pub(crate) contexts: SessionContexts,
+    pub(crate) campaign_numbers: CampaignNumberCache,
     pub(crate) computing: ComputationPool,
     pub(crate) telling: ChangeBroadcast,
     pub(crate) feeds: Feeds,
@@ -77,11 +89,18 @@ impl App {
             watching: ArtifactWatch::default(),
             attempts_counted: AttemptCounts::default(),
             gate_role: AGENT.to_owned(),
+            rate_limits: RateLimits::default(),
+            access_token_verifier: OnceLock::new(),
+            audit: AuditQueue::default(),
+            request_id_prefix: OnceLock::new(),
             journal,
             default_campaign: None,
             heartbeat: Duration::from_secs(limits::HEARTBEAT_SECONDS),
             files: Arc::new(NoFiles::default()),
+            remotes: Arc::new(NoRemotes),
+            mirrors: MirrorMemory::default(),
             contexts: SessionContexts::default(),
+            campaign_numbers: CampaignNumberCache::default(),
             computing: ComputationPool::default(),
             telling: ChangeBroadcast::default(),
             feeds: Feeds::default(),
@@ -91,6 +110,19 @@ impl App {
     /// Publishes a change that is in no journal record to its audience.
     pub(crate) fn publish_change(&self, change: ResourceChange, whom: ChangeAudience) {
         self.telling.publish(Announcement { changes: [change].into(), whom, place: None });
+    }
+
+    /// Returns once readers see the state after a record of a campaign, its lore or a run, so that whoever is notified of
+    /// it does not read the state before.
+    pub(crate) async fn wait_for_published_state(&self, record: &Record) -> Result<(), StoreError> {
+        let (stream, revision) = (&record.stream, record.revision);
+        match stream.noun() {
+            CampaignStream::NAME => self.campaigns.wait_for_revision(stream, revision).await,
+            LoreStream::NAME => self.lore.wait_for_revision(stream, revision).await,
+            RunStream::NAME => self.runs.wait_for_revision(stream, revision).await,
+            UniverseStream::NAME => self.universes.wait_for_revision(stream, revision).await,
+            _ => Ok(()),
+        }
     }
 
     /// The time and the caller, which the rules get besides the state.

@@ -1,12 +1,16 @@
 //! The caller of an operation: the owner or the holder of a token. Surfaces fill it in; every operation gets it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 pub use skald_domain::access::{CampaignRole, PrincipalKind};
+use skald_domain::access::{RateFigures, TokenScope};
+use skald_domain::campaign::CampaignState;
+use skald_domain::visibility::Viewer;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The caller of an operation.
@@ -34,7 +38,8 @@ impl Principal {
         }
     }
 
-    /// Completes once this process knows that the token was revoked; never for the owner.
+    /// Completes once this process knows that the token was revoked; never for the owner. What lives longer than an access
+    /// token waits for this: its client renews the access token.
     pub fn wait_for_revocation(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         let revocation = match self {
             Self::Owner => CancellationToken::new(),
@@ -51,15 +56,46 @@ pub struct Holder {
     pub name: String,
     pub kind: PrincipalKind,
     pub roles: Roles,
+    /// The ids of the participants that the holder is: what only they may see, the holder sees.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub participants: BTreeSet<String>,
     /// The holder's role at a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate_role: Option<String>,
+    /// What the holder may do at most, whatever the roles are; `None` is everything that the roles allow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<TokenScope>,
+    /// The holder's own rate limits.
+    #[serde(skip)]
+    pub limits: RateFigures,
+    /// When the token expires: open streams end then.
+    #[serde(skip)]
+    pub expires: Option<Instant>,
     /// The token itself, for a bridge that has to forward it.
     #[serde(skip)]
     pub credential: Credential,
     /// Cancelled once this process knows that the token was revoked: see [`crate::Revocations`].
     #[serde(skip)]
     pub revocation: CancellationToken,
+}
+
+impl Holder {
+    /// A holder without restrictions.
+    pub fn new(id: &str, name: &str, kind: PrincipalKind, roles: BTreeMap<String, CampaignRole>) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            kind,
+            roles: roles.into(),
+            participants: BTreeSet::new(),
+            gate_role: None,
+            scope: None,
+            limits: RateFigures::default(),
+            expires: None,
+            credential: Credential::default(),
+            revocation: CancellationToken::new(),
+        }
+    }
 }
 
 /// A token as it was sent. It is never stored and never printed.
@@ -167,9 +203,22 @@ impl Caller {
         self.principal.id()
     }
 
-    /// Completes once this process knows that the caller's token was revoked: open streams end then.
+    /// Completes once the caller's token has expired or was revoked: open streams end then.
     pub fn wait_for_revocation(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
-        self.principal.wait_for_revocation()
+        let expires = match &self.principal {
+            Principal::Owner => None,
+            Principal::Holder(holder) => holder.expires,
+        };
+        let revoked = self.principal.wait_for_revocation();
+        async move {
+            match expires {
+                Some(expires) => {
+                    // The outcome says which of the two came first: both end the stream.
+                    let _ = tokio::time::timeout_at(expires, revoked).await;
+                }
+                None => revoked.await,
+            }
+        }
     }
 
     /// The role in a campaign. A campaign without a role looks to the caller as if it did not exist.
@@ -177,6 +226,23 @@ impl Caller {
         match &self.principal {
             Principal::Owner => Some(CampaignRole::Gm),
             Principal::Holder(holder) => holder.roles.in_campaign(campaign_id),
+        }
+    }
+
+    /// The caller as somebody who looks at a campaign: with the participants that they are, and the actors that these play.
+    pub(crate) fn viewer_in(&self, campaign_id: &str, state: &CampaignState) -> Viewer {
+        let is_game_master = self.role_in(campaign_id).is_some_and(|role| role >= CampaignRole::Gm);
+        let Principal::Holder(holder) = &self.principal else { return Viewer { is_game_master, ..Viewer::default() } };
+        let here = holder.participants.iter().filter(|id| state.participants().contains(id));
+        let played = here.clone().flat_map(|id| state.actor_ids_played_by(id)).map(str::to_owned);
+        Viewer { is_game_master, ids: here.cloned().chain(played).collect(), ..Viewer::default() }
+    }
+
+    /// Whether the caller's token names this campaign: then the text is the id of one.
+    pub(crate) fn has_own_role_in(&self, campaign_id: &str) -> bool {
+        match &self.principal {
+            Principal::Owner => false,
+            Principal::Holder(holder) => holder.roles.all().contains_key(campaign_id),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -10,12 +10,16 @@ use metrics::Counter;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::audit::AnsweredCall;
 use crate::journal_follower::{JournalFollower, RECORDS_PER_READ, announcements_of, place_at};
+use crate::page_sessions::no_page_sessions_fault;
 use crate::resource_changes::{Announcement, ChangeAudience, JournalPlace};
 use crate::{
-    Answer, App, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, Conversation, Fault, News,
-    OperationEntry, RenderedJson, ResourceChange, answer_bytes, completion, input_from_text,
+    Administration, Answer, App, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, Conversation, Fault,
+    ListedPageSession, News, OperationEntry, Principal, RateClass, RedeemedInvitation, RenderedJson, RequestSurface,
+    ResourceChange, StartedPageSession, answer_bytes, completion, input_from_text,
 };
+use crate::{entered_campaign, invitations};
 use skald_journal::{Cursor, Record, StoreError};
 
 /// How long the follower of the journal waits after a failure.
@@ -29,11 +33,17 @@ pub struct RequestControl {
     pub idempotency_key: Option<String>,
     /// The revision that the caller has read; another one is a conflict.
     pub expected_revision: Option<u64>,
+    /// The surface that the request came by.
+    pub surface: RequestSurface,
+    /// Whether it reads a resource or is a `GET`: reads have a rate limit of their own.
+    pub is_read: bool,
     /// Whether ids may not be replaced by names: fields of a URI are ids.
     pub takes_only_ids: bool,
     /// The revision of the stream after this operation, set by the operation: the caller can expect it in the next
     /// request without reading first.
     pub revision: OnceLock<u64>,
+    /// The campaign that the caller entered, for the log and the audit.
+    pub campaign_id: Arc<OnceLock<String>>,
 }
 
 impl RequestControl {
@@ -120,6 +130,56 @@ pub trait Engine: Send + Sync + 'static {
     /// Reads a known caller again, with the roles given since; UNAUTHORIZED if the token was revoked.
     fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>>;
 
+    /// Counts a request that is not a call of an operation, such as a list of the protocol, or refuses it. A bridge lets
+    /// the server count.
+    fn check_rate(&self, _caller: &Caller, _class: RateClass) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Redeems the code of an invitation for a token. `program` is recorded as the source.
+    fn redeem_invitation<'a>(
+        &'a self,
+        _code: &'a str,
+        _program: &'a str,
+    ) -> BoxFuture<'a, Result<RedeemedInvitation, Fault>> {
+        invitations::no_invitations_here()
+    }
+
+    /// Signs a browser in to the page with a token. `browser` is what it says that it is.
+    fn start_page_session<'a>(
+        &'a self,
+        _token: &'a str,
+        _browser: &'a str,
+        _program: &'a str,
+    ) -> BoxFuture<'a, Result<StartedPageSession, Fault>> {
+        Box::pin(ready(Err(no_page_sessions_fault())))
+    }
+
+    /// The caller that the secret of a page session belongs to.
+    fn authenticate_page_session<'a>(&'a self, _secret: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+        Box::pin(ready(Err(no_page_sessions_fault())))
+    }
+
+    /// The page sessions that a caller may end.
+    fn list_page_sessions<'a>(&'a self, _caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ListedPageSession>, Fault>> {
+        Box::pin(ready(Err(no_page_sessions_fault())))
+    }
+
+    /// Signs a browser out.
+    fn end_page_session<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        _session_id: &'a str,
+        _program: &'a str,
+    ) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(ready(Err(no_page_sessions_fault())))
+    }
+
+    /// The tasks of the store's owner; `None` where the store is elsewhere.
+    fn administration(&self) -> Option<&dyn Administration> {
+        None
+    }
+
     /// Drops what was stored for a conversation that has ended.
     fn end_session(&self, conversation: &Conversation);
 
@@ -148,7 +208,7 @@ pub trait Engine: Send + Sync + 'static {
             let (resource, fields) = self.catalogue().resolve(uri)?;
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
-            let by_uri = RequestControl { takes_only_ids: true, ..work.clone() };
+            let by_uri = RequestControl { takes_only_ids: true, is_read: true, ..work.clone() };
             let answer = self.answer(caller, entry.name, input_from_text(&entry.full_input, fields), &by_uri).await;
             if let Some(revision) = by_uri.revision.get() {
                 work.set_revision(*revision);
@@ -248,6 +308,7 @@ impl LocalEngine {
             let is_last = records.len() < RECORDS_PER_READ;
             // Nouns update their own state before subscribers, who read it, are notified.
             for (_, record) in &records {
+                self.app.wait_for_published_state(record).await?;
                 self.app.nouns.iter().for_each(|noun| noun.record_appended(&self.app, record));
             }
             let all = announcements_of(&**journal, &self.app.nouns, &records).await?;
@@ -294,10 +355,17 @@ impl LocalEngine {
         input: Value,
         work: &RequestControl,
     ) -> Result<Answer, Fault> {
+        entry.check_scope(caller)?;
         if !entry.allowed.admits(caller) {
+            let sent = input.get("campaign_id").and_then(Value::as_str);
+            if let Some(campaign_id) = sent.filter(|id| caller.has_own_role_in(id)) {
+                let _ = work.campaign_id.set(campaign_id.to_owned());
+            }
             return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.description())));
         }
-        let run = self.catch_panic(entry.call(&self.app, caller, work, input));
+        let run =
+            entered_campaign::record_in(Arc::clone(&work.campaign_id), entry.call(&self.app, caller, work, input));
+        let run = self.catch_panic(run.boxed());
         tokio::select! {
             biased;
             answer = run => answer,
@@ -305,8 +373,21 @@ impl LocalEngine {
         }
     }
 
+    pub(crate) fn note_answer(
+        &self,
+        operation: &str,
+        caller: &Caller,
+        work: &RequestControl,
+        fault: Option<&Fault>,
+        begun: Instant,
+    ) {
+        let outcome = fault.map_or("ok", |fault| fault.code().name());
+        let request_id = fault.and_then(|fault| fault.body().request_id.as_deref());
+        self.app.note_call(&AnsweredCall { operation, caller, work, outcome, request_id, begun });
+    }
+
     /// A panic in a handler is this request's failure, not the server's.
-    async fn catch_panic<T>(&self, run: BoxFuture<'_, Result<T, Fault>>) -> Result<T, Fault> {
+    pub(crate) async fn catch_panic<T>(&self, run: BoxFuture<'_, Result<T, Fault>>) -> Result<T, Fault> {
         let outcome = AssertUnwindSafe(run).catch_unwind().await;
         // The message of a panic may contain input, so it is dropped; the panic hook has logged the location.
         outcome.unwrap_or_else(|_| Err(Fault::internal("a panic", self.app.new_request_id())))
@@ -329,8 +410,14 @@ impl Engine for LocalEngine {
             let at = self.catalogue.operation_index(operation)?;
             let (entry, answered) = (&self.catalogue.operations()[at], &self.answered[at]);
             let with_subjects = self.catalogue.with_subjects_of(&input);
-            let answer = self.run(entry, caller, input, work).await.map_err(with_subjects);
+            let begun = Instant::now();
+            let class = RateClass::of_request(entry, work);
+            let answer = match class.map_or(Ok(()), |class| self.check_rate(caller, class)) {
+                Ok(()) => self.run(entry, caller, input, work).await.map_err(with_subjects),
+                Err(fault) => Err(fault),
+            };
             count_answer(entry, answered, &answer);
+            self.note_answer(entry.name, caller, work, answer.as_ref().err(), begun);
             answer
         })
     }
@@ -343,8 +430,14 @@ impl Engine for LocalEngine {
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.prompt(prompt)?;
-            let text = self.catch_panic(entry.render(&self.app, caller, arguments)).await;
-            text.inspect_err(|fault| log_fault(entry.name, fault))
+            let begun = Instant::now();
+            let text = match self.check_rate(caller, RateClass::Call) {
+                Ok(()) => self.catch_panic(entry.render(&self.app, caller, arguments)).await,
+                Err(fault) => Err(fault),
+            };
+            let work = RequestControl { surface: RequestSurface::Mcp, ..RequestControl::default() };
+            self.note_answer(entry.name, caller, &work, text.as_ref().err(), begun);
+            text.inspect_err(|fault| log_internal_fault(entry.name, fault))
         })
     }
 
@@ -367,11 +460,63 @@ impl Engine for LocalEngine {
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
-        self.catch_panic(Box::pin(self.app.authenticate(token))).boxed()
+        Box::pin(async move {
+            let caller = self.catch_panic(Box::pin(self.app.authenticate(token))).await;
+            caller.inspect_err(|fault| {
+                let outcome = fault.code().name();
+                metrics::counter!("skald_authentications_refused_total", "outcome" => outcome).increment(1);
+                tracing::debug!(target: "skald::calls", operation = "authenticate", outcome, "refused");
+            })
+        })
     }
 
     fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
         self.catch_panic(Box::pin(self.app.refresh_caller(caller))).boxed()
+    }
+
+    fn redeem_invitation<'a>(
+        &'a self,
+        code: &'a str,
+        program: &'a str,
+    ) -> BoxFuture<'a, Result<RedeemedInvitation, Fault>> {
+        self.catch_panic(Box::pin(self.app.redeem_invitation(code, program))).boxed()
+    }
+
+    fn start_page_session<'a>(
+        &'a self,
+        token: &'a str,
+        browser: &'a str,
+        program: &'a str,
+    ) -> BoxFuture<'a, Result<StartedPageSession, Fault>> {
+        self.catch_panic(Box::pin(self.app.start_page_session(token, browser, program))).boxed()
+    }
+
+    fn authenticate_page_session<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+        self.catch_panic(Box::pin(self.app.authenticate_page_session(secret))).boxed()
+    }
+
+    fn list_page_sessions<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ListedPageSession>, Fault>> {
+        self.catch_panic(Box::pin(self.app.list_page_sessions(caller))).boxed()
+    }
+
+    fn end_page_session<'a>(
+        &'a self,
+        caller: &'a Caller,
+        session_id: &'a str,
+        program: &'a str,
+    ) -> BoxFuture<'a, Result<(), Fault>> {
+        self.catch_panic(Box::pin(self.app.end_page_session(caller, session_id, program))).boxed()
+    }
+
+    fn check_rate(&self, caller: &Caller, class: RateClass) -> Result<(), Fault> {
+        match &caller.principal {
+            Principal::Owner => Ok(()),
+            Principal::Holder(holder) => self.app.rate_limits.check(holder, class, self.app.clock.now()),
+        }
+    }
+
+    fn administration(&self) -> Option<&dyn Administration> {
+        Some(self)
     }
 
     fn end_session(&self, conversation: &Conversation) {
@@ -385,16 +530,14 @@ fn count_answer(entry: &OperationEntry, answered: &Counter, answer: &Result<Answ
         Err(fault) => {
             let code = fault.code().name();
             metrics::counter!("skald_operations_total", "operation" => entry.name, "outcome" => code).increment(1);
-            log_fault(entry.name, fault);
+            log_internal_fault(entry.name, fault);
         }
     }
 }
 
-/// Logs the operation and the code, and the cause of internal errors; never input or output.
-fn log_fault(name: &str, fault: &Fault) {
+/// Logs the cause of an internal error, under the id that the caller was told; never input or output.
+fn log_internal_fault(name: &str, fault: &Fault) {
     if let (Some(cause), Some(request_id)) = (fault.cause(), &fault.body().request_id) {
         tracing::error!(operation = name, request_id, cause, "an operation failed");
-    } else {
-        tracing::debug!(operation = name, code = fault.code().name(), "an operation was refused");
     }
 }

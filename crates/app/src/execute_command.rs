@@ -24,9 +24,7 @@ impl App {
         command: CommandOf<K>,
         answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
     ) -> Result<(CommandAnswer<T>, Applied<K>), JournalFailure<RefusalOf<K>>> {
-        let key = call.work.idempotency_key.as_ref();
-        let terms =
-            CommandTerms::new(call.work.expected_revision, key.map(|key| (key.clone(), call.input.to_string())));
+        let terms = CommandTerms::of_call(call);
         let done = self.execute_with_terms::<O, K, T>(streams, call, stream, command, terms, answer).await;
         done.map_err(|not_done| not_done.failure)
     }
@@ -133,6 +131,12 @@ pub(crate) struct CommandTerms {
 }
 
 impl CommandTerms {
+    /// The terms that came with a call: the revision that it expects, and its idempotency key.
+    pub(crate) fn of_call(call: &Call<'_>) -> Self {
+        let key = call.work.idempotency_key.as_ref().map(|key| (key.clone(), call.input.to_string()));
+        Self::new(call.work.expected_revision, key)
+    }
+
     pub(crate) fn new(expected: Option<u64>, key: Option<(String, String)>) -> Self {
         Self { expected, key, side_rows: Vec::new() }
     }

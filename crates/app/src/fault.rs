@@ -82,6 +82,7 @@ error_table! {
     InvalidPayload "INVALID_PAYLOAD" Invalid "an event's payload does not fit its schema";
     Unauthorized "UNAUTHORIZED" Unauthenticated "a token is missing or wrong";
     Forbidden "FORBIDDEN" Denied "the caller's role may not do this";
+    InsufficientScope "INSUFFICIENT_SCOPE" Denied "the token's scope does not reach so far; the scope that does is named";
     NotFound "NOT_FOUND" NotFound "there is no such thing, or not for this caller";
     RunNotFound "RUN_NOT_FOUND" NotFound "there is no such run";
     ProcessNotFound "PROCESS_NOT_FOUND" NotFound "there is no such process";
@@ -91,6 +92,7 @@ error_table! {
     ActiveSessionExists "ACTIVE_SESSION_EXISTS" Refused "the campaign has an active session already";
     Rejected "REJECTED" Refused "the rules refuse the command; nothing changed";
     RevisionConflict "REVISION_CONFLICT" Conflict "somebody else changed it first; read again and decide again";
+    Held "HELD" Conflict "the change contradicts an authoritative value; it waits as a conflict until a person decides";
     IdempotencyMismatch "IDEMPOTENCY_MISMATCH" Conflict "the idempotency key was used for another request";
     RateLimited "RATE_LIMITED" Limited "too many at once; try again after retry_after_ms";
     TooLarge "TOO_LARGE" TooLarge "the request, or what it would keep, is larger than a limit; the limit is named";
@@ -293,6 +295,23 @@ impl Fault {
     /// `{"error": …}`, the shape that every surface sends.
     pub fn envelope(&self) -> Value {
         serde_json::json!({ "error": self.body })
+    }
+}
+
+impl Fault {
+    /// `{"code": 422, "error": …, "message": …, "fields": {…}, "errors": {…}}`: a sentence under both names that programs
+    /// written for Kanka look for, and for an input that does not fit the field at fault, under both names as well.
+    pub fn status_body(&self, status: u16) -> Value {
+        let sentence = self.to_sentence();
+        let mut body = serde_json::json!({"code": status, "error": sentence, "message": sentence});
+        if status == 422 {
+            let path = self.body.path.as_deref().unwrap_or_default();
+            let field = path.rsplit('/').find(|part| !part.is_empty() && part.parse::<usize>().is_err());
+            let fields = serde_json::json!({field.unwrap_or("request"): [sentence]});
+            body["fields"] = fields.clone();
+            body["errors"] = fields;
+        }
+        body
     }
 }
 

@@ -130,6 +130,50 @@ pub(crate) fn deserialize_input<T: DeserializeOwned>(value: &Value, full: &Value
     })
 }
 
+/// An item of a batch that does not fit its schema.
+#[derive(Debug)]
+pub(crate) struct ItemMisfit {
+    /// Its place among the items that were sent.
+    pub(crate) index: usize,
+    pub(crate) fault: Fault,
+}
+
+/// Deserializes an input without those items of a list that do not fit. `None` if something else does not fit either, if
+/// no item fits, or if there are more items than a batch may have: then the whole input is refused.
+pub(crate) fn deserialize_fitting_items<T: DeserializeOwned>(
+    value: &Value,
+    full: &Value,
+    field: &str,
+) -> Option<(T, Vec<ItemMisfit>)> {
+    let items = value.get(field)?.as_array().filter(|items| items.len() <= limits::BATCH_ITEMS_MAX)?;
+    let fields = value.as_object()?.iter().filter(|(name, _)| *name != field);
+    let fields: Map<String, Value> = fields.map(|(name, field)| (name.clone(), field.clone())).collect();
+    let with_items = |items: Vec<Value>| {
+        let mut fields = fields.clone();
+        fields.insert(field.to_owned(), items.into());
+        Value::Object(fields)
+    };
+    let (mut fitting, mut misfits) = (Vec::new(), Vec::new());
+    for (index, item) in items.iter().enumerate() {
+        match deserialize_input::<T>(&with_items(vec![item.clone()]), full) {
+            Ok(_) => fitting.push(item.clone()),
+            Err(fault) => misfits.push(ItemMisfit { index, fault: explain_item(full, item, (field, index), &fault) }),
+        }
+    }
+    if fitting.is_empty() {
+        return None;
+    }
+    Some((deserialize_input(&with_items(fitting), full).ok()?, misfits))
+}
+
+/// The fault of an item, with its place in the list. `alone` is its fault as the only item.
+fn explain_item(full: &Value, item: &Value, (field, index): (&str, usize), alone: &Fault) -> Fault {
+    let at = format!("/{field}/{index}");
+    let schema = full.pointer(&format!("/properties/{field}/items")).unwrap_or(&Value::Null);
+    find_misfit_at(full, schema, &without_optional_nulls(full, schema, item), &at)
+        .unwrap_or_else(|| Fault::new(Code::InvalidParams, &alone.body().message).with_path(at))
+}
+
 /// Removes the nulls of optional fields: sending null means leaving the field out. A null stays where the schema allows
 /// it, because the type gives it a meaning.
 fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value {
@@ -239,10 +283,15 @@ pub(crate) fn has_allowed_shape(root: &Value, schema: &Value, value: &Value) -> 
 
 /// The first place where a value differs from a schema. If a field is missing there, all missing fields are named.
 pub(crate) fn find_misfit(full: &Value, value: &Value) -> Option<Fault> {
+    find_misfit_at(full, full, value, "")
+}
+
+/// The same for a part of an input: its schema, and its place.
+fn find_misfit_at(full: &Value, schema: &Value, value: &Value, at: &str) -> Option<Fault> {
     let walk = SchemaWalk { root: full };
-    let fault = walk.find(full, value, "")?;
+    let fault = walk.find(schema, value, at)?;
     let mut missing = Vec::new();
-    walk.collect_missing(full, value, "", &mut missing);
+    walk.collect_missing(schema, value, at, &mut missing);
     let is_missing = missing.iter().any(|(at, _)| fault.body().path.as_ref() == Some(at));
     Some(if is_missing { missing_fields_fault(&missing) } else { fault })
 }

@@ -14,6 +14,8 @@ const WORDS_LISTED_MAX: usize = 6;
 /// Marks a field that the tool list leaves out: an output field that many tools have and no program branches on, or an
 /// input field that is another name of one that is listed.
 const UNLISTED: &str = "x-unlisted";
+/// The description of a field that the context may fill in, which the tool list leaves out.
+const FROM_CONTEXT: &str = "The context's if left out.";
 
 /// The input as clients see it: no titles, formats, widths or null branches.
 pub(crate) fn client_input_schema<T: JsonSchema>() -> Map<String, Value> {
@@ -211,6 +213,10 @@ impl Transform for TrimToolInput {
     fn transform(&mut self, schema: &mut Schema) {
         transform_subschemas(self, schema);
         let Some(object) = schema.as_object_mut() else { return };
+        // Said of a field in most tools: the instructions of the server say it once.
+        if object.get("description").is_some_and(|text| text == FROM_CONTEXT) {
+            object.remove("description");
+        }
         object.remove("examples");
         let says_nothing = |default: &Value| match default {
             Value::Null | Value::Bool(false) => true,

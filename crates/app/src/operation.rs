@@ -9,9 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::input::ItemMisfit;
 use crate::{
-    Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, MIME_JSON, RequestControl, Route, Toolset,
-    input, json_schema,
+    Answer, App, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, MIME_JSON, Principal,
+    RequestControl, Route, TokenScope, Toolset, input, json_schema,
 };
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
@@ -48,6 +49,23 @@ impl Allowed {
     }
 }
 
+/// The scope that a token needs for an operation: its roles decide about the campaign, the scope about the kind of call.
+fn required_scope(kind: OperationKind, allowed: Allowed) -> TokenScope {
+    match (kind, allowed) {
+        (OperationKind::Read, _) => TokenScope::Read,
+        (OperationKind::Command, Allowed::InCampaign(CampaignRole::Gm)) => TokenScope::Gm,
+        (OperationKind::Command, Allowed::Anyone | Allowed::InCampaign(_)) => TokenScope::Write,
+    }
+}
+
+/// The fault for a call that needs a wider scope than the token has.
+fn insufficient_scope_fault(name: &str, needed: TokenScope, held: TokenScope) -> Fault {
+    let message = format!("{name} needs the scope {}, and the token has {}", needed.as_str(), held.as_str());
+    Fault::new(Code::InsufficientScope, message)
+        .hint(format!("get a token with the scope {}, or ask whoever runs the server for one", needed.oauth_name()))
+        .detail("scope", needed.oauth_name().into())
+}
+
 /// One call of an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
@@ -55,6 +73,15 @@ pub struct Call<'a> {
     pub work: &'a RequestControl,
     /// The input as it was sent, before it is parsed into its type.
     pub input: &'a Value,
+    /// Items of a batch that are not in the typed input, since they do not fit.
+    pub(crate) misfits: &'a [ItemMisfit],
+}
+
+impl<'a> Call<'a> {
+    /// A call that is no client's request.
+    pub(crate) fn internal(caller: &'a Caller, work: &'a RequestControl) -> Self {
+        Self { caller, work, input: &Value::Null, misfits: &[] }
+    }
 }
 
 /// Where an operation is offered.
@@ -66,6 +93,19 @@ pub enum Exposed {
     NotAsTool,
     /// Only at its own REST routes: other surfaces offer the same in a shape of their own.
     RestOnly,
+    /// For surfaces that translate it into a dialect of their own, such as the Kanka-compatible API; neither a tool nor a
+    /// REST route.
+    EngineOnly,
+}
+
+impl Exposed {
+    /// Whether there is a `POST /api/v1/<operation>`.
+    pub fn has_post_route(self) -> bool {
+        match self {
+            Self::Everywhere | Self::NotAsTool => true,
+            Self::RestOnly | Self::EngineOnly => false,
+        }
+    }
 }
 
 /// An answer as bytes of a type, in pieces: the JSON itself, or the `text` field of a document.
@@ -89,6 +129,8 @@ pub trait Operation: 'static {
     const ALLOWED: Allowed;
     /// Whether it can delete data: a client may ask its user first.
     const DESTRUCTIVE: bool = false;
+    /// Whether it lists things: lists have a rate limit of their own.
+    const LISTS: bool = false;
     const EXPOSED: Exposed = Exposed::Everywhere;
     const ROUTES: &'static [Route] = &[];
     /// The output field that is an SVG, for clients that show pictures.
@@ -96,6 +138,9 @@ pub trait Operation: 'static {
     /// The output field whose value is the text of an MCP tool result, where clients expect a bare array; the whole
     /// output if there is none. The structured content is the whole output in any case.
     const TEXT_FIELD: Option<&'static str> = None;
+    /// The input field with the items of a batch. An item that does not fit is left out of the typed input and comes as a
+    /// misfit with the call, unless no item fits.
+    const BATCH_FIELD: Option<&'static str> = None;
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + JsonSchema + Send;
 
@@ -159,6 +204,7 @@ pub struct OperationEntry {
     pub kind: OperationKind,
     pub allowed: Allowed,
     pub destructive: bool,
+    pub lists: bool,
     pub exposed: Exposed,
     pub routes: &'static [Route],
     pub picture: Option<&'static str>,
@@ -186,6 +232,7 @@ impl OperationEntry {
             kind: O::KIND,
             allowed: O::ALLOWED,
             destructive: O::DESTRUCTIVE,
+            lists: O::LISTS,
             exposed: O::EXPOSED,
             routes: O::ROUTES,
             picture: O::PICTURE,
@@ -198,6 +245,21 @@ impl OperationEntry {
             run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
             complete_beside: |app, caller, request| Box::pin(O::complete_from_arguments(app, caller, request)),
+        }
+    }
+
+    /// The scope that a token needs for it.
+    pub fn required_scope(&self) -> TokenScope {
+        required_scope(self.kind, self.allowed)
+    }
+
+    /// Refuses a caller whose token has too narrow a scope.
+    pub fn check_scope(&self, caller: &Caller) -> Result<(), Fault> {
+        let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
+        let needed = self.required_scope();
+        match holder.scope {
+            Some(held) if held < needed => Err(insufficient_scope_fault(self.name, needed, held)),
+            _ => Ok(()),
         }
     }
 
@@ -238,7 +300,13 @@ async fn run<O: Operation>(
     entry: &OperationEntry,
     input: Value,
 ) -> Result<Answer, Fault> {
-    let typed = input::deserialize_input::<O::Input>(&input, &entry.full_input).map_err(O::reword)?;
-    let output = O::run(app, &Call { caller, work, input: &input }, typed).await?;
+    let full = &entry.full_input;
+    let (typed, misfits) = match input::deserialize_input::<O::Input>(&input, full) {
+        Ok(typed) => (typed, Vec::new()),
+        Err(fault) => O::BATCH_FIELD
+            .and_then(|field| input::deserialize_fitting_items(&input, full, field))
+            .ok_or_else(|| O::reword(fault))?,
+    };
+    let output = O::run(app, &Call { caller, work, input: &input, misfits: &misfits }, typed).await?;
     O::answer(output).map_err(|error| Fault::internal(error, app.new_request_id()))
 }

@@ -1,49 +1,119 @@
-//! Redaction: removes from answers what the caller's role may not see. Every read passes through it.
+//! Redaction: removes from answers what the caller may not see. Every read passes through it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use skald_domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session};
+use skald_domain::campaign::{Actor, Campaign, CampaignState, Participant, People, SecretSubject, Session, Tracker};
+use skald_domain::lore::{Entity, LoreState, Post};
 use skald_domain::universe::Universe;
+use skald_domain::visibility::{Viewer, Visibility};
 
 use crate::{Caller, CampaignRole, EVERY_CAMPAIGN};
 
-/// What a caller may see in one campaign, by role.
-#[derive(Debug, Clone, Copy)]
+/// What a caller may see in one campaign: by role, and by the participants that they are and the actors that they play.
+#[derive(Debug, Clone)]
 pub(crate) struct Redaction {
-    role: Option<CampaignRole>,
+    /// `None` for a caller without a role, who sees nothing.
+    viewer: Option<Arc<Viewer>>,
 }
 
-/// A type that may be hidden from a role, in part or completely.
+/// A type that may be hidden from a viewer, in part or completely.
 pub(crate) trait Redact: Clone {
-    /// The value as a role sees it; `None` if it is hidden. Only a partly hidden value has to be copied.
-    fn redact_for(thing: Cow<'_, Self>, role: CampaignRole) -> Option<Cow<'_, Self>>;
+    /// The value as a viewer sees it; `None` if it is hidden. Only a partly hidden value has to be copied.
+    fn redact_for<'a>(thing: Cow<'a, Self>, viewer: &Viewer) -> Option<Cow<'a, Self>>;
 }
 
 impl Redaction {
-    pub(crate) fn for_caller(caller: &Caller, campaign_id: &str) -> Self {
-        Self { role: caller.role_in(campaign_id) }
+    pub(crate) fn for_caller(caller: &Caller, campaign_id: &str, state: &CampaignState) -> Self {
+        Self::for_viewer(caller.role_in(campaign_id).map(|_| caller.viewer_in(campaign_id, state)))
+    }
+
+    /// For what nobody sees as a named person, such as a row of a list of campaigns: the role alone decides.
+    pub(crate) fn by_role(caller: &Caller, campaign_id: &str) -> Self {
+        let role = caller.role_in(campaign_id);
+        Self::for_viewer(role.map(|role| Viewer { is_game_master: role >= CampaignRole::Gm, ..Viewer::default() }))
+    }
+
+    /// What a viewer sees; `None` sees nothing.
+    pub(crate) fn for_viewer(viewer: Option<Viewer>) -> Self {
+        Self { viewer: viewer.map(Arc::new) }
+    }
+
+    /// `None` for a caller without a role.
+    pub(crate) fn viewer(&self) -> Option<&Viewer> {
+        self.viewer.as_deref()
+    }
+
+    /// What the whole table may see, and may therefore be read aloud: nobody's own secrets. Nothing for a caller without a
+    /// role.
+    pub(crate) fn for_table(&self) -> Self {
+        Self { viewer: self.viewer.is_some().then(Arc::default) }
+    }
+
+    /// The same, with the private entities and posts that were revealed to the caller. A reveal holds for the thing of that
+    /// number and that age: another may get its number.
+    pub(crate) fn with_revealed_lore(&self, campaign: &CampaignState, lore: &LoreState) -> Self {
+        let Some(viewer) = self.viewer().filter(|viewer| !viewer.is_game_master && !viewer.ids.is_empty()) else {
+            return self.clone();
+        };
+        let mut viewer = viewer.clone();
+        for secret in campaign.secrets() {
+            // What everybody sees is not private any more; if it is again, it was not revealed since.
+            if !matches!(secret.visible_to(), Visibility::People(_)) || !secret.visible_to().is_visible_to(&viewer) {
+                continue;
+            }
+            match secret.of {
+                SecretSubject::Entity { entity_id, created_micros } => {
+                    let entity = lore.entity(entity_id);
+                    let same = entity.filter(|entity| entity.created_at.as_microsecond() == created_micros);
+                    viewer.revealed_entities.extend(same.map(|entity| entity.entity_id));
+                }
+                SecretSubject::Post { post_id, created_micros } => {
+                    let found = lore.post(post_id);
+                    let same = found.filter(|(_, post)| post.created_at.as_microsecond() == created_micros);
+                    viewer.revealed_posts.extend(same.map(|(_, post)| post.post_id));
+                }
+                _ => {}
+            }
+        }
+        Self { viewer: Some(Arc::new(viewer)) }
+    }
+
+    /// Whether the caller may see something with this visibility.
+    pub(crate) fn admits(&self, visibility: &Visibility) -> bool {
+        self.viewer().is_some_and(|viewer| visibility.is_visible_to(viewer))
+    }
+
+    /// The trackers that the caller may see.
+    pub(crate) fn redact_trackers(&self, trackers: &[Tracker]) -> Vec<Tracker> {
+        let Some(viewer) = self.viewer() else { return Vec::new() };
+        trackers.iter().filter_map(|tracker| redact_tracker(tracker, viewer)).collect()
+    }
+
+    pub(crate) fn is_game_master(&self) -> bool {
+        self.viewer.as_ref().is_some_and(|viewer| viewer.is_game_master)
     }
 
     /// Redacts a borrowed value.
-    pub(crate) fn redact_ref<T: Redact>(self, thing: &T) -> Option<Cow<'_, T>> {
-        T::redact_for(Cow::Borrowed(thing), self.role?)
+    pub(crate) fn redact_ref<'a, T: Redact>(&self, thing: &'a T) -> Option<Cow<'a, T>> {
+        T::redact_for(Cow::Borrowed(thing), self.viewer.as_deref()?)
     }
 
     /// Whether the caller may see a value at all.
-    pub(crate) fn is_visible<T: Redact>(self, thing: &T) -> bool {
+    pub(crate) fn is_visible<T: Redact>(&self, thing: &T) -> bool {
         self.redact_ref(thing).is_some()
     }
 
-    pub(crate) fn redact<T: Redact>(self, thing: T) -> Option<T> {
-        T::redact_for(Cow::Owned(thing), self.role?).map(Cow::into_owned)
+    pub(crate) fn redact<T: Redact>(&self, thing: T) -> Option<T> {
+        T::redact_for(Cow::Owned(thing), self.viewer.as_deref()?).map(Cow::into_owned)
     }
 
-    pub(crate) fn redact_all<T: Redact>(self, things: Vec<T>) -> Vec<T> {
+    pub(crate) fn redact_all<T: Redact>(&self, things: Vec<T>) -> Vec<T> {
         things.into_iter().filter_map(|thing| self.redact(thing)).collect()
     }
 
     /// The people of a campaign.
-    pub(crate) fn redact_people(self, state: &CampaignState) -> RedactedPeople<'_> {
+    pub(crate) fn redact_people<'a>(&'a self, state: &'a CampaignState) -> RedactedPeople<'a> {
         RedactedPeople { seen: self, state }
     }
 }
@@ -57,43 +127,85 @@ pub(crate) fn can_see_run(caller: &Caller, campaign_id: Option<&str>, created_by
     })
 }
 
-/// Types that every role sees completely.
+/// Types that every member sees completely.
 macro_rules! redact_nothing {
     ($($type:ty),+) => {
         $(impl Redact for $type {
-            fn redact_for(thing: Cow<'_, Self>, _: CampaignRole) -> Option<Cow<'_, Self>> {
+            fn redact_for<'a>(thing: Cow<'a, Self>, _: &Viewer) -> Option<Cow<'a, Self>> {
                 Some(thing)
             }
         })+
     };
 }
 
-redact_nothing!(
-    Campaign,
-    Participant,
-    Actor,
-    Session,
-    crate::campaign::LoggedEvent,
-    Universe,
-    crate::universe::ListedUniverse
-);
+redact_nothing!(Campaign, Session, Universe, crate::universe::ListedUniverse);
 
-/// Types that are private as a whole: only game masters see a private one.
-macro_rules! hide_private {
+fn redact_tracker(tracker: &Tracker, viewer: &Viewer) -> Option<Tracker> {
+    let is_visible = tracker.visible_to.is_visible_to(viewer);
+    is_visible.then(|| Tracker { visible_to: tracker.visible_to.narrow_for(viewer), ..tracker.clone() })
+}
+
+fn has_secret_trackers(trackers: &[Tracker]) -> bool {
+    trackers.iter().any(|tracker| !tracker.visible_to.is_table())
+}
+
+impl Redact for Participant {
+    fn redact_for<'a>(thing: Cow<'a, Self>, viewer: &Viewer) -> Option<Cow<'a, Self>> {
+        if viewer.is_game_master || !has_secret_trackers(&thing.trackers) {
+            return Some(thing);
+        }
+        let mut participant = thing.into_owned();
+        participant.trackers = participant.trackers.iter().filter_map(|each| redact_tracker(each, viewer)).collect();
+        Some(Cow::Owned(participant))
+    }
+}
+
+impl Redact for Actor {
+    fn redact_for<'a>(thing: Cow<'a, Self>, viewer: &Viewer) -> Option<Cow<'a, Self>> {
+        if viewer.is_game_master || (thing.notes_visible_to.is_table() && !has_secret_trackers(&thing.trackers)) {
+            return Some(thing);
+        }
+        let mut actor = thing.into_owned();
+        if !actor.notes_visible_to.is_visible_to(viewer) {
+            (actor.notes, actor.notes_visible_to) = (String::new(), Visibility::Table);
+        }
+        actor.notes_visible_to = actor.notes_visible_to.narrow_for(viewer);
+        actor.trackers = actor.trackers.iter().filter_map(|tracker| redact_tracker(tracker, viewer)).collect();
+        Some(Cow::Owned(actor))
+    }
+}
+
+/// A private entity is there for game masters, and for those to whom it was revealed.
+impl Redact for Entity {
+    fn redact_for<'a>(thing: Cow<'a, Self>, viewer: &Viewer) -> Option<Cow<'a, Self>> {
+        let is_revealed = viewer.revealed_entities.contains(&thing.entity_id);
+        (!thing.is_private || viewer.is_game_master || is_revealed).then_some(thing)
+    }
+}
+
+impl Redact for Post {
+    fn redact_for<'a>(thing: Cow<'a, Self>, viewer: &Viewer) -> Option<Cow<'a, Self>> {
+        let is_revealed = viewer.revealed_posts.contains(&thing.post_id);
+        (!thing.is_private || viewer.is_game_master || is_revealed).then_some(thing)
+    }
+}
+
+/// Types that say who may see them: a whole value, or nothing.
+macro_rules! hide_by_visibility {
     ($($type:ty),+) => {
         $(impl Redact for $type {
-            fn redact_for(thing: Cow<'_, Self>, role: CampaignRole) -> Option<Cow<'_, Self>> {
-                (!thing.is_private || role >= CampaignRole::Gm).then_some(thing)
+            fn redact_for<'a>(thing: Cow<'a, Self>, viewer: &Viewer) -> Option<Cow<'a, Self>> {
+                thing.visible_to.is_visible_to(viewer).then_some(thing)
             }
         })+
     };
 }
 
-hide_private!(skald_domain::lore::Entity, skald_domain::lore::Post);
+hide_by_visibility!(skald_domain::lore::Relationship, skald_domain::lore::TimelineEvent);
 
 /// The people of a campaign, as a caller may see them.
 pub(crate) struct RedactedPeople<'a> {
-    seen: Redaction,
+    seen: &'a Redaction,
     state: &'a CampaignState,
 }
 
@@ -161,9 +273,9 @@ mod tests {
         let state = played_campaign();
         let session = state.active_session().unwrap();
         let events: [(jiff::Timestamp, &str, CampaignEvent); 0] = [];
-        let told = |role| recap(session, &Redaction { role }.redact_people(&state), events.clone());
-        for role in [CampaignRole::Guest, CampaignRole::Player, CampaignRole::Gm] {
-            let told = told(Some(role));
+        let told = |viewer| recap(session, &Redaction::for_viewer(viewer).redact_people(&state), events.clone());
+        for viewer in [Viewer::default(), Viewer::game_master()] {
+            let told = told(Some(viewer));
             assert!(["*Bells*", "table:** Mara", "Ilse (Mara)"].iter().all(|name| told.contains(name)), "{told}");
         }
         let told = told(None);

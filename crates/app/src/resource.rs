@@ -83,7 +83,9 @@ pub(crate) fn unresolved_uri_fault<'a>(uri: &str, resources: impl Iterator<Item 
     let is_same_scheme = |resource: &&Resource| scheme(uri).is_some() && scheme(uri) == scheme(resource.uri);
     let of_scheme: Vec<&Resource> = resources.clone().filter(is_same_scheme).collect();
     let known: Vec<&str> = of_scheme.iter().map(|resource| resource.uri).collect();
-    let fault = if of_scheme.iter().any(|resource| resource.is_template()) {
+    let fault = if scheme(uri) == Some("imagineer") {
+        Fault::new(Code::NotFound, format!("unknown resource {:?}", truncate_for_message(uri)))
+    } else if of_scheme.iter().any(|resource| resource.is_template()) {
         Fault::new(Code::InvalidParams, format!("the URI {:?} is malformed", truncate_for_message(uri)))
     } else {
         Fault::new(Code::NotFound, format!("there is no resource {:?}", truncate_for_message(uri)))

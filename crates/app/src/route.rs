@@ -4,6 +4,7 @@
 pub const API_PREFIX: &str = "/api/v1";
 
 pub const MIME_JSON: &str = "application/json";
+pub const MIME_YAML: &str = "application/yaml";
 const EVENT_STREAM: &str = "text/event-stream";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub enum FaultShape {
     Object,
     /// A sentence for people, with the fields beside it: as clients of the Solar System Constructor read it.
     Sentence,
+    /// A sentence, the HTTP status as `code`, and the fields at fault: as programs written for Kanka read it.
+    StatusAndSentence,
 }
 
 /// A REST route besides `POST /api/v1/<operation>`. Each `{name}` in the path is an input field; other fields come in

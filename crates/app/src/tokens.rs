@@ -3,23 +3,28 @@
 //! The state of all tokens is derived from the events of one stream. Older stores have them in rows outside the
 //! journal; only migration turns these into events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
+use serde_json::json;
 use skald_domain::access::{
-    AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, EarlierToken, Token, TokenToCreate, person_of,
+    AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, EarlierToken, OauthSubject, Token,
+    TokenRestrictions, TokenScope, TokenToCreate, person_of,
 };
 use skald_domain::decider::DecisionContext;
 use skald_domain::{Moment, id, limits};
-use tokio_util::sync::CancellationToken;
+use tokio::time::Instant;
 
+use crate::campaign::{PARTICIPANTS, campaign_stream, is_same_name};
 use crate::deceptive_characters::{code_point, first_deceptive};
 use crate::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::sha256::sha256_hex;
 use crate::{
-    App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, FaultField, Holder, Noun,
-    OperationEntry, Principal, PrincipalKind, PromptEntry, RecordAudience, Resource, ResourceChange, Toolset,
+    App, Call, Caller, CampaignRole, Code, Conversation, EVERY_CAMPAIGN, Fault, FaultField, Holder, Noun,
+    OperationEntry, Principal, PrincipalKind, PromptEntry, RecordAudience, RequestControl, Resource, ResourceChange,
+    Toolset,
 };
 use skald_journal::{
     CommittedState, FindingKind, Journal, JournalFailure, Record, RegisteredKind, RowCheck, SideRowCheck, StreamKind,
@@ -29,11 +34,20 @@ use skald_journal::{
 /// The kind of the side rows in which older stores have tokens.
 const EARLIER_TOKENS: &str = "token";
 /// The prefix of every token, so that scanners and people recognize one.
-const TOKEN_PREFIX: &str = "skald_";
+pub(crate) const TOKEN_PREFIX: &str = "skald_";
 /// Rows that are read at once.
 const ROWS_PER_READ: usize = 200;
 /// The program that is recorded for imported tokens.
 const IMPORT_PROGRAM: &str = "skald, from a store of an earlier version";
+
+/// The longest that a stream waits for its token to expire. A stream that lives longer is not known.
+const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(24 * 365);
+
+/// A secret that was just made, and is shown once.
+pub(crate) struct NewSecret {
+    pub short_id: String,
+    pub text: String,
+}
 
 /// The properties of a new token.
 #[derive(Debug, Clone)]
@@ -43,7 +57,12 @@ pub struct NewToken {
     pub person: Option<String>,
     pub kind: PrincipalKind,
     pub roles: BTreeMap<String, CampaignRole>,
+    /// The participants that the holder is, by ids or names.
+    pub participants: Vec<String>,
     pub gate_role: Option<String>,
+    pub restrictions: TokenRestrictions,
+    /// Who the holder is where they sign in. Such a token has no secret.
+    pub subject: Option<OauthSubject>,
     /// The program that creates it.
     pub program: String,
 }
@@ -90,7 +109,13 @@ impl Noun for TokenNoun {
     }
 
     fn fault_fields(&self) -> &'static [FaultField] {
-        &[]
+        const SCOPE: FaultField = FaultField {
+            name: "scope",
+            description: "The scope that a token needs for this.",
+            schema: || json!({"type": "string", "enum": TokenScope::ALL.map(TokenScope::oauth_name)}),
+            subject: None,
+        };
+        &[SCOPE]
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {
@@ -207,27 +232,72 @@ impl App {
         }
     }
 
-    async fn change_access(&self, command: AccessCommand, by: &str) -> Result<(), JournalFailure<AccessRefusal>> {
+    pub(crate) async fn change_access(
+        &self,
+        command: AccessCommand,
+        by: &str,
+    ) -> Result<(), JournalFailure<AccessRefusal>> {
         let given = DecisionContext { at: truncate_to_micros(self.clock.now()), by: by.to_owned() };
         self.tokens.streams.execute(&token_stream(), Submission::new(command, given)).await.map(drop)
     }
 
-    fn access_fault(&self, failure: JournalFailure<AccessRefusal>) -> Fault {
+    pub(crate) fn access_fault(&self, failure: JournalFailure<AccessRefusal>) -> Fault {
         self.journal_fault(failure, |refusal| Fault::new(Code::Rejected, refusal.to_string()))
     }
 
     /// Creates a token, for campaigns that exist. The secret is not stored, and cannot be shown again.
     pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {
-        let name = check_name(&new.name, "/name")?;
-        let person = match &new.person {
-            Some(person) => person_of(&check_name(person, "/person")?),
-            None => person_of(&name),
-        };
+        let (name, person) = check_name_and_person(&new.name, new.person.as_deref())?;
         let gate_role = new.gate_role.map(|role| check_name(&role, "/gate_role")).transpose()?;
-        for campaign_id in new.roles.keys().filter(|id| *id != EVERY_CAMPAIGN) {
-            self.check_campaign_exists(campaign_id).await?;
+        let roles = self.resolve_role_campaigns(new.roles).await?;
+        let participants = self.find_participants(&new.participants, &roles).await?;
+        let secret = self.new_secret(TOKEN_PREFIX);
+        let id = format!("token_{}", secret.short_id);
+        let secret_hash = if new.subject.is_some() { String::new() } else { sha256_hex(&secret.text) };
+        let token = TokenToCreate {
+            id: id.clone(),
+            name,
+            person,
+            kind: new.kind,
+            roles,
+            participants,
+            gate_role,
+            secret_hash,
+            restrictions: new.restrictions,
+            subject: new.subject,
+        };
+        let create = AccessCommand::Create { token: Box::new(token), program: new.program };
+        self.change_access(create, "owner").await.map_err(|failure| self.access_fault(failure))?;
+        Ok((secret.text, self.read_created_token(&id).await?))
+    }
+
+    pub(crate) async fn read_created_token(&self, id: &str) -> Result<Token, Fault> {
+        let made = self.read_access_state().await?.state.get(id).cloned();
+        made.ok_or_else(|| Fault::internal("a token that was made is not there", self.new_request_id()))
+    }
+
+    /// Roles by the ids of campaigns that exist. A campaign may be given by its id, its number or its unique name.
+    pub(crate) async fn resolve_role_campaigns(
+        &self,
+        roles: BTreeMap<String, CampaignRole>,
+    ) -> Result<BTreeMap<String, CampaignRole>, Fault> {
+        let (owner, work) = (Caller::owner(), RequestControl::default());
+        let call = Call { caller: &owner, work: &work, input: &serde_json::Value::Null, misfits: &[] };
+        let mut resolved = BTreeMap::new();
+        for (given, role) in roles {
+            if given == EVERY_CAMPAIGN {
+                resolved.insert(given, role);
+                continue;
+            }
+            let campaign_id = self.resolve_campaign_id(&call, &given).await?;
+            self.check_campaign_exists(&campaign_id).await?;
+            resolved.insert(campaign_id, role);
         }
-        self.read_access_state().await?;
+        Ok(resolved)
+    }
+
+    /// A secret of 256 random bits, behind a prefix and a short id by which it is found.
+    pub(crate) fn new_secret(&self, prefix: &str) -> NewSecret {
         let (first, second) = (self.entropy.bytes(), self.entropy.bytes());
         let half = |bytes: &[u8]| {
             let mut half = [0; 16];
@@ -235,24 +305,72 @@ impl App {
             id::from_entropy("", half)
         };
         let short_id = half(&first)[..12].to_owned();
-        let secret = format!("{TOKEN_PREFIX}{short_id}_{}{}", half(&second), half(&second[16..]));
-        let id = format!("token_{short_id}");
-        let (kind, roles, secret_hash) = (new.kind, new.roles, sha256_hex(&secret));
-        let token = TokenToCreate { id: id.clone(), name, person, kind, roles, gate_role, secret_hash };
-        let create = AccessCommand::Create { token: Box::new(token), program: new.program };
-        self.change_access(create, "owner").await.map_err(|failure| self.access_fault(failure))?;
-        let made = self.read_access_state().await?.state.get(&id).cloned();
-        Ok((secret, made.ok_or_else(|| Fault::internal("a token that was made is not there", self.new_request_id()))?))
+        let text = format!("{prefix}{short_id}_{}{}", half(&second), half(&second[16..]));
+        NewSecret { short_id, text }
     }
 
-    /// The tokens that are not revoked, by id.
+    /// The tokens that are not revoked and have not expired, by id.
     pub async fn valid_tokens(&self) -> Result<Vec<Token>, Fault> {
-        Ok(self.all_tokens().await?.into_iter().filter(|token| token.revoked.is_none()).collect())
+        let now = self.clock.now();
+        Ok(self.all_tokens().await?.into_iter().filter(|token| token.is_valid_at(now)).collect())
     }
 
     /// All tokens, revoked ones included, by id.
     pub async fn all_tokens(&self) -> Result<Vec<Token>, Fault> {
         Ok(self.read_access_state().await?.state.tokens().cloned().collect())
+    }
+
+    /// Says which participants the holder of a token is from now on: ids, or names in the token's campaigns.
+    pub async fn bind_participants(&self, id: &str, given: &[String], program: &str) -> Result<Token, Fault> {
+        let access = self.read_access_state().await?;
+        let roles = access.state.valid_token(id).map(|token| token.roles.clone()).unwrap_or_default();
+        let participants = self.find_participants(given, &roles).await?;
+        let (token_id, program) = (id.to_owned(), program.to_owned());
+        let bind = AccessCommand::BindParticipants { token_id, participants, program };
+        self.change_access(bind, "owner").await.map_err(|failure| self.access_fault(failure))?;
+        self.read_created_token(id).await
+    }
+
+    /// The ids of participants that are given by ids, or by names that are unique in the campaigns of these roles.
+    pub(crate) async fn find_participants(
+        &self,
+        given: &[String],
+        roles: &BTreeMap<String, CampaignRole>,
+    ) -> Result<BTreeSet<String>, Fault> {
+        let mut ids = BTreeSet::new();
+        for text in given {
+            ids.insert(self.find_participant(text.trim(), roles).await?);
+        }
+        Ok(ids)
+    }
+
+    async fn find_participant(&self, text: &str, roles: &BTreeMap<String, CampaignRole>) -> Result<String, Fault> {
+        let campaigns = roles.keys().filter(|campaign_id| *campaign_id != EVERY_CAMPAIGN);
+        let fault = |message: String| {
+            let fault = Fault::new(Code::NotFound, message).with_path("/participants").value(&text.into());
+            fault.hint("name a participant of the token's campaigns, or send an id; `campaign_read` lists them")
+        };
+        if text.starts_with(id::PARTICIPANT) {
+            let campaign_id = self.campaign_of_document(&Caller::owner(), PARTICIPANTS, text).await?;
+            let is_entered = |id: &String| roles.contains_key(id) || roles.contains_key(EVERY_CAMPAIGN);
+            return match campaign_id.filter(is_entered) {
+                Some(_) => Ok(text.to_owned()),
+                None => Err(fault(format!("there is no participant {text:?} in the token's campaigns"))),
+            };
+        }
+        let mut found = Vec::new();
+        for campaign_id in campaigns {
+            let committed = self.campaigns.read(&campaign_stream(campaign_id)).await;
+            let state = &committed.map_err(|error| self.store_fault(&error))?.state;
+            let people = state.participants().oldest_first();
+            let same = people.filter(|participant| is_same_name(&participant.display_name, text));
+            found.extend(same.map(|participant| participant.id.clone()));
+        }
+        match &found[..] {
+            [one] => Ok(one.clone()),
+            [] => Err(fault(format!("nobody in the token's campaigns is called {text:?}"))),
+            several => Err(fault(format!("{text:?} is the name of several: {}", several.join(", ")))),
+        }
     }
 
     /// Revokes a token. Returns whether there was one.
@@ -271,10 +389,13 @@ impl App {
     pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, Fault> {
         // A secret read from a file often ends with a line break.
         let secret = secret.trim();
+        if !secret.starts_with(TOKEN_PREFIX) {
+            return self.authenticate_access_token(secret).await;
+        }
         let id = secret.strip_prefix(TOKEN_PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
         let id = format!("token_{}", id.ok_or_else(unauthorized_fault)?);
-        let access = self.read_access_state().await?;
-        let token = access.state.valid_token(&id).ok_or_else(unauthorized_fault)?;
+        let (access, now) = (self.read_access_state().await?, self.clock.now());
+        let token = access.state.get(&id).filter(|token| token.is_valid_at(now)).ok_or_else(unauthorized_fault)?;
         if !constant_time_eq(&token.secret_hash, &sha256_hex(secret)) {
             return Err(unauthorized_fault());
         }
@@ -284,14 +405,31 @@ impl App {
     /// Reads a caller's token again: it may have new roles, or be revoked.
     pub(crate) async fn refresh_caller(&self, caller: &Caller) -> Result<Caller, Fault> {
         let Principal::Holder(known) = &caller.principal else { return Ok(caller.clone()) };
-        let access = self.read_access_state().await?;
-        let token = access.state.valid_token(&known.id).ok_or_else(unauthorized_fault)?;
-        Ok(Caller { principal: self.principal_from_token(token), conversation: caller.conversation.clone() })
+        let (access, now) = (self.read_access_state().await?, self.clock.now());
+        let token =
+            access.state.get(&known.id).filter(|token| token.is_valid_at(now)).ok_or_else(unauthorized_fault)?;
+        let principal = match self.principal_from_token(token) {
+            Principal::Owner => Principal::Owner,
+            // What an access token narrowed stays narrow.
+            Principal::Holder(holder) => Principal::Holder(Arc::new(Holder {
+                scope: known.scope.or(holder.scope).map(|scope| holder.scope.map_or(scope, |own| own.min(scope))),
+                expires: known.expires.or(holder.expires),
+                ..Holder::clone(&holder)
+            })),
+        };
+        Ok(Caller { principal, conversation: caller.conversation.clone() })
     }
 
-    fn principal_from_token(&self, token: &Token) -> Principal {
+    pub(crate) fn principal_from_token(&self, token: &Token) -> Principal {
         let revocation = self.revocations.signal(&token.id);
-        Principal::Holder(Arc::new(Holder { revocation, ..holder_from_token(token) }))
+        let expires = token.restrictions.expires_at.map(|expiry| self.instant_of(expiry.timestamp()));
+        Principal::Holder(Arc::new(Holder { expires, revocation, ..holder_from_token(token) }))
+    }
+
+    /// The instant of a time: now if it is past.
+    pub(crate) fn instant_of(&self, at: Timestamp) -> Instant {
+        let left = at.duration_since(self.clock.now()).max(SignedDuration::ZERO).min(LONGEST_WAIT);
+        Instant::now() + left.unsigned_abs()
     }
 
     /// Ends the streams and sessions of tokens that a record revokes, whichever process wrote it.
@@ -345,14 +483,22 @@ impl App {
 /// The holder that a token describes.
 pub fn holder_from_token(token: &Token) -> Holder {
     Holder {
-        id: token.id.clone(),
-        name: token.name.clone(),
-        kind: token.kind,
-        roles: token.roles.clone().into(),
+        participants: token.participants.clone(),
         gate_role: token.gate_role.clone(),
-        credential: Credential::default(),
-        revocation: CancellationToken::new(),
+        scope: token.restrictions.scope,
+        limits: token.restrictions.limits,
+        ..Holder::new(&token.id, &token.name, token.kind, token.roles.clone())
     }
+}
+
+/// The checked name, and the person: as given, or of that name.
+pub(crate) fn check_name_and_person(name: &str, person: Option<&str>) -> Result<(String, String), Fault> {
+    let name = check_name(name, "/name")?;
+    let person = match person {
+        Some(person) => person_of(&check_name(person, "/person")?),
+        None => person_of(&name),
+    };
+    Ok((name, person))
 }
 
 fn check_name(text: &str, pointer: &str) -> Result<String, Fault> {

@@ -10,18 +10,20 @@ pub enum Toolset {
     Dice,
     Campaign,
     Lore,
+    Canon,
     Gate,
     Universe,
 }
 
 impl Toolset {
-    pub const ALL: [Self; 5] = [Self::Dice, Self::Campaign, Self::Lore, Self::Gate, Self::Universe];
+    pub const ALL: [Self; 6] = [Self::Dice, Self::Campaign, Self::Lore, Self::Canon, Self::Gate, Self::Universe];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Dice => "dice",
             Self::Campaign => "campaign",
             Self::Lore => "lore",
+            Self::Canon => "canon",
             Self::Gate => "gate",
             Self::Universe => "universe",
         }
@@ -33,7 +35,8 @@ impl Toolset {
 pub struct Toolsets(u8);
 
 impl Toolsets {
-    pub const ALL: Self = Self(0b1_1111);
+    pub const NONE: Self = Self(0);
+    pub const ALL: Self = Self(0b11_1111);
 
     pub fn contains(self, toolset: Toolset) -> bool {
         self.0 & (1 << toolset as u8) != 0

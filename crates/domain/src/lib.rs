@@ -17,5 +17,6 @@ pub mod lore;
 mod moment;
 pub mod text_fold;
 pub mod universe;
+pub mod visibility;
 
 pub use moment::Moment;

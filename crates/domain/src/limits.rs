@@ -59,14 +59,28 @@ pub const PLAY_SESSIONS_MAX: usize = 10_000;
 pub const NOTES_MAX: usize = 100_000;
 /// Tags of one note.
 pub const NOTE_TAGS_MAX: usize = 20;
+/// Participants and actors that one note, tracker, roll or entity names as those who see it.
+pub const VISIBLE_TO_MAX: usize = 50;
 /// Characters of a tag.
 pub const TAG_CHARS_MAX: usize = 50;
 /// Characters of the entry of an entity or a post.
 pub const ENTRY_CHARS_MAX: usize = 200_000;
+/// Bytes of texts in one answer of whole entities; those after it are refused. The first is answered in any case.
+pub const ENTITY_TEXTS_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 /// Items of one batch: entities or posts that one call creates, changes, reads or deletes.
 pub const BATCH_ITEMS_MAX: usize = 100;
 /// Rows that one call of `find_entities` answers, if all are asked for.
 pub const FOUND_ROWS_MAX: usize = 10_000;
+/// Requests that one token may send to the Kanka-compatible API in a minute, unless the command line says otherwise.
+pub const KANKA_REQUESTS_PER_MINUTE: u32 = 90;
+/// Rows of one page of a list of the Kanka-compatible API.
+pub const KANKA_PAGE_ROWS: usize = 45;
+/// Entities that one request to the Kanka-compatible API creates.
+pub const KANKA_BULK_ENTITIES_MAX: usize = 20;
+/// Ids, words or tags that one filter of such a list names.
+pub const FILTER_TERMS_MAX: usize = 20;
+/// Rows of one page of a list that programs read by page numbers.
+pub const LISTED_ROWS_MAX: usize = 100;
 /// Texts that fit a search and are ranked, the newest ones. Others follow in order of age.
 pub const RANKED_HITS_MAX: usize = 2_000;
 /// Characters of the part of a text that a search shows.
@@ -95,6 +109,32 @@ pub const LORE_SOURCE_CHARS_MAX: usize = 1_000;
 pub const LORE_ID_MAX: u64 = 4_294_967_294;
 /// Bytes of names, aliases and other short texts in the lore of one campaign; each mention counts as eight.
 pub const LORE_HEAD_BYTES_MAX: usize = 100_000_000;
+/// Conflicts of one campaign's canon that are not resolved.
+pub const LORE_OPEN_CONFLICTS_MAX: usize = 1_000;
+/// Resolved conflicts that are listed. Older ones are in the journal alone.
+pub const LORE_RESOLVED_CONFLICTS_MAX: usize = 10_000;
+/// Findings of a check of the canon that were acknowledged or resolved.
+pub const LORE_REVIEWS_MAX: usize = 10_000;
+/// How often one conflict is acknowledged, resolved and reopened.
+pub const CANON_LOG_MAX: usize = 50;
+/// Characters of the reason of a decision about canon.
+pub const CANON_REASON_CHARS_MAX: usize = 2_000;
+/// Relationships between the entities of a campaign.
+pub const LORE_RELATIONSHIPS_MAX: usize = 200_000;
+/// The word of a relationship, such as `parent_of`.
+pub const RELATION_CHARS_MAX: usize = 50;
+pub const RELATIONSHIP_DESCRIPTION_CHARS_MAX: usize = 500;
+pub const RELATIONSHIP_STRENGTH_MAX: u8 = 10;
+/// How far a map of relationships goes.
+pub const RELATIONSHIP_DEPTH_MAX: usize = 5;
+/// How long a path between two entities may be.
+pub const RELATIONSHIP_PATH_MAX: usize = 20;
+/// Written events on the timeline of a campaign.
+pub const LORE_TIMELINE_EVENTS_MAX: usize = 100_000;
+/// What is held in memory of the description of an event.
+pub const TIMELINE_SUMMARY_CHARS_MAX: usize = 300;
+pub const TIMELINE_DESCRIPTION_CHARS_MAX: usize = 10_000;
+pub const TIMELINE_ENTITIES_MAX: usize = 100;
 /// Campaigns that one token leads. This limit and the next three do not apply to the owner.
 pub const CAMPAIGNS_PER_TOKEN_MAX: usize = 10_000;
 /// Universes of one campaign, or of none.
@@ -103,6 +143,30 @@ pub const UNIVERSES_PER_CAMPAIGN_MAX: usize = 1_000;
 pub const RUNS_PER_CAMPAIGN_MAX: usize = 10_000;
 /// Versions of processes that one token submits.
 pub const PROCESS_VERSIONS_PER_TOKEN_MAX: usize = 1_000;
+/// Calls a minute of one token, unless the command line or the token says otherwise. As many may come at once.
+pub const CALLS_PER_MINUTE: u32 = 60;
+/// Reads of resources a minute of one token.
+pub const READS_PER_MINUTE: u32 = 100;
+/// Lists a minute of one token.
+pub const LISTS_PER_MINUTE: u32 = 10;
+/// Lists of one token that may come at once: a client that connects asks for several.
+pub const LIST_BURST: u32 = 30;
+/// Bytes of an access token of an authorization server.
+pub const ACCESS_TOKEN_BYTES_MAX: usize = 8_192;
+/// Seconds by which the clocks of the server and of an authorization server may differ.
+pub const CLOCK_SKEW_SECONDS: u64 = 60;
+/// Bytes of a document of an authorization server, such as its keys.
+pub const JWKS_BYTES_MAX: usize = 262_144;
+/// Keys of an authorization server that are read.
+pub const JWKS_KEYS_MAX: usize = 100;
+/// Bytes of a request that redeems an invitation, which needs no token.
+pub const REDEEM_BODY_BYTES_MAX: usize = 1_024;
+/// Browsers that are signed in to the page with one token; past it, the one that signed in first is signed out.
+pub const PAGE_SESSIONS_PER_TOKEN_MAX: usize = 20;
+/// Days after which a browser has to sign in again.
+pub const PAGE_SESSION_DAYS: u64 = 30;
+/// Bytes of a form of the page.
+pub const PAGE_FORM_BYTES_MAX: usize = 1_048_576;
 /// Characters of an id that a caller chose: of a universe, or of anything in it.
 pub const ID_CHARS_MAX: usize = 200;
 /// Characters of the name of a universe, or of anything in it.
@@ -276,10 +340,17 @@ pub const ALL: &[Limit] = &[
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
     limit("notes of one campaign", NOTES_MAX as u64, "notes"),
     limit("tags of one note", NOTE_TAGS_MAX as u64, "tags"),
+    limit("people whom one visible_to names", VISIBLE_TO_MAX as u64, "people"),
     limit("a tag", TAG_CHARS_MAX as u64, "characters"),
     limit("entry of an entity or a post", ENTRY_CHARS_MAX as u64, "characters"),
+    limit("texts in one answer of whole entities", ENTITY_TEXTS_BYTES_MAX as u64, "bytes"),
     limit("entities or posts of one call", BATCH_ITEMS_MAX as u64, "items"),
     limit("rows that find_entities answers at once", FOUND_ROWS_MAX as u64, "rows"),
+    limit("requests of one token to the Kanka-compatible API", KANKA_REQUESTS_PER_MINUTE as u64, "a minute"),
+    limit("rows of a page of the Kanka-compatible API", KANKA_PAGE_ROWS as u64, "rows"),
+    limit("entities that one request to the Kanka-compatible API creates", KANKA_BULK_ENTITIES_MAX as u64, "entities"),
+    limit("ids, words or tags in a filter of a list that programs read", FILTER_TERMS_MAX as u64, "terms"),
+    limit("rows of a page that programs read by its number", LISTED_ROWS_MAX as u64, "rows"),
     limit("texts that a search ranks", RANKED_HITS_MAX as u64, "texts"),
     limit("part of a text that a search shows", SNIPPET_CHARS_MAX as u64, "characters"),
     limit("entities of one check_entity_updates", CHECKED_ENTITIES_MAX as u64, "entities"),
@@ -293,11 +364,38 @@ pub const ALL: &[Limit] = &[
     limit("address of an entity's image", LORE_IMAGE_CHARS_MAX as u64, "characters"),
     limit("name or hash of what an entity was imported from", LORE_SOURCE_CHARS_MAX as u64, "characters"),
     limit("number of an entity or a post that comes from elsewhere", LORE_ID_MAX, ""),
+    limit("open conflicts in the canon of one campaign", LORE_OPEN_CONFLICTS_MAX as u64, "conflicts"),
+    limit("resolved conflicts that are listed", LORE_RESOLVED_CONFLICTS_MAX as u64, "conflicts"),
+    limit("findings that were acknowledged or resolved", LORE_REVIEWS_MAX as u64, "findings"),
+    limit("decisions about one conflict", CANON_LOG_MAX as u64, "decisions"),
+    limit("reason of a decision about canon", CANON_REASON_CHARS_MAX as u64, "characters"),
     limit("names, aliases and other short texts of one campaign's lore", LORE_HEAD_BYTES_MAX as u64, "bytes"),
+    limit("relationships in the lore of one campaign", LORE_RELATIONSHIPS_MAX as u64, "relationships"),
+    limit("word of a relationship", RELATION_CHARS_MAX as u64, "characters"),
+    limit("description of a relationship", RELATIONSHIP_DESCRIPTION_CHARS_MAX as u64, "characters"),
+    limit("strength of a relationship", RELATIONSHIP_STRENGTH_MAX as u64, ""),
+    limit("depth of a map of relationships", RELATIONSHIP_DEPTH_MAX as u64, "relationships"),
+    limit("length of a path of relationships", RELATIONSHIP_PATH_MAX as u64, "relationships"),
+    limit("written events on the timeline of one campaign", LORE_TIMELINE_EVENTS_MAX as u64, "events"),
+    limit("description of a timeline event", TIMELINE_DESCRIPTION_CHARS_MAX as u64, "characters"),
+    limit("beginning of a longer one that lists show", TIMELINE_SUMMARY_CHARS_MAX as u64, "characters"),
+    limit("entities of one timeline event", TIMELINE_ENTITIES_MAX as u64, "entities"),
     limit("campaigns that one token leads", CAMPAIGNS_PER_TOKEN_MAX as u64, "campaigns"),
     limit("universes that tokens create in one campaign", UNIVERSES_PER_CAMPAIGN_MAX as u64, "universes"),
     limit("runs that tokens create in one campaign", RUNS_PER_CAMPAIGN_MAX as u64, "runs"),
     limit("versions of processes that one token submits", PROCESS_VERSIONS_PER_TOKEN_MAX as u64, "versions"),
+    limit("calls of one token, unless it has a limit of its own", CALLS_PER_MINUTE as u64, "a minute"),
+    limit("reads of resources of one token, unless it has a limit of its own", READS_PER_MINUTE as u64, "a minute"),
+    limit("lists of one token, unless it has a limit of its own", LISTS_PER_MINUTE as u64, "a minute"),
+    limit("lists of one token that come at once", LIST_BURST as u64, "lists"),
+    limit("an access token of an authorization server", ACCESS_TOKEN_BYTES_MAX as u64, "bytes"),
+    limit("difference of clocks that an access token is forgiven", CLOCK_SKEW_SECONDS, "seconds"),
+    limit("the keys of an authorization server, in one document", JWKS_BYTES_MAX as u64, "bytes"),
+    limit("keys of an authorization server", JWKS_KEYS_MAX as u64, "keys"),
+    limit("a request that redeems an invitation", REDEEM_BODY_BYTES_MAX as u64, "bytes"),
+    limit("browsers signed in to the page with one token", PAGE_SESSIONS_PER_TOKEN_MAX as u64, "browsers"),
+    limit("how long a browser stays signed in to the page", PAGE_SESSION_DAYS, "days"),
+    limit("a form of the page", PAGE_FORM_BYTES_MAX as u64, "bytes"),
     limit("an id that a caller chose", ID_CHARS_MAX as u64, "characters"),
     limit("a name of a universe, or of anything in it", UNIVERSE_NAME_CHARS_MAX as u64, "characters"),
     limit("universes in one answer of GET /universes", UNIVERSES_LISTED_MAX as u64, "universes"),

@@ -5,6 +5,7 @@
 
 mod artifacts;
 mod check_file_name;
+mod copy_artifact;
 mod debounce;
 mod file_stamp;
 mod hash_cache;
@@ -26,6 +27,7 @@ use tokio::sync::broadcast;
 use hash_cache::HashCache;
 use watch_folders::FolderWatcher;
 
+pub use copy_artifact::copy_artifact;
 pub use read_run_file::{NAMING_FILES, named_run, run_in_file};
 
 /// Paths of the gate's folders.
@@ -37,6 +39,8 @@ pub struct FoldersOptions {
     pub process_folders: Vec<PathBuf>,
     /// Parent of the runs' artifact folders; `None` if several machines serve the same runs.
     pub artifacts: Option<PathBuf>,
+    /// Parent of artifact folders that came with a backup, used for runs whose own folder is not there.
+    pub restored: Option<PathBuf>,
 }
 
 /// Process files and artifacts, in folders of this machine.
@@ -44,6 +48,7 @@ pub struct Folders {
     working: PathBuf,
     processes: Arc<[PathBuf]>,
     artifacts: Option<PathBuf>,
+    restored: Option<PathBuf>,
     cache: Arc<Mutex<HashCache>>,
     watching: FolderWatcher,
 }
@@ -58,6 +63,7 @@ impl Folders {
             processes: options.process_folders.into_iter().map(absolute).collect(),
             watching: FolderWatcher::new(artifacts.clone()),
             artifacts,
+            restored: options.restored.map(absolute),
             cache: Arc::default(),
         }
     }
@@ -122,7 +128,7 @@ impl GateFiles for Folders {
         if self.artifacts.is_none() {
             return Box::pin(ready(all));
         }
-        let (folder, cache) = (folder.to_owned(), Arc::clone(&self.cache));
+        let (folder, cache) = (self.present_folder(folder), Arc::clone(&self.cache));
         Box::pin(async move {
             let looked = tokio::task::spawn_blocking(move || artifacts::find_stale(&folder, held, &cache)).await;
             looked.unwrap_or(all)
@@ -139,6 +145,16 @@ impl GateFiles for Folders {
 }
 
 impl Folders {
+    /// The folder of a run, or the one of the same name that a backup brought if the run's own is not there.
+    fn present_folder(&self, folder: &str) -> String {
+        let own = Path::new(folder);
+        let restored = self.restored.as_ref().zip(own.file_name()).map(|(restored, run_id)| restored.join(run_id));
+        match restored.filter(|restored| !own.is_dir() && restored.is_dir()) {
+            Some(restored) => restored.to_string_lossy().into_owned(),
+            None => folder.to_owned(),
+        }
+    }
+
     /// Runs `work` on a file below a folder, in a blocking thread.
     fn run_below<'a, T: Send + 'static>(
         &self,
@@ -149,7 +165,7 @@ impl Folders {
         if self.artifacts.is_none() {
             return Box::pin(ready(Err(refusal_texts::no_folder_here())));
         }
-        let (folder, path) = (folder.to_owned(), path.to_owned());
+        let (folder, path) = (self.present_folder(folder), path.to_owned());
         Box::pin(async move {
             let whose = path.clone();
             let done =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 use skald_app::{
-    Code, CompletionRequest, CompletionTarget, Fault, OperationKind, Principal, parse_json, reserve_values,
+    Code, CompletionRequest, CompletionTarget, Fault, OperationKind, Principal, RateClass, parse_json, reserve_values,
 };
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
@@ -96,6 +96,7 @@ impl Gateway for GatewayService {
         self.service_context.check_visible("argument", &argument, toolset).map_err(into_status)?;
         let given = given.into_iter().map(|argument| (argument.name, argument.value)).collect();
         let request = CompletionRequest { target, argument, typed, given };
+        self.service_context.engine.check_rate(&visit.caller, RateClass::Read).map_err(into_status)?;
         let completion = self.service_context.engine.complete(&visit.caller, &request).await.map_err(into_status)?;
         Ok(Response::new(CompleteResponse { values: completion.values, total: completion.total as u64 }))
     }

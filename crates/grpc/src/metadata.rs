@@ -1,7 +1,7 @@
 //! gRPC metadata of client and server: token, client name, session, idempotency key, `if-match` and etag.
 
 use skald_app::idempotency_key::key_problem;
-use skald_app::{Code, Fault, RequestControl, limits, truncate_for_message};
+use skald_app::{Code, Fault, RequestControl, RequestSurface, limits, truncate_for_message};
 use tonic::metadata::{MetadataMap, MetadataValue};
 
 pub(crate) const AUTHORIZATION: &str = "authorization";
@@ -73,6 +73,7 @@ pub(crate) fn read_work(metadata: &MetadataMap) -> Result<RequestControl, Fault>
     Ok(RequestControl {
         idempotency_key: read_bounded_text(metadata, IDEMPOTENCY_KEY)?,
         expected_revision,
+        surface: RequestSurface::Grpc,
         ..RequestControl::default()
     })
 }

@@ -4,7 +4,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{Extensions, HeaderValue, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
-use skald_app::{Class, Fault, FaultShape};
+use skald_app::{Class, Code, Fault, FaultShape};
 
 /// The status of an error. The class alone decides it.
 pub fn status(class: Class) -> StatusCode {
@@ -28,7 +28,11 @@ pub(crate) fn fault_shape(extensions: &Extensions) -> FaultShape {
 }
 
 pub(crate) fn response(shape: FaultShape, fault: &Fault) -> Response {
-    response_with_status(status(fault.class()), shape, fault)
+    let status = match (shape, fault.class()) {
+        (FaultShape::StatusAndSentence, Class::Invalid) => StatusCode::UNPROCESSABLE_ENTITY,
+        (_, class) => status(class),
+    };
+    response_with_status(status, shape, fault)
 }
 
 /// An error with a status of HTTP itself, such as 405.
@@ -36,6 +40,7 @@ pub(crate) fn response_with_status(status: StatusCode, shape: FaultShape, fault:
     let body = match shape {
         FaultShape::Object => fault.envelope(),
         FaultShape::Sentence => sentence_body(fault),
+        FaultShape::StatusAndSentence => fault.status_body(status.as_u16()),
     };
     let mut response = Response::new(body.to_string().into());
     *response.status_mut() = status;
@@ -43,6 +48,12 @@ pub(crate) fn response_with_status(status: StatusCode, shape: FaultShape, fault:
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if fault.class() == Class::Unauthenticated {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if fault.code() == Code::InsufficientScope
+        && let Some(scope) = fault.body().details.get("scope").and_then(Value::as_str)
+        && let Ok(challenge) = HeaderValue::try_from(format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""))
+    {
+        headers.insert(WWW_AUTHENTICATE, challenge);
     }
     if let Some(milliseconds) = fault.body().retry_after_ms {
         headers.insert(RETRY_AFTER, milliseconds.div_ceil(1_000).into());

@@ -1,4 +1,4 @@
-//! Middleware before every route: checks `Host` and `Origin`, answers CORS, and measures request times.
+//! Middleware before every route: checks `Host` and `Origin`, answers CORS, adds security headers, and measures times.
 //!
 //! A web page anywhere can make a browser send requests to a server on the same machine. The `Host` check stops a page
 //! that points its own name here; the `Origin` check stops every page that is not ours.
@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONTENT_TYPE, ETAG, HOST, HeaderName, IF_MATCH,
-    IF_NONE_MATCH, LINK, LOCATION, ORIGIN,
+    ACCEPT, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    HOST, HeaderName, IF_MATCH, IF_NONE_MATCH, LINK, LOCATION, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
@@ -25,13 +26,16 @@ use tower_http::cors::{AllowOrigin, Cors, CorsLayer, ResponseFuture};
 use tower_layer::Layer;
 use tower_service::Service;
 
+use crate::Readiness;
 use crate::identify::IdentifyHttp;
 use crate::mounted_routes::Section;
+use crate::page_routes;
 use crate::prometheus_metrics::Meter;
-use crate::{Readiness, fault};
 
 /// No page of another origin may embed an answer.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+/// The policy of an answer that is no page: a browser that opens it runs and loads nothing.
+const NO_CONTENT: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 /// How long a browser may remember the answer to a preflight.
 const PREFLIGHT_MAX_AGE: Duration = Duration::from_mins(10);
 
@@ -42,7 +46,7 @@ fn cors_layer() -> CorsLayer {
         // Requests of other origins are refused before this layer.
         .allow_origin(AllowOrigin::mirror_request())
         .vary([ORIGIN])
-        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers([
             AUTHORIZATION,
             CONTENT_TYPE,
@@ -58,7 +62,17 @@ fn cors_layer() -> CorsLayer {
             header("x-mcp-toolsets"),
             header("x-mcp-readonly"),
         ])
-        .expose_headers([header("mcp-session-id"), ETAG, LINK, LOCATION])
+        .expose_headers([
+            header("mcp-session-id"),
+            ETAG,
+            LINK,
+            LOCATION,
+            RETRY_AFTER,
+            WWW_AUTHENTICATE,
+            header("x-ratelimit-limit"),
+            header("x-ratelimit-remaining"),
+            header("x-ratelimit-reset"),
+        ])
         .max_age(PREFLIGHT_MAX_AGE)
 }
 
@@ -82,7 +96,9 @@ impl Allowlist {
             let hint = "use 127.0.0.1 or localhost, or start the server with --allowed-hosts";
             return Err(Fault::new(Code::Forbidden, message).hint(hint));
         }
-        match headers.get_all(ORIGIN).iter().map(header_text).find(|origin| !self.is_allowed_origin(origin)) {
+        let host = headers.get(HOST).map(header_text).unwrap_or_default();
+        let is_allowed = |origin: &&str| self.is_allowed_origin(origin) || is_same_origin(origin, host);
+        match headers.get_all(ORIGIN).iter().map(header_text).find(|origin| !is_allowed(origin)) {
             Some(origin) => {
                 let message =
                     format!("pages of the origin {:?} may not call this server", truncate_for_message(origin));
@@ -119,6 +135,12 @@ impl Allowlist {
         local.is_some_and(|host| is_loopback(host_name(host)))
             || self.origins.iter().any(|allowed| allowed.trim_end_matches('/').eq_ignore_ascii_case(origin))
     }
+}
+
+/// Whether an origin is that of the host, which is one of this server's names: then it is our own page.
+fn is_same_origin(origin: &str, host: &str) -> bool {
+    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    authority.is_some_and(|authority| !host.is_empty() && authority.eq_ignore_ascii_case(host))
 }
 
 /// A header as text. Invalid text becomes empty, which matches nothing.
@@ -181,7 +203,9 @@ impl<S> HostAndOriginCheck<IdentifyHttp<S>> {
 impl HostAndOriginState {
     /// The index in `surfaces` of the surface that a path belongs to.
     fn surface_index(&self, path: &str) -> Option<usize> {
-        self.surfaces.iter().position(|(section, _)| section.has_path(path))
+        let matching = self.surfaces.iter().enumerate().filter(|(_, (section, _))| section.has_path(path));
+        // A surface below another one has its own paths.
+        matching.max_by_key(|(_, (section, _))| section.path_len()).map(|(index, _)| index)
     }
 
     fn fault_shape(&self, surface: Option<usize>) -> FaultShape {
@@ -222,6 +246,9 @@ where
         if fault_shape != FaultShape::Object {
             request.extensions_mut().insert(fault_shape);
         }
+        if let Some(hooks) = surface.and_then(|at| self.shared.surfaces[at].0.page) {
+            request.extensions_mut().insert(hooks);
+        }
         let is_preflight = is_preflight(&request);
         // The CORS layer answers every OPTIONS itself. Without a requested method it is not a preflight, so bypass the
         // layer.
@@ -229,7 +256,7 @@ where
         let step = match self.shared.check(&request, surface) {
             Ok(()) if is_cors => ResponseStep::Cors { answer: self.inner.call(request) },
             Ok(()) => ResponseStep::Inside { answer: self.inner.get_mut().call(request) },
-            Err(fault) => ResponseStep::Refused { response: Some(fault::response(fault_shape, &fault)) },
+            Err(fault) => ResponseStep::Refused { response: Some(page_routes::refuse(&request, &fault)) },
         };
         HostAndOriginFuture { step, began, surface, is_preflight, shared: Arc::clone(&self.shared) }
     }
@@ -271,7 +298,15 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for HostAndOriginF
             }
             StepProjection::Refused { response } => response.take().expect("a future is polled until it is ready"),
         };
-        response.headers_mut().insert("cross-origin-resource-policy", SAME_ORIGIN);
+        let headers = response.headers_mut();
+        headers.insert("cross-origin-resource-policy", SAME_ORIGIN);
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+        // A page or a document that needs more has set its own policies.
+        headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
+        headers.entry(CONTENT_SECURITY_POLICY).or_insert(NO_CONTENT);
+        // Answers are of one caller; what may be cached has said so.
+        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
         this.shared.meter(*this.surface).record_answer(response.status(), this.began.elapsed());
         Poll::Ready(Ok(response))
     }

@@ -13,10 +13,11 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::response::Response;
 use futures::future::BoxFuture;
 use pin_project_lite::pin_project;
-use skald_app::{Engine, Fault, Principal, caller_without_token, parse_bearer_token};
+use skald_app::{Caller, Engine, Fault, Principal, caller_without_token, parse_bearer_token};
 use tower_service::Service;
 
-use crate::fault;
+use crate::page_routes::{PageHooks, refuse};
+use crate::protected_resource::ProtectedResource;
 use crate::public_routes::is_public;
 use crate::write_timeout::ConnectionRevocation;
 
@@ -27,6 +28,8 @@ pub struct Access {
     /// Whether a request without a token is refused. Set wherever others than the owner can reach the server. A request
     /// that came through a proxy always needs a token.
     pub is_token_required: bool,
+    /// This server as an authorization server knows it, if there is one.
+    pub protected_resource: Option<Arc<ProtectedResource>>,
 }
 
 /// Puts the [`skald_app::Caller`] into every request except those for public routes. A request without a token costs
@@ -40,6 +43,43 @@ pub(crate) struct IdentifyHttp<S> {
 impl<S> IdentifyHttp<S> {
     pub(crate) fn new(inner: S, access: Access) -> Self {
         Self { inner, access }
+    }
+}
+
+/// The secret of the page session that a browser sends. Only the page takes it.
+fn page_session(request: &Request) -> Option<&str> {
+    let hooks = request.extensions().get::<PageHooks>()?;
+    (hooks.session_secret)(request.headers())
+}
+
+fn insert_caller(request: &mut Request, caller: Caller) {
+    if let (Principal::Holder(holder), Some(token)) =
+        (&caller.principal, request.extensions().get::<ConnectionRevocation>())
+    {
+        token.set(Some(holder.revocation.clone()));
+    }
+    request.extensions_mut().insert(caller);
+}
+
+impl<S> IdentifyHttp<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    fn identify_page_session(&mut self, mut request: Request) -> IdentifyFuture<S::Future> {
+        let secret = page_session(&request).unwrap_or_default().to_owned();
+        let (mut inner, engine) = (self.inner.clone(), Arc::clone(&self.access.engine));
+        std::mem::swap(&mut inner, &mut self.inner);
+        let answer = async move {
+            match engine.authenticate_page_session(&secret).await {
+                Ok(caller) => {
+                    insert_caller(&mut request, caller);
+                    inner.call(request).await
+                }
+                Err(fault) => Ok(refuse(&request, &fault)),
+            }
+        };
+        IdentifyFuture::Asking { answer: Box::pin(answer) }
     }
 }
 
@@ -67,31 +107,35 @@ where
         }
         let token = match request_token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
-            Some(Err(fault)) => return IdentifyFuture::refuse(&request, &fault),
+            Some(Err(fault)) => return IdentifyFuture::refuse(&self.access, &request, &fault),
+            None if page_session(&request).is_some() => return self.identify_page_session(request),
             None => {
                 let names = request.headers().keys().map(HeaderName::as_str);
                 match caller_without_token(self.access.is_token_required, names) {
                     Ok(caller) => request.extensions_mut().insert(caller),
-                    Err(fault) => return IdentifyFuture::refuse(&request, &fault),
+                    Err(fault) => return IdentifyFuture::refuse(&self.access, &request, &fault),
                 };
                 return IdentifyFuture::Known { answer: self.inner.call(request) };
             }
         };
         let (mut inner, engine) = (self.inner.clone(), Arc::clone(&self.access.engine));
         std::mem::swap(&mut inner, &mut self.inner);
+        let challenge =
+            self.access.protected_resource.clone().map(|resource| (resource, request.uri().path().to_owned()));
         let answer = async move {
-            match engine.authenticate(&token).await {
+            let answer = match engine.authenticate(&token).await {
                 Ok(caller) => {
-                    if let (Principal::Holder(holder), Some(token)) =
-                        (&caller.principal, request.extensions().get::<ConnectionRevocation>())
-                    {
-                        token.set(Some(holder.revocation.clone()));
-                    }
-                    request.extensions_mut().insert(caller);
+                    insert_caller(&mut request, caller);
                     inner.call(request).await
                 }
-                Err(fault) => Ok(fault::response(fault::fault_shape(request.extensions()), &fault)),
-            }
+                Err(fault) => Ok(refuse(&request, &fault)),
+            };
+            answer.map(|mut response: Response| {
+                if let Some((resource, path)) = challenge {
+                    resource.complete_challenge(&mut response, &path, true);
+                }
+                response
+            })
         };
         IdentifyFuture::Asking { answer: Box::pin(answer) }
     }
@@ -107,9 +151,13 @@ pin_project! {
 }
 
 impl<F> IdentifyFuture<F> {
-    fn refuse(request: &Request, fault: &Fault) -> Self {
-        let shape = fault::fault_shape(request.extensions());
-        Self::Refused { response: Some(Box::new(fault::response(shape, fault))) }
+    fn refuse(access: &Access, request: &Request, fault: &Fault) -> Self {
+        let mut response = refuse(request, fault);
+        if let Some(resource) = &access.protected_resource {
+            let is_token_sent = request.headers().contains_key(AUTHORIZATION);
+            resource.complete_challenge(&mut response, request.uri().path(), is_token_sent);
+        }
+        Self::Refused { response: Some(Box::new(response)) }
     }
 }
 

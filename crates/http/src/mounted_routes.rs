@@ -1,9 +1,14 @@
 //! A router that records its paths and the surface of each, so that all mounted routes can be listed.
 
 use axum::Router;
+use axum::extract::Request;
 use axum::handler::Handler;
+use axum::middleware::{self, Next};
 use axum::routing::MethodRouter;
 use skald_app::FaultShape;
+
+use crate::Calls;
+use crate::page_routes::{PageHooks, PageRoutes};
 
 /// Routes, their paths and their surfaces. `serve` takes only this type, so every route is in the list.
 pub struct MountedRoutes<S = ()> {
@@ -13,7 +18,7 @@ pub struct MountedRoutes<S = ()> {
 }
 
 /// The paths of a surface. Their requests are counted for it, and refused while the server stops.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Section {
     /// The surface label in metrics.
     pub surface: String,
@@ -21,13 +26,20 @@ pub(crate) struct Section {
     /// Whether all paths below belong to it too.
     is_subtree: bool,
     pub fault_shape: FaultShape,
+    /// Set if people open these paths in a browser.
+    pub page: Option<PageHooks>,
 }
 
 impl Section {
     /// A section with everything below the first segment of a route's path, mounted or not.
     pub(crate) fn from_path(surface: &str, path: &str, fault_shape: FaultShape) -> Self {
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-        Self { surface: surface.to_owned(), path: format!("/{first}"), is_subtree: true, fault_shape }
+        Self { surface: surface.to_owned(), path: format!("/{first}"), is_subtree: true, fault_shape, page: None }
+    }
+
+    /// The length of its path: of two sections that have a path, the longer one is meant.
+    pub(crate) fn path_len(&self) -> usize {
+        self.path.len()
     }
 
     pub(crate) fn has_path(&self, path: &str) -> bool {
@@ -48,8 +60,36 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
     pub fn route(mut self, path: &str, handler: MethodRouter<S>) -> Self {
         let surface = path.trim_matches('/').to_owned();
         let fault_shape = FaultShape::Object;
-        self.sections.push(Section { surface, path: path.to_owned(), is_subtree: false, fault_shape });
+        self.sections.push(Section { surface, path: path.to_owned(), is_subtree: false, fault_shape, page: None });
         self.mount(path, handler)
+    }
+
+    /// Mounts another surface at a path and everything below it. Its calls are waited for when the server stops.
+    #[must_use]
+    pub fn subtree(
+        mut self,
+        surface: &str,
+        path: &str,
+        fault_shape: FaultShape,
+        calls: &Calls,
+        handler: MethodRouter<S>,
+    ) -> Self {
+        let (surface, section_path) = (surface.to_owned(), path.to_owned());
+        self.sections.push(Section { surface, path: section_path, is_subtree: true, fault_shape, page: None });
+        let handler = count_requests(handler, calls);
+        self.mount(path, handler.clone()).mount(&format!("{path}/{{*below}}"), handler)
+    }
+
+    /// Mounts the web page. Its calls are waited for when the server stops.
+    #[must_use]
+    pub fn page(self, page: PageRoutes<S>, calls: &Calls) -> Self {
+        let PageRoutes { routes, hooks } = page;
+        routes.into_iter().fold(self, |mut mounted, (path, handler)| {
+            let section = Section::from_path("page", path, FaultShape::Object);
+            let section = Section { is_subtree: path != "/", page: Some(hooks), ..section };
+            mounted = mounted.add_section(section);
+            mounted.mount(path, count_requests(handler, calls))
+        })
     }
 
     /// Mounts a route of a section, or of none.
@@ -93,6 +133,19 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
     pub(crate) fn into_router(self) -> Router<S> {
         self.router
     }
+}
+
+/// A handler whose calls are waited for when the server stops.
+fn count_requests<S: Clone + Send + Sync + 'static>(handler: MethodRouter<S>, calls: &Calls) -> MethodRouter<S> {
+    let calls = calls.clone();
+    handler.layer(middleware::from_fn(move |request: Request, next: Next| {
+        let call = calls.begin();
+        async move {
+            let response = next.run(request).await;
+            drop(call);
+            response
+        }
+    }))
 }
 
 #[cfg(test)]

@@ -2,15 +2,17 @@
 
 use serde_json::{Map, Value, json};
 use skald_app::{
-    API_PREFIX, Allowed, Catalogue, Exposed, FaultShape, MIME_JSON, OperationEntry, RequestBody, Route, Success,
-    ToolsetFilter,
+    API_PREFIX, Allowed, Catalogue, FaultShape, MIME_JSON, MIME_YAML, OperationEntry, RedeemedInvitation, RequestBody,
+    Route, Success, ToolsetFilter,
 };
+
+use crate::invitations::REDEEM;
 
 pub fn document(catalogue: &Catalogue, visible: ToolsetFilter) -> Value {
     let (mut paths, mut beside_api) = (Map::new(), Map::new());
     let mut schemas = Map::from_iter([("Fault".to_owned(), catalogue.fault_schema())]);
     for entry in catalogue.operations().iter().filter(|entry| visible.admits(entry)) {
-        if entry.exposed != Exposed::RestOnly {
+        if entry.exposed.has_post_route() {
             paths.insert(format!("{API_PREFIX}/{}", entry.name), json!({"post": post_operation(entry)}));
         }
         for route in entry.routes {
@@ -24,6 +26,7 @@ pub fn document(catalogue: &Catalogue, visible: ToolsetFilter) -> Value {
             }
         }
     }
+    paths.insert(REDEEM.to_owned(), json!({"post": redeem_operation()}));
     paths.extend(beside_api);
     let mut paths = Value::Object(paths);
     hoist_definitions(&mut paths, &mut schemas);
@@ -36,14 +39,46 @@ pub fn document(catalogue: &Catalogue, visible: ToolsetFilter) -> Value {
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}
         },
         "servers": [{"url": "/"}],
+        // On this machine the owner needs no token, unless the server was started so.
+        "security": [{}, {"token": []}],
         "paths": paths,
         "components": {
             "headers": {"Revision": {
                 "description": "Where the campaign stands now: send it as If-Match to insist on it.",
                 "schema": {"type": "string", "examples": ["\"8\""]}
             }},
+            "securitySchemes": {"token": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "A token of skald token create, or an access token of the authorization server."
+            }},
             "responses": {"Fault": fault_response(), "UniverseFault": universe_fault_response()},
             "schemas": schemas
+        }
+    })
+}
+
+/// The one route that is of no operation: whoever calls it has no token yet.
+fn redeem_operation() -> Value {
+    let mut redeemed = json!(schemars::schema_for!(RedeemedInvitation));
+    if let Some(fields) = redeemed.as_object_mut() {
+        fields.retain(|name, _| !["$schema", "title", "description"].contains(&name.as_str()));
+    }
+    json!({
+        "operationId": "redeem_invitation",
+        "summary": "Redeem an invitation",
+        "description": "Redeems the code of an invitation for a token, once. It needs no token.",
+        "tags": ["access"],
+        "security": [],
+        "requestBody": {"required": true, "content": {"application/json": {"schema": {
+            "type": "object",
+            "properties": {"code": {"type": "string", "description": "The code of skald invite create."}},
+            "required": ["code"],
+            "additionalProperties": false
+        }}}},
+        "responses": {
+            "201": {"description": "The token.", "content": {"application/json": {"schema": redeemed}}},
+            "default": {"$ref": "#/components/responses/Fault"}
         }
     })
 }
@@ -134,7 +169,9 @@ fn route_operation(entry: &OperationEntry, route: &Route) -> Value {
     let mut answer = operation["responses"]["200"].take();
     match route.success {
         Success::Ok | Success::Events if route.mime_type != MIME_JSON => {
-            answer["content"] = json!({route.mime_type: {"schema": {"type": "string"}}});
+            // Readers parse YAML, so its schema is not that of a text.
+            let schema = if route.mime_type == MIME_YAML { json!({}) } else { json!({"schema": {"type": "string"}}) };
+            answer["content"] = json!({route.mime_type: schema});
         }
         Success::Ok | Success::Events => {}
         Success::Page(field) => answer["content"][MIME_JSON]["schema"] = entry.output["properties"][field].clone(),
@@ -147,7 +184,7 @@ fn route_operation(entry: &OperationEntry, route: &Route) -> Value {
         answer.shift_remove("headers");
     }
     let fault = match route.fault_shape {
-        FaultShape::Object => "#/components/responses/Fault",
+        FaultShape::Object | FaultShape::StatusAndSentence => "#/components/responses/Fault",
         FaultShape::Sentence => "#/components/responses/UniverseFault",
     };
     operation["responses"] = json!({route.success.status().to_string(): answer, "default": {"$ref": fault}});

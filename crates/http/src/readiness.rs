@@ -39,8 +39,13 @@ impl Readiness {
         *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
+    /// Why nothing can be stored right now.
+    pub fn store_error(&self) -> Option<String> {
+        self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     pub(crate) fn response(&self) -> impl IntoResponse + use<> {
-        let trouble = self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let trouble = self.store_error();
         let (status, body) = match (self.is_accepting_requests(), trouble) {
             (false, _) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "stopping"})),
             (true, Some(why)) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "unready", "reason": why})),

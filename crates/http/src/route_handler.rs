@@ -7,8 +7,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 use skald_app::{
-    Answer, Code, Fault, OperationEntry, RequestBody, Route, Success, answer_bytes, input_from_text, percent_encode,
-    truncate_for_message,
+    Answer, Code, Fault, HttpMethod, OperationEntry, RequestBody, Route, Success, answer_bytes, input_from_text,
+    percent_encode, truncate_for_message,
 };
 
 use crate::fault;
@@ -51,6 +51,7 @@ async fn answer_request(
     let mut asked = RequestContext::from_request(&request)?;
     // A path names a thing by its id alone, so that the thing has one URL.
     asked.work.takes_only_ids = path.iter().next().is_some();
+    asked.work.is_read = targets[0].route.method == HttpMethod::Get;
     let known = request.headers().get(IF_NONE_MATCH).cloned();
     let after = match targets[0].route.success {
         Success::Events => feed_response::last_event_id(request.headers())?,

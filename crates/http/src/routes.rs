@@ -16,12 +16,13 @@ use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use serde_json::{Value, json};
 use skald_app::idempotency_key::key_problem;
 use skald_app::{
-    API_PREFIX, Answer, Caller, Code, Conversation, Engine, Exposed, Fault, FaultShape, HttpMethod, MIME_JSON,
-    OperationEntry, RequestControl, Route, ToolsetFilter, limits, parse_json, truncate_for_message,
+    API_PREFIX, Answer, Caller, Code, Conversation, Engine, Fault, FaultShape, HttpMethod, MIME_JSON, OperationEntry,
+    RequestControl, RequestSurface, Route, ToolsetFilter, limits, parse_json, truncate_for_message,
     unidentified_caller_fault,
 };
 
 use crate::body_budget::read_bytes;
+use crate::invitations::{REDEEM, redeem};
 use crate::mounted_routes::Section;
 use crate::public_routes::{HEALTH, MCP_HEALTH, READY};
 use crate::route_handler::{RouteTarget, handle};
@@ -41,7 +42,7 @@ pub fn routes(
     let operations = engine.catalogue().operations();
     let rest = add_sections(operations, MountedRoutes::default());
     let operations: Vec<&OperationEntry> = operations.iter().filter(|entry| visible.admits(entry)).collect();
-    let rest = operations.iter().filter(|entry| entry.exposed != Exposed::RestOnly).fold(rest, |routes, entry| {
+    let rest = operations.iter().filter(|entry| entry.exposed.has_post_route()).fold(rest, |routes, entry| {
         let name = entry.name;
         routes.mount(
             &format!("{API_PREFIX}/{name}"),
@@ -65,6 +66,7 @@ pub fn routes(
     .mount(HEALTH, get(async move || json_text_response(health_json(started.elapsed()).to_string())))
     .mount(READY, get(async move || ready.response()))
     .mount(MCP_HEALTH, get(async move || mcp_ready.response()))
+    .mount(REDEEM, post(redeem))
     .mount("/metrics", get(async move || exposition.render()))
     .with_fallbacks(unknown_path, method_not_allowed)
     .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
@@ -177,7 +179,8 @@ fn request_work(headers: &HeaderMap) -> Result<RequestControl, Fault> {
         })?),
     };
     let idempotency_key = header("idempotency-key")?.map(str::to_owned);
-    Ok(RequestControl { idempotency_key, expected_revision, ..RequestControl::default() })
+    let surface = RequestSurface::Rest;
+    Ok(RequestControl { idempotency_key, expected_revision, surface, ..RequestControl::default() })
 }
 
 /// The caller of a request, its key and its expected revision.

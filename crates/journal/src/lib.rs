@@ -3,8 +3,9 @@
 //! A stream is one thing that changes: a campaign, a universe, a run. Its history is a chain of [`Record`]s, one for
 //! each command that was accepted. This crate owns the port to the stores ([`Journal`]) and the one way to write
 //! ([`Streams`]); it knows no SQL. Everything else that is stored is derived from the records and can be rebuilt,
-//! except [`SideRows`].
+//! except [`SideRows`] and the [`AuditLog`].
 
+mod audit;
 mod decide_batch;
 mod pruned_rows_hash;
 mod seal;
@@ -19,6 +20,7 @@ mod stream_writer;
 mod streams;
 mod verify;
 
+pub use audit::{AuditFilter, AuditLog, AuditRow};
 pub use decide_batch::{AnswerBuilder, Applied, CommittedState, JournalFailure, RefusedOn, Submission};
 pub use pruned_rows_hash::RowSum;
 pub use seal::{SealComparison, SealStatement};

@@ -8,8 +8,8 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use super::{
-    Cursor, Document, Head, IdempotentAnswer, Partitions, ReadModelChange, Record, SearchHit, SearchQuery, Snapshot,
-    StoredSearchRow, StoredSnapshot, StreamName,
+    AuditLog, Cursor, Document, Head, IdempotentAnswer, Partitions, ReadModelChange, Record, SearchHit, SearchQuery,
+    Snapshot, StoredSearchRow, StoredSnapshot, StreamName,
 };
 
 /// The records of one stream, decided against one head, with the rows that are stored with them.
@@ -95,10 +95,10 @@ pub enum StoreHealth {
     Unready(String),
 }
 
-type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+pub(crate) type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Stores records in order, with the rows that are derived from them.
-pub trait Journal: SideRows {
+pub trait Journal: SideRows + AuditLog {
     /// Stores a batch atomically, and returns when it is durable.
     fn append(&self, append: Append) -> StoreFuture<'_, ()>;
 
@@ -217,6 +217,12 @@ pub trait Journal: SideRows {
     fn data_version(&self) -> Result<Option<u64>, StoreError>;
 
     fn health(&self) -> watch::Receiver<StoreHealth>;
+
+    /// Registers this process as a node that serves requests, until its connection ends, and counts those of the store.
+    /// A store on one machine is not shared by nodes.
+    fn count_nodes(&self) -> StoreFuture<'_, usize> {
+        Box::pin(async { Ok(1) })
+    }
 
     /// Whether the store is from a version that had tokens in side rows, which still have to be imported as events.
     fn awaits_token_import(&self) -> bool {

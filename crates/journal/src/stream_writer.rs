@@ -17,6 +17,8 @@ use super::{Append, CommittedState, Journal, JournalFailure, StoreError, StreamK
 const PAGE: usize = 1_000;
 /// How often a batch is decided again after conflicts before it fails.
 const ATTEMPTS: usize = 16;
+/// How often a reader lets the writer run before it loads a record that the writer is about to publish.
+const PUBLISH_YIELDS: usize = 32;
 /// A value that is no version of a store: the published state must be compared with the store before it is served.
 const UNCHECKED: u64 = u64::MAX;
 
@@ -109,6 +111,23 @@ impl<K: StreamKind> StreamCell<K> {
         Ok(committed)
     }
 
+    /// Returns once the published state has this revision. The writer is about to publish it; if it does not, because
+    /// another process wrote the record, the state is loaded.
+    pub(super) async fn wait_for_revision(&self, revision: u64) -> Result<(), StoreError> {
+        let is_published = || self.published.load().as_ref().is_none_or(|committed| committed.revision() >= revision);
+        for _ in 0..PUBLISH_YIELDS {
+            if is_published() {
+                return Ok(());
+            }
+            tokio::task::yield_now().await;
+        }
+        let _loading = self.loading.lock().await;
+        if !is_published() {
+            self.load().await?;
+        }
+        Ok(())
+    }
+
     /// A committed state, perhaps outdated: good enough to decide on, since the append detects a conflict.
     async fn last_known_state(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
         *lock(&self.used) = Instant::now();
@@ -180,14 +199,23 @@ pub(super) async fn run<K: StreamKind>(
     limits: Limits,
     leave: impl Fn(&Arc<StreamCell<K>>) + Send + 'static,
 ) {
+    // The state may have been loaded with many records after its snapshot, so there is a pause at the beginning too.
+    let mut wait = limits.pause;
     loop {
         let mut batch = Vec::new();
-        match tokio::time::timeout(limits.idle, requests.recv_many(&mut batch, limits.commands_per_commit)).await {
+        match tokio::time::timeout(wait, requests.recv_many(&mut batch, limits.commands_per_commit)).await {
             Ok(0) => return,
             Ok(_) => {
                 process_batch(&cell, batch, &mut requests).await;
-                store_snapshot_if_due(&cell, limits.records_per_snapshot);
+                // The larger the last snapshot was, the later comes the next.
+                let bytes = cell.snapshot.1.load(Ordering::Relaxed);
+                store_snapshot_if_due(&cell, limits.records_per_snapshot.max(bytes / 1_024));
                 yield_to_senders(&requests).await;
+                wait = limits.pause;
+            }
+            Err(_) if wait < limits.idle => {
+                store_snapshot_if_due(&cell, limits.records_per_snapshot);
+                wait = limits.idle;
             }
             Err(_) if !requests.is_closed() && lock(&cell.used).elapsed() >= limits.idle => {
                 // Commands sent before the close are still processed. A new writer of the stream may run at the same
@@ -307,11 +335,10 @@ async fn read_replays<K: StreamKind>(
     Ok(replayed)
 }
 
-/// Writes a snapshot in the background if one is due. The larger the last one was, the later comes the next.
-fn store_snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records_per_snapshot: u64) {
+/// Writes a snapshot in the background if there are so many records since the last one.
+fn store_snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records: u64) {
     let Some(committed) = cell.published.load_full() else { return };
-    let (last, bytes) = (cell.snapshot.0.load(Ordering::Relaxed), cell.snapshot.1.load(Ordering::Relaxed));
-    let is_due = K::USES_SNAPSHOTS && committed.revision() >= last + records_per_snapshot.max(bytes / 1_024);
+    let is_due = K::USES_SNAPSHOTS && committed.revision() >= cell.snapshot.0.load(Ordering::Relaxed) + records;
     if !is_due || cell.is_snapshotting.swap(true, Ordering::AcqRel) {
         return;
     }

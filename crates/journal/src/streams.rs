@@ -20,13 +20,21 @@ pub struct Limits {
     pub commands_per_commit: usize,
     /// Records after which a snapshot is due.
     pub records_per_snapshot: u64,
+    /// After so long without a command, a snapshot is due after `records_per_snapshot`, however large it is.
+    pub pause: Duration,
     /// A stream that was not used for this long is closed.
     pub idle: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { mailbox: 1_024, commands_per_commit: 256, records_per_snapshot: 1_000, idle: Duration::from_mins(1) }
+        Self {
+            mailbox: 1_024,
+            commands_per_commit: 256,
+            records_per_snapshot: 1_000,
+            pause: Duration::from_secs(2),
+            idle: Duration::from_mins(1),
+        }
     }
 }
 
@@ -72,6 +80,16 @@ impl<K: StreamKind> Streams<K> {
     /// Like [`Self::read`], with the error type of commands.
     pub async fn state(&self, stream: &StreamName) -> Result<Arc<CommittedState<K>>, JournalFailure<RefusalOf<K>>> {
         self.read(stream).await.map_err(|error| to_journal_failure(&error))
+    }
+
+    /// Returns once readers of the stream see the state after a stored record: the writer publishes it a moment after the
+    /// store has it. A stream that is not open is read from the store anyway.
+    pub async fn wait_for_revision(&self, stream: &StreamName, revision: u64) -> Result<(), StoreError> {
+        let cell = lock(&self.cells).get(stream).map(|open| Arc::clone(&open.cell));
+        match cell {
+            Some(cell) => cell.wait_for_revision(revision).await,
+            None => Ok(()),
+        }
     }
 
     /// How many streams are open.

@@ -9,6 +9,9 @@ use crate::link_index::{LinkIndex, LinkNames, fold_link};
 #[derive(Debug)]
 pub struct Import {
     pub format: ImportFormat,
+    /// Tells sources apart that name their entities alike: two vaults may both have a `People/Ann.md`. Empty if every
+    /// `source_id` is unique by itself.
+    pub source_name: String,
     /// In the order of their source.
     pub entities: Vec<ImportedEntity>,
     /// What is in the source and not in the entities.
@@ -101,7 +104,15 @@ impl Import {
         mentions: BTreeMap<u64, String>,
     ) -> Self {
         remove_bad_parents(&mut entities, &mut losses);
-        Self { format, entities, losses, links, mentions }
+        Self { format, source_name: String::new(), entities, losses, links, mentions }
+    }
+
+    /// Whether two sources of this format may use one `source_id` for different things.
+    pub fn needs_source_name(&self) -> bool {
+        match self.format {
+            ImportFormat::Markdown | ImportFormat::Skald => true,
+            ImportFormat::Kanka | ImportFormat::Foundry => false,
+        }
     }
 
     /// The `source_id` of the entity that a link in the text of the entity `from` means: `[[Inn]]`, `Places/Inn#Cellar`,

@@ -1,5 +1,5 @@
 //! Makes HTML safe to show: an allow-list of elements and attributes. No script, style, form, event handler or
-//! attribute that a page's own code acts on; frames only of known hosts.
+//! attribute that a page's own code acts on; frames only of known hosts, and on the web page none at all.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use ammonia::Builder;
 
-use crate::html_tree::{HtmlTree, NodeContent, NodeId, push_escaped_text};
+use crate::html_tree::{HtmlElement, HtmlTree, NodeContent, NodeId, push_escaped_text};
 use crate::simplify_table::text_alignment;
 
 const TAGS: [&str; 62] = [
@@ -117,7 +117,17 @@ const TEXT_BYTES_MAX: usize = 4096;
 /// No address and no title is longer.
 const ATTRIBUTE_BYTES_MAX: usize = 8192;
 
+/// Elements that the web page shows otherwise: its policy loads nothing from elsewhere.
+const NOT_ON_PAGE: [&str; 4] = ["iframe", "img", "input", "font"];
+
+const HEADINGS: [&str; 5] = ["h2", "h3", "h4", "h5", "h6"];
+
 static BUILDER: LazyLock<Builder<'static>> = LazyLock::new(builder);
+static PAGE_BUILDER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut builder = builder();
+    builder.rm_tags(NOT_ON_PAGE);
+    builder
+});
 
 /// HTML that is safe to show. HTML that is too complex to look into is shown as text.
 pub fn sanitize_html(html: &str) -> String {
@@ -128,6 +138,48 @@ pub fn sanitize_html(html: &str) -> String {
     };
     prepare(&mut tree);
     BUILDER.clean(&tree.children_to_html(tree.root)).to_string()
+}
+
+/// HTML as a part of the web page: safe to show, with links in place of pictures and frames, ticks in place of
+/// checkboxes, and headings below the page's own title, none more than one level below the one before it.
+pub fn sanitize_page_html(html: &str) -> String {
+    let Ok(mut tree) = HtmlTree::parse(html) else { return sanitize_html(html) };
+    prepare(&mut tree);
+    replace_for_page(&mut tree);
+    PAGE_BUILDER.clean(&tree.children_to_html(tree.root)).to_string()
+}
+
+fn replace_for_page(tree: &mut HtmlTree) {
+    // The title of the page.
+    let mut level = 1;
+    for id in tree.descendants(tree.root) {
+        let Some(element) = tree.element(id) else { continue };
+        match &*element.name {
+            "img" | "iframe" => {
+                let address = element.attribute("src").unwrap_or_default().trim().to_owned();
+                let name = element.attribute("alt").or(element.attribute("title")).unwrap_or_default().trim();
+                let name = if name.is_empty() { address.clone() } else { name.to_owned() };
+                let text = tree.add(NodeContent::Text(name), Vec::new());
+                let mut link = HtmlElement::new("a");
+                link.attributes.push(("href".to_owned(), address));
+                let node = tree.node_mut(id);
+                node.content = NodeContent::Element(link);
+                node.children = vec![text];
+            }
+            "input" => {
+                let tick = if element.attribute("checked").is_some() { "☑ " } else { "☐ " };
+                tree.node_mut(id).content = NodeContent::Text(tick.to_owned());
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                let own = usize::from(element.name.as_bytes()[1] - b'0');
+                level = own.clamp(2, level + 1);
+                if let Some(element) = tree.element_mut(id) {
+                    element.name = HEADINGS[level - 2].into();
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Drops frames of unknown hosts and fields that are no checkboxes, says the alignment of cells without a style, and

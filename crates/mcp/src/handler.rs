@@ -21,13 +21,13 @@ use serde_json::Value;
 use skald_app::idempotency_key::key_problem;
 use skald_app::{
     Answer, Caller, Catalogue, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed,
-    Fault, Principal, RequestControl, Toolset, ToolsetFilter, limits, nearest_word, truncate_for_message,
-    unidentified_caller_fault,
+    Fault, Principal, RateClass, RequestControl, RequestSurface, Toolset, ToolsetFilter, limits, nearest_word,
+    truncate_for_message, unidentified_caller_fault,
 };
 
 use crate::subscriptions::{self, ListenerView, Watch};
 use crate::tool_name_spelling::find_operation;
-use crate::{McpOptions, convert, insert_rendered_json, message_scan};
+use crate::{McpOptions, convert, insert_rendered_json, message_scan, skills};
 
 /// The header that narrows the toolsets of one request.
 static TOOLSETS_HEADER: HeaderName = HeaderName::from_static("x-mcp-toolsets");
@@ -79,6 +79,7 @@ impl HandlerContext {
             .enable_resources_subscribe()
             .enable_resources_list_changed()
             .enable_completions()
+            .enable_extensions_with(skills::capability())
             .build();
         let config = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("skald", env!("CARGO_PKG_VERSION")).with_title("Skald"))
@@ -196,6 +197,12 @@ impl Handler {
         Err(convert::resource_error(&fault, uri))
     }
 
+    /// Counts a request of the protocol itself, or refuses it.
+    fn check_rate(&self, context: &RequestContext<RoleServer>, class: RateClass) -> Result<(), ErrorData> {
+        let caller = self.unverified_caller(context)?;
+        self.engine().check_rate(&caller, class).map_err(|fault| convert::protocol_error(&fault))
+    }
+
     /// The resources of a template that exist for this caller.
     async fn list_template_resources(
         &self,
@@ -245,7 +252,13 @@ fn request_work(context: &RequestContext<RoleServer>) -> Result<RequestControl, 
             Some(revision.as_u64().ok_or_else(wrong)?)
         }
     };
-    Ok(RequestControl { cancelled, idempotency_key, expected_revision, ..RequestControl::default() })
+    Ok(RequestControl {
+        cancelled,
+        idempotency_key,
+        expected_revision,
+        surface: RequestSurface::Mcp,
+        ..RequestControl::default()
+    })
 }
 
 /// Whether the request is of a revision without a handshake.
@@ -336,6 +349,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
+        self.check_rate(&context, RateClass::List)?;
         let visible = self.visible(&context)?;
         let catalogue = self.engine().catalogue();
         let is_visible =
@@ -384,6 +398,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
+        self.check_rate(&context, RateClass::List)?;
         let is_visible = self.toolset_filter(&context)?;
         let resources = self.engine().catalogue().resources().iter();
         let visible = resources.filter(|resource| is_visible(resource.toolset));
@@ -404,6 +419,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
+        self.check_rate(&context, RateClass::List)?;
         let is_visible = self.toolset_filter(&context)?;
         let resources = self.engine().catalogue().resources().iter();
         let listed = resources.filter(|resource| resource.is_template() && is_visible(resource.toolset));
@@ -418,6 +434,10 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if skills::is_skill_uri(&request.uri) {
+            self.check_rate(&context, RateClass::Read)?;
+            return Ok(skills::read(self.toolset_filter(&context)?, &request.uri)?.into());
+        }
         self.check_resource_visible(&request.uri, &context)?;
         let work = request_work(&context)?;
         let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work).await;
@@ -437,6 +457,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
+        self.check_rate(&context, RateClass::List)?;
         let is_visible = self.toolset_filter(&context)?;
         let prompts = self.engine().catalogue().prompts().iter();
         let listed = prompts.filter(|prompt| is_visible(prompt.toolset)).map(convert::prompt).collect();
@@ -474,6 +495,7 @@ impl ServerHandler for Handler {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
+        self.check_rate(&context, RateClass::Read)?;
         let target = match request.r#ref {
             Reference::Prompt(prompt) => CompletionTarget::Prompt(prompt.name),
             Reference::Resource(resource) => CompletionTarget::Resource(resource.uri),
@@ -503,6 +525,17 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if [skills::LIST, skills::GET].contains(&request.method.as_str()) {
+            self.check_rate(&context, RateClass::List)?;
+            let is_visible = self.toolset_filter(&context)?;
+            let params = request.params.as_ref();
+            let answer = if request.method == skills::LIST {
+                skills::list(is_visible, params)
+            } else {
+                skills::get(is_visible, params)
+            };
+            return answer.map(CustomResult::new);
+        }
         let of_its_era: &[&str] = if is_stateless(&context) { &STATELESS_METHODS } else { &HANDSHAKE_METHODS };
         let method = request.method.as_str();
         if METHODS.contains(&method) || of_its_era.contains(&method) {

@@ -12,6 +12,7 @@ mod middleware;
 mod png;
 mod replaceable_stream;
 mod session;
+mod skills;
 mod stdio;
 mod subscriptions;
 mod tool_name_spelling;
@@ -25,6 +26,7 @@ use skald_app::{Engine, Principal, ToolsetFilter, limits};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use middleware::mount_with_scopes;
 pub use middleware::{Drain, PATH, mount};
 pub use stdio::StdioError;
 pub use tool_name_spelling::ToolNameSpelling;
@@ -60,8 +62,8 @@ impl Default for McpOptions {
 /// The Streamable HTTP service for [`PATH`]. The `http` crate checks access and identifies the caller before it; a
 /// request without a [`skald_app::Caller`] is refused.
 pub fn http_route(engine: Arc<dyn Engine>, options: &McpOptions) -> (MethodRouter, Drain) {
-    let shared = Arc::new(handler::HandlerContext::new(engine, options.clone()));
-    mount(move || handler::Handler::over_http(Arc::clone(&shared)), options)
+    let shared = Arc::new(handler::HandlerContext::new(Arc::clone(&engine), options.clone()));
+    mount_with_scopes(move || handler::Handler::over_http(Arc::clone(&shared)), options, Some(engine))
 }
 
 /// Serves one client, as this principal, over a pair of streams until its input ends or the server stops.

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, SET_COOKIE};
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use axum::routing::{MethodRouter, any_service};
@@ -27,13 +27,17 @@ use rmcp::ServerHandler;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
-use skald_app::{Caller, Principal, limits, unidentified_caller_fault};
+use skald_app::{
+    Caller, Conversation, Engine, Principal, RequestControl, RequestSurface, TokenScope, limits,
+    unidentified_caller_fault,
+};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::message_scan::{self, INVALID_REQUEST, RefusedMessage};
 use crate::session::{CALLING_PRINCIPAL, ID_UNDER_WAY, SESSIONS_TAKEN, SessionTable};
+use crate::tool_name_spelling::find_operation;
 use crate::{McpOptions, insert_rendered_json};
 
 /// Where clients look for MCP over HTTP.
@@ -58,6 +62,19 @@ pub fn mount<H>(factory: impl Fn() -> H + Send + Sync + 'static, options: &McpOp
 where
     H: ServerHandler + Send + 'static,
 {
+    mount_with_scopes(factory, options, None)
+}
+
+/// Like `mount`. With an engine, a call for which the token's scope is too narrow is refused with status 403, as OAuth
+/// demands; the handler could only answer it with a tool result.
+pub(crate) fn mount_with_scopes<H>(
+    factory: impl Fn() -> H + Send + Sync + 'static,
+    options: &McpOptions,
+    engine: Option<Arc<dyn Engine>>,
+) -> (MethodRouter, Drain)
+where
+    H: ServerHandler + Send + 'static,
+{
     let drain = Drain { calls: TaskTracker::new(), streams: CancellationToken::new() };
     let sessions = SessionTable::new(options.sessions_max, options.session_idle);
     // The `http` crate checks hosts and origins for every route, and `read_body` checks the size.
@@ -75,6 +92,7 @@ where
         sessions,
         keeps_sessions: options.sessions,
         calls: drain.calls.clone(),
+        engine,
     };
     (any_service(front), drain)
 }
@@ -102,6 +120,8 @@ struct McpMiddleware<H> {
     sessions: Arc<SessionTable>,
     keeps_sessions: bool,
     calls: TaskTracker,
+    /// For the scopes that its operations need.
+    engine: Option<Arc<dyn Engine>>,
 }
 
 impl<H> Clone for McpMiddleware<H> {
@@ -111,6 +131,7 @@ impl<H> Clone for McpMiddleware<H> {
             sessions: Arc::clone(&self.sessions),
             keeps_sessions: self.keeps_sessions,
             calls: self.calls.clone(),
+            engine: self.engine.clone(),
         }
     }
 }
@@ -203,6 +224,12 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
                 Err(refusal) => return (refusal, None),
             };
             let call = self.calls.token();
+            // Boxed because it is rare: inline, it would enlarge the future of every request.
+            if is_scope_narrow(principal)
+                && let Some(refusal) = Box::pin(self.scope_refusal(principal, &bytes)).await
+            {
+                return (refusal, Some(call));
+            }
             let answer = if is_stateless {
                 self.post_stateless(parts, principal, bytes).await
             } else {
@@ -217,6 +244,37 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
             copy_cookie_to_header(&mut parts.headers);
             (self.get_or_delete(parts, principal).await, None)
         }
+    }
+
+    /// The refusal of a call for which the token's scope is too narrow.
+    async fn scope_refusal(&self, principal: &Principal, bytes: &Bytes) -> Option<Answer> {
+        let engine = self.engine.as_ref()?;
+        message_scan::check_complexity(bytes).ok()?;
+        let message: Value = serde_json::from_slice(bytes).ok()?;
+        if message["method"] != "tools/call" {
+            return None;
+        }
+        let entry = find_operation(engine.catalogue(), message["params"]["name"].as_str()?)?;
+        let caller = Caller { principal: principal.clone(), conversation: Conversation::None };
+        entry.check_scope(&caller).err()?;
+        // The engine refuses it as well, and counts and notes the call.
+        let work = RequestControl { surface: RequestSurface::Mcp, ..RequestControl::default() };
+        let fault = engine.answer(&caller, entry.name, Value::Null, &work).await.err()?;
+        let data = Some(Box::new(fault.envelope()));
+        let refused = RefusedMessage { data, ..RefusedMessage::new(INVALID_REQUEST, fault.to_string()) };
+        let refused = refused.with_id_of(bytes);
+        if let Some(milliseconds) = fault.body().retry_after_ms {
+            let mut answer = error_answer(StatusCode::TOO_MANY_REQUESTS, &refused);
+            answer.headers_mut().insert(RETRY_AFTER, milliseconds.div_ceil(1_000).into());
+            return Some(answer);
+        }
+        let mut answer = error_answer(StatusCode::FORBIDDEN, &refused);
+        let challenge =
+            format!("Bearer error=\"insufficient_scope\", scope=\"{}\"", entry.required_scope().oauth_name());
+        if let Ok(challenge) = HeaderValue::try_from(challenge) {
+            answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
+        Some(answer)
     }
 
     /// A message with a stateless version header. rmcp opens a session for an `initialize` even then, so the cookie is
@@ -297,6 +355,14 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
     fn is_foreign_session(&self, headers: &HeaderMap, principal: &Principal) -> bool {
         let id = headers.get(&SESSION_HEADER).filter(|_| self.keeps_sessions);
         id.is_some_and(|id| !id.to_str().is_ok_and(|id| self.sessions.belongs_to(id, principal)))
+    }
+}
+
+/// Whether there are operations that the principal's scope does not reach.
+fn is_scope_narrow(principal: &Principal) -> bool {
+    match principal {
+        Principal::Owner => false,
+        Principal::Holder(holder) => holder.scope.is_some_and(|scope| scope < TokenScope::Gm),
     }
 }
 

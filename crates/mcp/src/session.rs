@@ -350,21 +350,13 @@ impl SessionManager for SessionTable {
 mod tests {
     use std::collections::BTreeMap;
 
-    use skald_app::{CampaignRole, Credential, Holder, PrincipalKind, limits};
+    use skald_app::{Holder, PrincipalKind, limits};
 
     use super::*;
     use crate::McpOptions;
 
     fn holder(name: &str) -> Principal {
-        Principal::Holder(Arc::new(Holder {
-            id: format!("token_{name}"),
-            name: name.to_owned(),
-            kind: PrincipalKind::Human,
-            roles: BTreeMap::<String, CampaignRole>::new().into(),
-            gate_role: None,
-            credential: Credential::default(),
-            revocation: CancellationToken::new(),
-        }))
+        Principal::Holder(Arc::new(Holder::new(&format!("token_{name}"), name, PrincipalKind::Human, BTreeMap::new())))
     }
 
     #[tokio::test]

@@ -33,7 +33,7 @@ impl Watch {
         let (engine, at_once) = (Arc::clone(engine), engine.changes(&caller, None).now_or_never());
         let (has_begun, begun) = watch::channel(at_once.is_some());
         let watched = Arc::clone(&uris);
-        let revoked = caller.wait_for_revocation();
+        let revoked = caller.principal.wait_for_revocation();
         let telling = async move {
             let mut caller = caller;
             let mut changes = match at_once {

@@ -26,7 +26,8 @@ pub use chart::{Chart, ChartMode, Mark, Series};
 pub use duality_grid::{Cell, Grid};
 pub use flow::{Arrow, Flow, FlowProgress, Stop};
 pub use luck_strip::{LuckStrip, LuckStripRow};
-pub use mention_graph::{MentionGraph, MentionGraphEdge, MentionGraphNode};
+pub use mention_graph::{GraphRelationship, MentionGraph, MentionGraphEdge, MentionGraphNode};
+pub use palette::palette;
 pub use universe_map::{Band, Body, Cloud, Kind, Path, Point, Ring, UniverseScene};
 
 use schemars::JsonSchema;

@@ -58,6 +58,59 @@ pub(super) enum Ink {
     OtherEntity,
 }
 
+/// All colours, in the order of their use.
+const INKS: [Ink; 41] = [
+    Ink::Card,
+    Ink::Border,
+    Ink::Text,
+    Ink::Muted,
+    Ink::Rule,
+    Ink::First,
+    Ink::Second,
+    Ink::Success,
+    Ink::Rest,
+    Ink::Critical,
+    Ink::OnCritical,
+    Ink::HopeSuccess,
+    Ink::OnHopeSuccess,
+    Ink::FearSuccess,
+    Ink::OnFearSuccess,
+    Ink::HopeFailure,
+    Ink::OnHopeFailure,
+    Ink::FearFailure,
+    Ink::OnFearFailure,
+    Ink::Sky,
+    Ink::Speckle,
+    Ink::Orbit,
+    Ink::Outline,
+    Ink::Dust,
+    Ink::Current,
+    Ink::OnCurrent,
+    Ink::Visited,
+    Ink::OnVisited,
+    Ink::Character,
+    Ink::Creature,
+    Ink::Location,
+    Ink::Organization,
+    Ink::Race,
+    Ink::Note,
+    Ink::Journal,
+    Ink::Quest,
+    Ink::Item,
+    Ink::Clue,
+    Ink::Event,
+    Ink::Document,
+    Ink::OtherEntity,
+];
+
+/// Every colour: its name, and how it looks on a light and on a dark background.
+pub fn palette() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    INKS.into_iter().map(|ink| {
+        let Shade { class, light, dark } = ink.shade();
+        (class, light, dark)
+    })
+}
+
 /// A colour's name in the style sheet, and how it looks.
 pub(super) struct Shade {
     pub(super) class: &'static str,

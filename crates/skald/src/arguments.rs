@@ -1,6 +1,9 @@
 //! Command line arguments. Every option can also be given by an environment variable.
 
+mod access;
+mod campaign;
 mod gate;
+mod kanka;
 mod lore;
 mod universe;
 
@@ -11,11 +14,17 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skald_app::Toolsets;
 
+pub(crate) use access::{
+    AccessArguments, AuditArgument, AuditArguments, AuditCommand, AuditFilterArguments, InviteArguments, InviteCommand,
+    RestrictionArguments, ScopeArgument,
+};
+pub(crate) use campaign::{CampaignArguments, CampaignRecapArguments, CampaignSubcommand};
 pub(crate) use gate::{
     ChangeArguments, CheckArguments, CreateRunArguments, DiagramArguments, EvidenceArguments, GATE_SERVERS,
     GateArguments, GateCallArguments, GateCommand, HookCommand, ListRunsArguments, PostToolUseArguments,
     PreToolUseArguments, RunArguments, WhenAllowed, WhenNoRun,
 };
+pub(crate) use kanka::{KankaArguments, KankaCommand, KeepArgument};
 pub(crate) use lore::{ExportArguments, ImportArguments};
 pub(crate) use universe::{ThemeArgument, UniverseArguments, UniverseMapArguments, UniverseSubcommand};
 
@@ -51,10 +60,12 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Serve one MCP client: the command that goes into its configuration.
     Mcp(McpArguments),
-    /// Roll a dice expression: skald roll "4d6kh3+1"
+    /// Roll a dice expression: skald roll 4d6kh3 + 1
     Roll(RollArguments),
-    /// Exact odds of a dice expression: skald odds "2d20kh1+5 >= 15"
+    /// Exact odds of a dice expression: skald odds '2d20kh1+5 >= 15'
     Odds(OddsArguments),
+    /// List the campaigns, or tell a session again.
+    Campaign(CampaignArguments),
     /// List the universes that are kept, or draw the map of one.
     Universe(UniverseArguments),
     /// Processes and runs of the gate, and hooks for coding agents.
@@ -63,8 +74,14 @@ pub(crate) enum Command {
     Import(ImportArguments),
     /// Write the lore of a campaign to a folder of Markdown files.
     Export(ExportArguments),
+    /// Mirror the lore of a campaign in Kanka: skald kanka link 12345 --campaign "The Bell of Dunmere"
+    Kanka(KankaArguments),
     /// Give others a token, list the tokens, or take one back.
     Token(TokenArguments),
+    /// Invite somebody, who redeems a code for a token.
+    Invite(InviteArguments),
+    /// Who called what: list or export the audit log.
+    Audit(AuditArguments),
     /// Check that everything kept is as it was written.
     Verify(VerifyArguments),
     /// Sign a statement of all that is kept, so that a later change to it shows.
@@ -75,6 +92,8 @@ pub(crate) enum Command {
     Backup(BackupArguments),
     /// Check this installation and print ready configuration for MCP clients.
     Doctor(DoctorArguments),
+    /// Print the version.
+    Version,
     /// Write the generated reference pages and examples.
     #[command(hide = true)]
     Reference(ReferenceArguments),
@@ -93,6 +112,8 @@ pub(crate) struct ServeArguments {
     /// Where to listen for gRPC, or off.
     #[arg(long, env = "SKALD_GRPC_ADDR", default_value = DEFAULT_GRPC_ADDR, value_name = "HOST:PORT")]
     pub grpc_addr: String,
+    #[command(flatten)]
+    pub access: AccessArguments,
     #[command(flatten)]
     pub sealing: SealingArguments,
 }
@@ -154,6 +175,14 @@ pub(crate) enum TokenCommand {
     Create(TokenCreateArguments),
     /// List the tokens, without themselves.
     List,
+    /// Say which participants the holder is from now on: they see what only these may see.
+    Bind {
+        /// The token's id.
+        id: String,
+        /// The participants, by names in the token's campaigns or by ids; none if left out.
+        #[arg(long = "participant", value_name = "NAME_OR_ID")]
+        participants: Vec<String>,
+    },
     /// Take a token back.
     Revoke {
         /// The token's id.
@@ -171,6 +200,9 @@ pub(crate) struct TokenCreateArguments {
     /// The campaigns; every one if left out.
     #[arg(long = "for", value_delimiter = ',', value_name = "CAMPAIGNS")]
     pub campaigns: Vec<String>,
+    /// The participants that they are in the campaigns, by names or ids: they see what only these may see.
+    #[arg(long = "participant", value_name = "NAME_OR_ID")]
+    pub participants: Vec<String>,
     /// Whether somebody or something holds it.
     #[arg(long, default_value = "human")]
     pub kind: TokenKind,
@@ -181,6 +213,14 @@ pub(crate) struct TokenCreateArguments {
     /// is whoever starts Skald.
     #[arg(long, value_name = "PERSON")]
     pub person: Option<String>,
+    #[command(flatten)]
+    pub restrictions: RestrictionArguments,
+    /// Who they are to an authorization server (`sub`), if they sign in there. No token is shown then.
+    #[arg(long, value_name = "SUBJECT", requires = "issuer")]
+    pub subject: Option<String>,
+    /// The authorization server, as with skald serve --oauth-issuer.
+    #[arg(long, value_name = "URL", requires = "subject")]
+    pub issuer: Option<String>,
     /// Print the token as JSON.
     #[arg(long)]
     pub json: bool,
@@ -237,7 +277,7 @@ pub(crate) struct BackupArguments {
 /// What clients see.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ToolsetArguments {
-    /// The toolsets to offer: dice, campaign, lore, gate, universe, or all.
+    /// The toolsets to offer: dice, campaign, lore, canon, gate, universe, or all.
     #[arg(long, env = "SKALD_TOOLSETS", default_value = "all", value_name = "NAMES")]
     pub toolsets: Toolsets,
     /// How MCP tools are called whose names have parts: `state_gate.get_state`, or with an underscore for clients whose
@@ -274,6 +314,14 @@ pub(crate) struct HttpArguments {
     /// Origins, beside loopback's, whose web pages may call the server.
     #[arg(long, env = "SKALD_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGINS")]
     pub allowed_origins: Vec<String>,
+    /// Requests that one token may send to the Kanka-compatible API in a minute; 0 for no limit. The owner has none.
+    #[arg(
+        long,
+        env = "SKALD_KANKA_RATE_LIMIT",
+        default_value_t = skald_app::limits::KANKA_REQUESTS_PER_MINUTE,
+        value_name = "REQUESTS"
+    )]
+    pub kanka_rate_limit: u32,
 }
 
 impl HttpArguments {
@@ -311,6 +359,8 @@ pub(crate) struct McpArguments {
     #[command(flatten)]
     pub token: TokenSource,
     #[command(flatten)]
+    pub access: AccessArguments,
+    #[command(flatten)]
     pub door: HttpArguments,
 }
 
@@ -328,6 +378,7 @@ impl McpArguments {
             gate: self.gate.clone(),
             door: self.door.clone(),
             grpc_addr: LISTEN_OFF.to_owned(),
+            access: self.access.clone(),
             sealing: SealingArguments::default(),
         }
     }
@@ -335,14 +386,22 @@ impl McpArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExpressionArguments {
-    /// Dice notation, in quotes.
-    pub expression: String,
+    /// Dice notation. Put it in single quotes if it has a character that your shell reads itself: > < * ! ( ) { }
+    #[arg(required = true, num_args = 1.., allow_negative_numbers = true, value_name = "EXPRESSION")]
+    words: Vec<String>,
     /// Whose habits it is written in: auto, foundry, roll20 or avrae.
     #[arg(long)]
     pub dialect: Option<String>,
     /// Print the whole answer as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+impl ExpressionArguments {
+    /// The expression, also if it came as several words.
+    pub(crate) fn expression(&self) -> String {
+        self.words.join(" ")
+    }
 }
 
 #[derive(Debug, Args)]

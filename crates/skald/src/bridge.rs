@@ -8,10 +8,13 @@ use anyhow::{Context, anyhow, bail};
 use skald_app::{Code, Engine, Principal};
 use skald_grpc::{Bridge, Remote};
 use skald_http::Readiness;
+use tokio::net::TcpStream;
 
 use crate::arguments::McpArguments;
+use crate::client_configurations::StdioCommand;
 use crate::listen_addresses::{self, listen};
-use crate::serve::{HttpSurface, install_metrics, mcp_options, serve_http};
+use crate::running_server::find_http_version;
+use crate::serve::{HttpSurface, install_metrics, mcp_options, note_on_terminal, own_binary, serve_http};
 use crate::{open_store, output, signals};
 
 /// Pause before the token is checked again at a server that gave no answer.
@@ -20,6 +23,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 pub(crate) async fn serve_mcp_stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
     let options = mcp_options(&arguments.shown, None, signals::cancel_on_signal()?);
     let remote = connect(address)?;
+    note_on_terminal(&format!("that of the server at {address}"));
     let token = arguments.token.read()?;
     let principal = token.as_deref().map_or(Principal::Owner, Remote::unverified_holder);
     // Serve the client before the server is connected, so that a client that leaves is noticed at once.
@@ -27,6 +31,7 @@ pub(crate) async fn serve_mcp_stdio(address: &str, arguments: &McpArguments) -> 
     let outcome = tokio::select! {
         served = served => served.map_err(anyhow::Error::from),
         refused = wait_for_refusal(&remote, address, token.as_deref()) => Err(refused),
+        wrong_port = wait_for_http_port(address) => Err(wrong_port),
     };
     remote.wait_for_ended_sessions().await;
     outcome
@@ -43,8 +48,16 @@ pub(crate) async fn serve_mcp_http(address: &str, arguments: &McpArguments) -> a
     tokio::spawn(async move { watching.watch_health(|trouble| told.set_store_error(trouble)).await });
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping);
     output::print_lines(&greeting(listening.listener.local_addr()?, address));
-    let door = HttpSurface { arguments: &arguments.door, listening, readiness };
-    serve_http(door, remote.clone(), options, exposition).await?;
+    let stdio_command = StdioCommand {
+        arguments: vec!["mcp".to_owned(), "--addr".to_owned(), address.to_owned()],
+        ..StdioCommand::new(&own_binary(), None)
+    };
+    let door =
+        HttpSurface { arguments: &arguments.door, listening, readiness, protected_resource: None, stdio_command };
+    tokio::select! {
+        served = serve_http(door, remote.clone(), options, exposition) => served?,
+        wrong_port = wait_for_http_port(address) => return Err(wrong_port),
+    }
     remote.wait_for_ended_sessions().await;
     Ok(())
 }
@@ -76,6 +89,19 @@ async fn wait_for_refusal(remote: &Remote, address: &str, token: Option<&str>) -
             Err(_) => tokio::time::sleep(RETRY_DELAY).await,
         }
     }
+}
+
+/// Completes with an error if the address is the HTTP port of a Skald; otherwise never.
+async fn wait_for_http_port(address: &str) -> anyhow::Error {
+    // Until something listens there, nobody can say what it is.
+    while TcpStream::connect(address).await.is_err() {
+        tokio::time::sleep(RETRY_DELAY).await;
+    }
+    let Some(version) = find_http_version(address).await else { return std::future::pending().await };
+    anyhow!(
+        "{address} is the HTTP port of Skald {version}, and a bridge speaks gRPC: give --addr the address that the server \
+         prints behind gRPC, usually with the port 8080"
+    )
 }
 
 fn greeting(here: SocketAddr, there: &str) -> String {

@@ -12,15 +12,36 @@ pub(crate) struct ClientConfiguration {
     pub file: &'static str,
     /// The name of the example.
     pub example: &'static str,
-    stdio: fn(&str) -> Value,
+    stdio: fn(&StdioCommand) -> Value,
     http: fn(&str) -> Value,
     /// The client's own commands that add the server, if it has any.
-    pub commands: fn(&str, &str) -> Vec<String>,
+    pub commands: fn(&StdioCommand, &str) -> Vec<String>,
+}
+
+/// What a client starts, and with which arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct StdioCommand {
+    pub binary: String,
+    pub arguments: Vec<String>,
+}
+
+impl StdioCommand {
+    /// `skald mcp`, on a store if one is named.
+    pub(crate) fn new(binary: &Path, store: Option<&str>) -> Self {
+        let store = store.map(|store| ["--store".to_owned(), store.to_owned()]).into_iter().flatten();
+        let arguments = std::iter::once("mcp".to_owned()).chain(store).collect();
+        Self { binary: binary.to_string_lossy().into_owned(), arguments }
+    }
+
+    /// The program and its arguments as one list.
+    fn to_words(&self) -> Vec<&str> {
+        std::iter::once(&self.binary).chain(&self.arguments).map(String::as_str).collect()
+    }
 }
 
 impl ClientConfiguration {
-    pub(crate) fn stdio(&self, binary: &Path) -> String {
-        to_pretty_json(&(self.stdio)(&binary.to_string_lossy()))
+    pub(crate) fn stdio(&self, command: &StdioCommand) -> String {
+        to_pretty_json(&(self.stdio)(command))
     }
 
     pub(crate) fn http(&self, url: &str) -> String {
@@ -40,7 +61,7 @@ fn to_pretty_json(value: &Value) -> String {
     format!("{value:#}")
 }
 
-fn no_commands(_: &str, _: &str) -> Vec<String> {
+fn no_commands(_: &StdioCommand, _: &str) -> Vec<String> {
     Vec::new()
 }
 
@@ -49,7 +70,7 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
         name: "Claude Desktop",
         file: "claude_desktop_config.json (Settings, Developer, Edit Config)",
         example: "claude_desktop_config.json",
-        stdio: |binary| json!({"mcpServers": {"skald": {"command": binary, "args": ["mcp"]}}}),
+        stdio: |run| json!({"mcpServers": {"skald": {"command": run.binary, "args": run.arguments}}}),
         // Its file takes only programs to start; mcp-remote is a program that connects over HTTP.
         http: |url| json!({"mcpServers": {"skald": {"command": "npx", "args": ["-y", "mcp-remote", url]}}}),
         commands: no_commands,
@@ -58,11 +79,12 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
         name: "Claude Code",
         file: ".mcp.json in the project",
         example: "claude-code.mcp.json",
-        stdio: |binary| json!({"mcpServers": {"skald": {"type": "stdio", "command": binary, "args": ["mcp"]}}}),
+        stdio: |run| json!({"mcpServers": {"skald": {"type": "stdio", "command": run.binary, "args": run.arguments}}}),
         http: |url| json!({"mcpServers": {"skald": {"type": "http", "url": url}}}),
-        commands: |binary, url| {
+        commands: |run, url| {
+            let words: Vec<String> = run.to_words().into_iter().map(quote_for_shell).collect();
             vec![
-                format!("claude mcp add skald -- {} mcp", quote_for_shell(binary)),
+                format!("claude mcp add skald -- {}", words.join(" ")),
                 format!("claude mcp add --transport http skald {url}"),
             ]
         },
@@ -71,7 +93,7 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
         name: "Cursor",
         file: ".cursor/mcp.json in the project, or ~/.cursor/mcp.json",
         example: "cursor.mcp.json",
-        stdio: |binary| json!({"mcpServers": {"skald": {"command": binary, "args": ["mcp"]}}}),
+        stdio: |run| json!({"mcpServers": {"skald": {"command": run.binary, "args": run.arguments}}}),
         http: |url| json!({"mcpServers": {"skald": {"url": url}}}),
         commands: no_commands,
     },
@@ -79,7 +101,7 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
         name: "VS Code",
         file: ".vscode/mcp.json in the workspace",
         example: "vscode.mcp.json",
-        stdio: |binary| json!({"servers": {"skald": {"type": "stdio", "command": binary, "args": ["mcp"]}}}),
+        stdio: |run| json!({"servers": {"skald": {"type": "stdio", "command": run.binary, "args": run.arguments}}}),
         http: |url| json!({"servers": {"skald": {"type": "http", "url": url}}}),
         commands: no_commands,
     },
@@ -87,10 +109,10 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
         name: "OpenCode",
         file: "opencode.jsonc in the project",
         example: "opencode.jsonc",
-        stdio: |binary| {
+        stdio: |run| {
             json!({
                 "$schema": "https://opencode.ai/config.json",
-                "mcp": {"skald": {"type": "local", "command": [binary, "mcp"], "enabled": true}}
+                "mcp": {"skald": {"type": "local", "command": run.to_words(), "enabled": true}}
             })
         },
         http: |url| {
@@ -105,14 +127,14 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
         name: "LM Studio",
         file: "mcp.json (Program, Install, Edit mcp.json)",
         example: "lm-studio.mcp.json",
-        stdio: |binary| json!({"mcpServers": {"skald": {"command": binary, "args": ["mcp"]}}}),
+        stdio: |run| json!({"mcpServers": {"skald": {"command": run.binary, "args": run.arguments}}}),
         http: |url| json!({"mcpServers": {"skald": {"url": url}}}),
         commands: no_commands,
     },
 ];
 
-/// A path quoted for a shell.
-fn quote_for_shell(path: &str) -> String {
-    let is_plain = path.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+".contains(letter));
-    if is_plain { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+/// A word quoted for a shell.
+fn quote_for_shell(word: &str) -> String {
+    let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+:".contains(letter));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

@@ -132,7 +132,7 @@ fn mode_field(mode: OddsMode) -> &'static str {
 }
 
 fn build_input(expression: &ExpressionArguments) -> Value {
-    let mut input = json!({"expression": expression.expression});
+    let mut input = json!({"expression": expression.expression()});
     if let Some(dialect) = &expression.dialect {
         input["dialect"] = json!(dialect);
     }

@@ -1,7 +1,7 @@
 //! `skald doctor`: checks the installation, and prints the configuration for MCP clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{TcpListener, ToSocketAddrs};
 use std::path::Path;
 use std::process::{Child, ExitCode, Stdio};
 use std::sync::mpsc;
@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use tokio::net::lookup_host;
 
 use crate::arguments::{DoctorArguments, LISTEN_OFF, StoreArguments};
-use crate::client_configurations::CLIENTS;
+use crate::client_configurations::{CLIENTS, StdioCommand};
 use crate::output::print_lines;
+use crate::running_server::{http_get, http_version};
 use crate::{open_files_limit, open_store};
 
 /// How long a check may take.
@@ -23,7 +24,9 @@ pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode>
     let binary = std::env::current_exe().context("this program does not know where it is")?;
     let binary = binary.canonicalize().unwrap_or(binary);
     let url = format!("http://{}/mcp", arguments.http_addr);
-    print_configurations(&binary, &url);
+    print_version();
+    let named_store = arguments.store.store.as_deref().map(open_store::absolute_address);
+    print_configurations(&StdioCommand::new(&binary, named_store.as_deref()), &url);
 
     let address = arguments.http_addr.clone();
     let store = check_store(&arguments.store).await;
@@ -50,18 +53,28 @@ pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode>
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn print_configurations(binary: &Path, url: &str) {
+/// Says which version this is, and where to read what is new. Skald itself never looks for a newer one.
+fn print_version() {
+    print_lines(&format!("# Skald {}\n", env!("CARGO_PKG_VERSION")));
+    print_lines(
+        "What is new in a version is in CHANGELOG.md: in the folder that this one was built from, or beside the archive or \
+         package that it came in. Skald does not look for newer versions, and connects to nothing that you did not name.\n",
+    );
+}
+
+fn print_configurations(command: &StdioCommand, url: &str) {
     print_lines("# Configuration for MCP clients\n");
     print_lines("Over stdio the client starts Skald itself. Over HTTP start it first: skald serve");
     print_lines(
-        "For a world that a server keeps elsewhere, give mcp the option --addr HOST:PORT, and SKALD_TOKEN if it asks.\n",
+        "For a world that a server keeps elsewhere, give mcp the option --addr HOST:8080, and its token in SKALD_TOKEN. \
+         That server has to be started with --grpc-addr 0.0.0.0:8080.\n",
     );
     for client in &CLIENTS {
         print_lines(&format!("## {}: {}\n", client.name, client.file));
-        for command in (client.commands)(&binary.to_string_lossy(), url) {
+        for command in (client.commands)(command, url) {
             print_lines(&format!("$ {command}"));
         }
-        print_lines(&format!("stdio:\n{}\nHTTP:\n{}\n", client.stdio(binary), client.http(url)));
+        print_lines(&format!("stdio:\n{}\nHTTP:\n{}\n", client.stdio(command), client.http(url)));
     }
 }
 
@@ -85,8 +98,7 @@ fn run_checks(
 async fn check_store(arguments: &StoreArguments) -> anyhow::Result<String> {
     let journal = open_store::open_journal(arguments).await?;
     let streams = journal.streams("", 1).await.context("the store cannot be read")?;
-    let what =
-        arguments.store.as_deref().map_or("the default file", |store| store.split("://").next().unwrap_or(store));
+    let what = open_store::describe_store(arguments)?;
     Ok(format!("{what} opens{}", if streams.is_empty() { ", nothing is in it yet" } else { "" }))
 }
 
@@ -111,7 +123,7 @@ fn check_port(address: &str) -> anyhow::Result<String> {
     if TcpListener::bind(&*resolved).is_ok() {
         return Ok(format!("{address} is free for skald serve"));
     }
-    match running_version(address) {
+    match http_version(address) {
         Ok(version) => Ok(format!("{address} is served by Skald {version}")),
         Err(_) => bail!("{address} is taken by another program; choose another port with --http-addr 127.0.0.1:PORT"),
     }
@@ -134,28 +146,8 @@ async fn check_grpc(address: &str) -> anyhow::Result<String> {
 
 /// Whether a running server treats callers without a token as the owner.
 fn is_owner_without_token(address: &str) -> bool {
-    running_version(address).is_ok()
+    http_version(address).is_ok()
         && http_get(address, "/api/v1/context").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
-}
-
-/// The beginning of a running server's response, with its head.
-fn http_get(address: &str, path: &str) -> anyhow::Result<String> {
-    let resolved = address.to_socket_addrs()?.next().context("no address")?;
-    let mut stream = TcpStream::connect_timeout(&resolved, CHECK_TIMEOUT)?;
-    stream.set_read_timeout(Some(CHECK_TIMEOUT))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    stream.take(10_000).read_to_string(&mut answer)?;
-    Ok(answer)
-}
-
-/// The version of a running Skald.
-fn running_version(address: &str) -> anyhow::Result<String> {
-    let answer = http_get(address, "/health")?;
-    let body = answer.split_once("\r\n\r\n").context("no answer")?.1;
-    let health: Value = serde_json::from_str(body)?;
-    ensure!(health["name"] == "skald", "the answer is not Skald's");
-    health["version"].as_str().map(str::to_owned).context("no version in the answer")
 }
 
 /// Starts this binary as a client would and counts the tools that it offers.

@@ -28,7 +28,7 @@ pub(crate) fn gate_folders(
         None if own.is_dir() => Some(own.join("artifacts")),
         None => data.map(|data| data.join("artifacts")),
     };
-    FoldersOptions { working: working.to_owned(), process_folders, artifacts }
+    FoldersOptions { working: working.to_owned(), process_folders, artifacts, restored: None }
 }
 
 /// The platform's data directory. `None` without a home directory.

@@ -1,10 +1,13 @@
 //! Binds the listeners of a server, and requires tokens on addresses that others than the owner can reach.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use anyhow::{Context, anyhow, bail};
 use skald_app::LocalEngine;
 use tokio::net::{TcpListener, lookup_host};
+
+use crate::running_server::find_http_version;
 
 /// A listener, and whether a token is required there.
 pub(crate) struct BoundListener {
@@ -43,10 +46,30 @@ pub(crate) async fn listen(
         let tokens = local.app().valid_tokens().await.map_err(|fault| anyhow!("{}", fault.body().message))?;
         check_tokens(&addresses, tokens.len())?;
     }
-    let listener = TcpListener::bind(&*addresses).await.with_context(|| {
-        format!("cannot listen on {address}; if the port is taken, choose another with {option} 127.0.0.1:PORT")
-    })?;
+    let listener = match TcpListener::bind(&*addresses).await {
+        Ok(listener) => listener,
+        Err(error) if error.kind() == ErrorKind::AddrInUse => bail!(taken_message(address, option).await),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot listen on {address}; choose another {option}"));
+        }
+    };
     Ok(BoundListener { listener, is_token_required })
+}
+
+/// Says who has the address: another Skald, or some other program.
+async fn taken_message(address: &str, option: &str) -> String {
+    let version = if option == GRPC.option {
+        skald_grpc::server_version(address).await.ok()
+    } else {
+        find_http_version(address).await
+    };
+    match version {
+        Some(version) => format!(
+            "a Skald is there already: version {version} serves {address}. Connect to that one, stop it, or choose another \
+             port with {option} 127.0.0.1:PORT"
+        ),
+        None => format!("{address} is taken by another program; choose another port with {option} 127.0.0.1:PORT"),
+    }
 }
 
 /// Refuses to listen where a token is required but none exists.

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use skald_app::{
-    Caller, CampaignRole, Code, Conversation, Credential, Engine, Holder, ImportReport, LocalEngine, Principal,
-    PrincipalKind, RequestControl, Roles, limits,
+    Caller, CampaignRole, Code, Conversation, Engine, Holder, ImportReport, LocalEngine, Principal, PrincipalKind,
+    RequestControl, limits,
 };
 use skald_lore_files::{Import, ImportFormat, ImportLoss, ReadLimits, read_import, write_export};
-use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{ExportArguments, GateArguments, ImportArguments};
 use crate::export_folder::write_export_folder;
@@ -25,7 +25,10 @@ const FILES_MAX: usize = 2 * limits::LORE_ENTITIES_MAX;
 
 pub(crate) async fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     let import = read_import(&arguments.path, &ReadLimits { files: FILES_MAX, ..ReadLimits::default() });
-    let import = import.context("nothing was imported")?;
+    let mut import = import.context("nothing was imported")?;
+    if import.needs_source_name() {
+        import.source_name = arguments.source_name.clone().unwrap_or_else(|| name_of_source(&arguments.path));
+    }
     let engine = open_store::open_existing_engine(&arguments.store, &GateArguments::default()).await?;
     let campaign = find_campaign(&engine, arguments.store.campaign.as_deref()).await?;
     let planned = run_import(&engine, &campaign, &import, true).await?;
@@ -59,6 +62,13 @@ pub(crate) async fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The name of a folder, or of a file without its extension.
+fn name_of_source(path: &Path) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    name.unwrap_or_default().to_string_lossy().into_owned()
+}
+
 pub(crate) async fn export(arguments: &ExportArguments) -> anyhow::Result<()> {
     let engine = open_store::open_existing_engine(&arguments.store, &GateArguments::default()).await?;
     let campaign = find_campaign(&engine, arguments.store.campaign.as_deref()).await?;
@@ -89,19 +99,19 @@ async fn run_import(
 }
 
 /// The campaign that the command line names.
-struct ChosenCampaign {
-    id: String,
-    name: String,
+pub(crate) struct ChosenCampaign {
+    pub id: String,
+    pub name: String,
 }
 
 impl ChosenCampaign {
-    fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         to_printable(&format!("{} ({})", self.name, self.id))
     }
 }
 
 /// Finds a campaign by its id or its name. The error lists those that there are.
-async fn find_campaign(engine: &LocalEngine, given: Option<&str>) -> anyhow::Result<ChosenCampaign> {
+pub(crate) async fn find_campaign(engine: &LocalEngine, given: Option<&str>) -> anyhow::Result<ChosenCampaign> {
     let Some(given) = given else {
         bail!("name the campaign with --campaign; {}", list_campaigns(engine).await?);
     };
@@ -138,15 +148,8 @@ async fn list_campaigns(engine: &LocalEngine) -> anyhow::Result<String> {
 
 /// Somebody who may see what a player of this campaign may, and nothing else.
 fn player_of(campaign_id: &str) -> Caller {
-    let holder = Holder {
-        id: "player".to_owned(),
-        name: "player".to_owned(),
-        kind: PrincipalKind::Human,
-        roles: Roles::from(BTreeMap::from([(campaign_id.to_owned(), CampaignRole::Player)])),
-        gate_role: None,
-        credential: Credential::default(),
-        revocation: CancellationToken::new(),
-    };
+    let roles = BTreeMap::from([(campaign_id.to_owned(), CampaignRole::Player)]);
+    let holder = Holder::new("player", "player", PrincipalKind::Human, roles);
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
 }
 

@@ -1,21 +1,28 @@
 //! The `skald` binary: command line, configuration, wiring, shutdown. Nothing else.
 
 mod arguments;
+mod audit;
 mod bridge;
+mod campaign;
 mod client_configurations;
 mod dice;
 mod doctor;
 mod export_folder;
 mod gate;
 mod gate_folders;
+mod invite;
+mod kanka;
+mod kanka_token;
 mod listen_addresses;
 mod log;
 mod lore;
 mod open_files_limit;
 mod open_store;
 mod output;
+mod running_server;
 mod seal;
 mod serve;
+mod serve_banner;
 mod signals;
 mod token;
 mod universe;
@@ -57,17 +64,27 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Mcp(mcp) => runtime.block_on(serve_mcp(&mcp)).map(|()| ExitCode::SUCCESS),
         Command::Roll(roll) => runtime.block_on(dice::roll(&roll)).map(|()| ExitCode::SUCCESS),
         Command::Odds(odds) => runtime.block_on(dice::odds(&odds)).map(|()| ExitCode::SUCCESS),
+        Command::Campaign(campaign) => runtime.block_on(campaign::run(&campaign)).map(|()| ExitCode::SUCCESS),
         Command::Universe(universe) => runtime.block_on(universe::run(&universe)).map(|()| ExitCode::SUCCESS),
         Command::Gate(gate) => Ok(runtime.block_on(gate::run(&gate))),
         Command::Import(import) => runtime.block_on(lore::import(&import)).map(|()| ExitCode::SUCCESS),
         Command::Export(export) => runtime.block_on(lore::export(&export)).map(|()| ExitCode::SUCCESS),
+        Command::Kanka(kanka) => runtime.block_on(kanka::run(&kanka)).map(|()| ExitCode::SUCCESS),
         Command::Token(token) => runtime.block_on(token::run(&token)).map(|()| ExitCode::SUCCESS),
+        Command::Invite(invite) => runtime.block_on(invite::run(&invite)).map(|()| ExitCode::SUCCESS),
+        Command::Audit(audit) => runtime.block_on(audit::run(&audit)).map(|()| ExitCode::SUCCESS),
         Command::Verify(verify) => runtime.block_on(verify_rebuild_backup::verify(&verify)),
         Command::Seal(seal) => runtime.block_on(seal::run(&seal)),
         Command::Rebuild(store) => runtime.block_on(verify_rebuild_backup::rebuild(&store)),
         Command::Backup(backup) => runtime.block_on(verify_rebuild_backup::backup(&backup)),
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
-        Command::Reference(reference) => write_generated_files::write(&reference).map(|()| ExitCode::SUCCESS),
+        Command::Version => {
+            output::print_lines(&format!("skald {}", env!("CARGO_PKG_VERSION")));
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Reference(reference) => {
+            runtime.block_on(write_generated_files::write(&reference)).map(|()| ExitCode::SUCCESS)
+        }
     };
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     outcome

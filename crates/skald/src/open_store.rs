@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use skald_app::{App, Clock, Entropy, LocalEngine};
+use skald_gate_files::FoldersOptions;
 use skald_journal::Journal;
 use skald_store::OpenError;
 use tokio_util::sync::CancellationToken;
@@ -95,6 +96,7 @@ fn build_engine(
 ) -> anyhow::Result<Arc<LocalEngine>> {
     let mut app = build_app(journal);
     app.default_campaign.clone_from(&arguments.campaign);
+    app.remotes = Arc::new(skald_kanka::KankaConnector::new(Arc::new(crate::kanka_token::read_token)));
     if let Some(role) = gate.role.as_deref().map(str::trim).filter(|role| !role.is_empty()) {
         role.clone_into(&mut app.gate_role);
     }
@@ -102,6 +104,7 @@ fn build_engine(
     let working = std::env::current_dir().unwrap_or_default();
     let options =
         gate_folders(gate, &working, data_folder().as_deref(), skald_store::is_shared(&store_address(arguments)?));
+    let options = FoldersOptions { restored: evidence_folder(&store_address(arguments)?), ..options };
     app.files = Arc::new(skald_gate_files::Folders::new(options));
     Ok(LocalEngine::new(app))
 }
@@ -129,6 +132,25 @@ pub(crate) fn store_address(arguments: &StoreArguments) -> anyhow::Result<String
     }
 }
 
+/// Where everything is kept, in words for people: a path, or an address without its password.
+pub(crate) fn describe_store(arguments: &StoreArguments) -> anyhow::Result<String> {
+    let address = absolute_address(&store_address(arguments)?);
+    Ok(match address.strip_prefix("sqlite:") {
+        Some(path) => path.to_owned(),
+        None if address == "memory" => "memory: all is gone when this process ends".to_owned(),
+        None => skald_store::without_password(&address),
+    })
+}
+
+/// The same store, named so that it is found from every working folder.
+pub(crate) fn absolute_address(address: &str) -> String {
+    let absolute = |path: &str| std::path::absolute(path).ok();
+    match address.strip_prefix("sqlite:").and_then(absolute) {
+        Some(path) => format!("sqlite:{}", path.display()),
+        None => address.to_owned(),
+    }
+}
+
 pub(crate) async fn open_journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
     let address = store_address(arguments)?;
     if let Some(path) = address.strip_prefix("sqlite:")
@@ -145,6 +167,11 @@ pub(crate) async fn open_journal(arguments: &StoreArguments) -> anyhow::Result<A
     let imported = build_app(Arc::clone(&journal)).import_earlier_tokens().await;
     imported.map_err(|fault| anyhow!("the tokens of an earlier version cannot be taken over: {fault}"))?;
     Ok(journal)
+}
+
+/// The folder of evidence that belongs to a store in a file: a backup writes it beside the copy.
+pub(crate) fn evidence_folder(address: &str) -> Option<PathBuf> {
+    address.strip_prefix("sqlite:").map(|path| PathBuf::from(format!("{path}.evidence")))
 }
 
 /// The default store: one file in the platform's data directory.

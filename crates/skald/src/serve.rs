@@ -1,24 +1,35 @@
 //! `skald serve` and `skald mcp`: wire the engine to the surfaces, and shut down gracefully.
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use skald_app::{Engine, LocalEngine, Principal, ToolsetFilter, limits};
-use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
+use skald_app::{
+    Engine, Exposed, FaultShape, LocalEngine, Principal, RateFigures, Toolset, ToolsetFilter, Toolsets, limits,
+};
+use skald_http::{Access, Allowlist, Calls, Exposition, PageHooks, PageRoutes, ProtectedResource, Readiness};
 use skald_journal::StoreHealth;
+use skald_oauth::{JwtVerifier, OauthOptions};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{
-    HttpArguments, LISTEN_OFF, McpArguments, ServeArguments, Switch, ToolNamesArgument, ToolsetArguments,
+    AccessArguments, HttpArguments, LISTEN_OFF, McpArguments, ServeArguments, Switch, ToolNamesArgument,
+    ToolsetArguments,
 };
+use crate::audit::AuditTask;
+use crate::client_configurations::{CLIENTS, ClientConfiguration, StdioCommand};
 use crate::listen_addresses::{self, BoundListener, listen};
 use crate::seal::{SealKey, seal_regularly};
+use crate::serve_banner::{ServeBanner, host_text};
 use crate::{open_files_limit, open_store, output, signals};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
+
+/// Interval of counting the nodes on the same store. Until the next count, a new node adds its share to the limits.
+const NODE_COUNT_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long connections have to close once every answer has been given.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -29,18 +40,23 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     let Some(local) = open_store::wait_for_engine(&arguments.store, &arguments.gate, &stopping).await? else {
         return Ok(());
     };
-    let is_token_required = arguments.door.is_token_required();
+    let protected_resource = arguments.access.protected_resource()?;
+    // Where people sign in elsewhere, a proxy stands before the server.
+    let is_token_required = arguments.door.is_token_required() || protected_resource.is_some();
     let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, Some(&local), is_token_required).await?;
     let grpc = match arguments.grpc_addr.as_str() {
         LISTEN_OFF => None,
         address => Some(listen(address, listen_addresses::GRPC, Some(&local), is_token_required).await?),
     };
+    check_toolsets(&*local, &arguments.shown)?;
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
     let (readiness, health) = (Readiness::default(), skald_grpc::GrpcHealth::new().await);
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
     // Take the end of the journal before clients can subscribe, so that they miss no change.
     let (following, from) = (Arc::clone(&local), local.journal_end().await);
     tokio::spawn(async move { following.follow(from).await });
+    let audit = start_access(&local, &arguments.access)?;
+    tokio::spawn(skald_app::mirror_linked_campaigns(Arc::clone(&local), stopping.clone()));
     if let Some(path) = &arguments.sealing.seal_key {
         let key = SealKey::read(path)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -49,18 +65,63 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
         tokio::spawn(seal_regularly(Arc::clone(&local.app().journal), key, folder, stopping.clone()));
     }
     let grpc_address = grpc.as_ref().map(|grpc| grpc.listener.local_addr()).transpose()?;
-    output::print_lines(&greeting(listening.listener.local_addr()?, grpc_address));
+    let banner = ServeBanner {
+        http: listening.listener.local_addr()?,
+        grpc: grpc_address,
+        allowed_hosts: &arguments.door.allowed_hosts,
+        store: open_store::describe_store(&arguments.store)?,
+    };
+    output::print_lines(&banner.render());
 
+    let named_store = arguments.store.store.as_deref().map(open_store::absolute_address);
+    let stdio_command = StdioCommand::new(&own_binary(), named_store.as_deref());
     let served = serve_http(
-        HttpSurface { arguments: &arguments.door, listening, readiness },
+        HttpSurface { arguments: &arguments.door, listening, readiness, protected_resource, stdio_command },
         local.clone(),
         options,
         exposition,
     );
-    let Some(grpc) = grpc else { return served.await };
-    let grpc = serve_grpc(grpc, local, &arguments.shown, health, stopping.clone());
-    // If one server fails, the other one ends too.
-    tokio::try_join!(served, grpc).map(|((), ())| ())
+    let ended = match grpc {
+        None => served.await,
+        Some(grpc) => {
+            let grpc = serve_grpc(grpc, local, &arguments.shown, health, stopping.clone());
+            // If one server fails, the other one ends too.
+            tokio::try_join!(served, grpc).map(|((), ())| ())
+        }
+    };
+    audit.finish().await;
+    ended
+}
+
+/// Sets the rate limits of an engine and whose access tokens it accepts, and starts its audit log.
+fn start_access(local: &Arc<LocalEngine>, arguments: &AccessArguments) -> anyhow::Result<AuditTask> {
+    if let Some(resource) = arguments.protected_resource()? {
+        let options = OauthOptions {
+            issuer: resource.issuer.clone(),
+            jwks: arguments.oauth_jwks.clone(),
+            audiences: resource.audiences(),
+        };
+        let verifier = JwtVerifier::new(&options).map_err(|why| anyhow!("--oauth-issuer or --oauth-jwks: {why}"))?;
+        local.app().set_access_token_verifier(Arc::new(verifier));
+    }
+    local.app().rate_limits.set_figures(RateFigures {
+        calls: Some(arguments.limit_calls),
+        reads: Some(arguments.limit_reads),
+        lists: Some(arguments.limit_lists),
+    });
+    tokio::spawn(count_nodes(Arc::clone(local)));
+    Ok(AuditTask::start(local, arguments))
+}
+
+/// Counts the nodes on the same store now and then: they share the rate limits.
+async fn count_nodes(local: Arc<LocalEngine>) {
+    loop {
+        match local.app().journal.count_nodes().await {
+            Ok(nodes) => local.app().rate_limits.set_nodes(nodes),
+            Err(error) => tracing::debug!(%error, "the nodes cannot be counted right now"),
+        }
+        tokio::time::sleep(NODE_COUNT_INTERVAL).await;
+    }
 }
 
 pub(crate) fn install_metrics() -> anyhow::Result<Exposition> {
@@ -74,6 +135,9 @@ pub(crate) struct HttpSurface<'a> {
     pub arguments: &'a HttpArguments,
     pub listening: BoundListener,
     pub readiness: Readiness,
+    pub protected_resource: Option<ProtectedResource>,
+    /// How a client on this machine starts Skald on the same store, for the page to show.
+    pub stdio_command: StdioCommand,
 }
 
 /// Serves MCP and REST over an engine until the server is asked to stop, and shuts down gracefully.
@@ -83,14 +147,31 @@ pub(crate) async fn serve_http(
     options: skald_mcp::McpOptions,
     exposition: Exposition,
 ) -> anyhow::Result<()> {
-    let HttpSurface { arguments, listening: BoundListener { listener, is_token_required }, readiness } = door;
+    let HttpSurface { arguments, listening, readiness, protected_resource, stdio_command } = door;
+    let BoundListener { listener, is_token_required } = listening;
     open_files_limit::raise_limit();
     let (stopping, calls) = (options.stopping.clone(), Calls::default());
-    let access = Access { engine: Arc::clone(&engine), is_token_required };
+    let protected_resource = protected_resource.map(Arc::new);
+    let access =
+        Access { engine: Arc::clone(&engine), is_token_required, protected_resource: protected_resource.clone() };
     let (mcp, drain) = skald_mcp::http_route(Arc::clone(&engine), &options);
-    let routes =
-        skald_http::routes(&engine, options.visible, &readiness, exposition, &calls).route(skald_mcp::PATH, mcp);
-    let allowlist = Allowlist { hosts: arguments.allowed_hosts.clone(), origins: arguments.allowed_origins.clone() };
+    let kanka = skald_kanka::ApiOptions {
+        visible: options.visible,
+        requests_per_minute: Some(arguments.kanka_rate_limit).filter(|limit| *limit > 0),
+    };
+    let kanka = skald_kanka::api_handler(Arc::clone(&engine), &kanka);
+    let routes = skald_http::routes(&engine, options.visible, &readiness, exposition, &calls)
+        .route(skald_mcp::PATH, mcp)
+        .subtree("kanka", skald_kanka::API_PATH, FaultShape::StatusAndSentence, &calls, kanka)
+        .page(
+            page_routes(&engine, &options, client_connections(&stdio_command, listener.local_addr()?), &readiness),
+            &calls,
+        );
+    let routes = skald_http::mount_metadata(routes, protected_resource.as_deref());
+    // The address that the server listens on is its own name. A page of another site cannot have it for its name.
+    let own_address = Some(listener.local_addr()?.ip()).filter(|address| !address.is_unspecified());
+    let hosts = arguments.allowed_hosts.iter().cloned().chain(own_address.map(host_text)).collect();
+    let allowlist = Allowlist { hosts, origins: arguments.allowed_origins.clone() };
     tracing::info!(address = %listener.local_addr()?, "serving");
 
     // Calls in progress finish while the health pages already report that the server stops; then connections are
@@ -115,6 +196,47 @@ pub(crate) async fn serve_http(
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The web page, with its errors and cookies.
+fn page_routes(
+    engine: &Arc<dyn Engine>,
+    options: &skald_mcp::McpOptions,
+    connections: Vec<skald_page::ClientConnection>,
+    readiness: &Readiness,
+) -> PageRoutes {
+    let readiness = readiness.clone();
+    let options = skald_page::PageOptions {
+        visible: options.visible,
+        connections,
+        store_trouble: Arc::new(move || readiness.store_error()),
+        stopping: options.stopping.clone(),
+    };
+    let hooks = PageHooks {
+        render_fault: |refused, fault| {
+            skald_page::render_refused(refused.status, fault, (refused.method, refused.uri), refused.headers)
+        },
+        session_secret: skald_page::session_secret,
+    };
+    PageRoutes { routes: skald_page::page_routes(Arc::clone(engine), options), hooks }
+}
+
+/// The path of this program.
+pub(crate) fn own_binary() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_| "skald".into())
+}
+
+/// What `skald doctor` prints for each client, for the page to show.
+fn client_connections(command: &StdioCommand, address: SocketAddr) -> Vec<skald_page::ClientConnection> {
+    let url = format!("http://{address}/mcp");
+    let connection = |client: &ClientConfiguration| skald_page::ClientConnection {
+        name: client.name.to_owned(),
+        file: client.file.to_owned(),
+        commands: (client.commands)(command, &url),
+        stdio: client.stdio(command),
+        http: client.http(&url),
+    };
+    CLIENTS.iter().map(connection).collect()
 }
 
 /// Serves gRPC until the server is asked to stop. Calls under way have as long as those over HTTP.
@@ -148,7 +270,10 @@ async fn serve_grpc(
 pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = signals::cancel_on_signal()?;
     let local = open_store::open_engine(&arguments.store, &arguments.gate).await?;
-    let options = mcp_options(&arguments.shown, None, stopping);
+    check_toolsets(&*local, &arguments.shown)?;
+    let options = mcp_options(&arguments.shown, None, stopping.clone());
+    note_on_terminal(&open_store::describe_store(&arguments.store)?);
+    let audit = start_access(&local, &arguments.access)?;
     let principal = match arguments.token.read()? {
         Some(token) => {
             let caller = local.authenticate(&token).await;
@@ -159,8 +284,10 @@ pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> 
     let following = Arc::clone(&local);
     let from = local.journal_end().await;
     tokio::spawn(async move { following.follow(from).await });
-    skald_mcp::serve_stdio(local, principal, &options).await?;
-    Ok(())
+    tokio::spawn(skald_app::mirror_linked_campaigns(Arc::clone(&local), stopping));
+    let served = skald_mcp::serve_stdio(local, principal, &options).await;
+    audit.finish().await;
+    Ok(served?)
 }
 
 /// Reports the store's health to `/ready` and `grpc.health.v1`.
@@ -202,17 +329,33 @@ pub(crate) fn mcp_options(
     }
 }
 
-fn greeting(address: SocketAddr, grpc: Option<SocketAddr>) -> String {
-    let grpc = grpc.map(|grpc| format!("gRPC     {grpc}\n  ")).unwrap_or_default();
-    format!(
-        "Skald {version} is ready.\n\n  \
-         MCP      http://{address}/mcp\n  \
-         REST     http://{address}/api/v1/openapi.json\n  \
-         {grpc}\
-         health   http://{address}/health  /ready  /metrics\n\n\
-         Connect a client, for example:\n  \
-         claude mcp add --transport http skald http://{address}/mcp\n\
-         `skald doctor` prints the configuration of this and other clients. Ctrl-C stops.",
-        version = env!("CARGO_PKG_VERSION"),
-    )
+/// Refuses a toolset that is named and has no tool: a client would see nothing of it.
+pub(crate) fn check_toolsets(engine: &dyn Engine, shown: &ToolsetArguments) -> anyhow::Result<()> {
+    if shown.toolsets == Toolsets::ALL {
+        return Ok(());
+    }
+    let visible = visible(shown);
+    let operations = engine.catalogue().operations();
+    let has_tools = |toolset: Toolset| {
+        let of_toolset = operations.iter().filter(|entry| entry.toolset == toolset);
+        of_toolset.filter(|entry| entry.exposed == Exposed::Everywhere).any(|entry| visible.admits(entry))
+    };
+    let named = Toolset::ALL.into_iter().filter(|toolset| shown.toolsets.contains(*toolset));
+    let empty: Vec<&str> = named.filter(|toolset| !has_tools(*toolset)).map(Toolset::name).collect();
+    if empty.is_empty() {
+        return Ok(());
+    }
+    let why = if shown.read_only { " that changes nothing; leave out --read-only, or" } else { " in this version;" };
+    anyhow::bail!("the toolset {} has no tool{why} name others with --toolsets", empty.join(" and the toolset "))
+}
+
+/// Tells a person who started `skald mcp` in a terminal what it waits for. A client's standard input is a pipe.
+pub(crate) fn note_on_terminal(world: &str) {
+    if std::io::stdin().is_terminal() {
+        output::print_note(&format!(
+            "skald mcp waits for an MCP client: it speaks JSON on standard input and output, and clients start it themselves.\n\
+             The world: {world}\n\
+             `skald doctor` prints the configuration for your client. Ctrl-D ends this."
+        ));
+    }
 }

@@ -1,12 +1,14 @@
 //! `skald verify`, `skald rebuild` and `skald backup`: maintenance of the store.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use skald_app::EvidenceFile;
 use skald_journal::{VerifyFinding, VerifyReport, VerifyVerdict, hex};
 
-use crate::arguments::{BackupArguments, StoreArguments, VerifyArguments};
-use crate::output::{ProgressBar, print_error, print_lines, print_note, to_printable};
+use crate::arguments::{BackupArguments, GateArguments, StoreArguments, VerifyArguments};
+use crate::output::{ProgressBar, error_from_fault, print_error, print_lines, print_note, to_printable};
 use crate::{open_store, seal};
 
 pub(crate) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
@@ -86,12 +88,48 @@ pub(crate) async fn rebuild(arguments: &StoreArguments) -> anyhow::Result<ExitCo
 }
 
 pub(crate) async fn backup(arguments: &BackupArguments) -> anyhow::Result<ExitCode> {
-    let journal = open_store::open_existing(&arguments.store).await?;
+    let engine = open_store::open_existing_engine(&arguments.store, &GateArguments::default()).await?;
+    let evidence = evidence_folder(&arguments.file);
+    if evidence.symlink_metadata().is_ok() {
+        bail!("there is a {} already, and a backup replaces nothing; choose another name", evidence.display());
+    }
     let progress = ProgressBar::start("copying");
-    let copied = journal.backup(&arguments.file).await;
+    let copied = engine.app().journal.backup(&arguments.file).await;
     progress.end();
     copied.with_context(|| format!("no backup was written to {}", arguments.file.display()))?;
     let bytes = std::fs::metadata(&arguments.file).map(|file| file.len()).unwrap_or_default();
     print_lines(&format!("{}: {bytes} bytes", arguments.file.display()));
+    // The list is read after the copy, so that it has all evidence that the copy knows of.
+    let files = engine.app().evidence_files().await.map_err(|fault| error_from_fault(&fault))?;
+    copy_evidence(&files, &evidence)
+        .with_context(|| format!("evidence could not be copied to {}", evidence.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The folder of a backup's evidence, beside its file.
+fn evidence_folder(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".evidence");
+    name.into()
+}
+
+/// Copies evidence that was submitted by path: the store holds only its hashes.
+fn copy_evidence(files: &[EvidenceFile], target: &Path) -> anyhow::Result<()> {
+    let mut copied = 0;
+    for EvidenceFile { run_id, folder, path, sha256 } in files {
+        let to = target.join(run_id).join(path);
+        skald_store::create_private_folder(to.parent().unwrap_or(target))?;
+        if skald_gate_files::copy_artifact(folder, path, sha256, &to)? {
+            copied += 1;
+        } else {
+            print_note(&format!(
+                "{}: left out, since it is gone or was changed after it was submitted, and does not count any more",
+                to_printable(&format!("{folder}/{path}"))
+            ));
+        }
+    }
+    if copied > 0 {
+        print_lines(&format!("{}: {copied} files of evidence", target.display()));
+    }
+    Ok(())
 }

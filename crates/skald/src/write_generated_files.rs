@@ -1,4 +1,5 @@
-//! Writes generated files: reference pages, tool snapshots, the OpenAPI file and the example configurations.
+//! Writes generated files: reference pages, tool snapshots, the OpenAPI file, the pictures of the guides and the
+//! example configurations.
 
 use std::fmt::Write;
 use std::fs;
@@ -6,16 +7,21 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::CommandFactory;
-use skald_app::{Engine, ToolsetFilter};
+use serde_json::{Value, json};
+use skald_app::{Caller, Engine, RequestControl, ToolsetFilter};
 
 use crate::arguments::{Arguments, DEFAULT_HTTP_ADDR, ReferenceArguments};
-use crate::client_configurations::CLIENTS;
+use crate::client_configurations::{CLIENTS, StdioCommand};
 use crate::open_store;
+use crate::output::error_from_fault;
+
+/// The universe that is drawn.
+const SOLAR_SYSTEM: &str = include_str!("../../../docs/solar-system.json");
 
 /// The binary's path in the examples.
 const EXAMPLE_BINARY: &str = "/usr/local/bin/skald";
 
-pub(crate) fn write(arguments: &ReferenceArguments) -> anyhow::Result<()> {
+pub(crate) async fn write(arguments: &ReferenceArguments) -> anyhow::Result<()> {
     let engine = open_store::memory_engine();
     let reference = arguments.root.join("docs/reference");
     for (path, text) in
@@ -29,7 +35,31 @@ pub(crate) fn write(arguments: &ReferenceArguments) -> anyhow::Result<()> {
         write_file(&reference.join(format!("tools/{name}.json")), &format!("{tool:#}\n"))?;
     }
     write_file(&reference.join("command-line.md"), &render_command_line())?;
+    write_pictures(&*engine, &arguments.root.join("docs/pictures")).await?;
     write_examples(&arguments.root.join("examples"))
+}
+
+/// Draws the pictures of the README and the guides, as the operations answer them.
+async fn write_pictures(engine: &dyn Engine, folder: &Path) -> anyhow::Result<()> {
+    let state: Value = serde_json::from_str(SOLAR_SYSTEM)?;
+    let universe = json!({"method": "create", "universeId": "sol", "name": "The Solar System", "state": state});
+    call(engine, "universe", universe).await?;
+    for (name, operation, input) in [
+        ("odds", "odds_picture", json!({"expression": "4d6kh3"})),
+        ("duality", "odds_picture", json!({"expression": "duality(+2, dc 15)"})),
+        ("quest", "state_gate.document", json!({"process_id": "quest", "form": "svg"})),
+        ("solar-system", "universe_map", json!({"universeId": "sol"})),
+    ] {
+        let picture = call(engine, operation, input).await?;
+        let text = picture["text"].as_str().with_context(|| format!("{operation} answers no picture"))?;
+        write_file(&folder.join(format!("{name}.svg")), &format!("{}\n", text.trim_end()))?;
+    }
+    Ok(())
+}
+
+async fn call(engine: &dyn Engine, operation: &str, input: Value) -> anyhow::Result<Value> {
+    let answer = engine.call(&Caller::owner(), operation, input, &RequestControl::default()).await;
+    answer.map_err(|fault| error_from_fault(&fault))
 }
 
 fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -42,8 +72,9 @@ fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
 
 fn write_examples(folder: &Path) -> anyhow::Result<()> {
     let url = format!("http://{DEFAULT_HTTP_ADDR}/mcp");
+    let command = StdioCommand::new(Path::new(EXAMPLE_BINARY), None);
     for client in &CLIENTS {
-        write_file(&folder.join(client.example), &format!("{}\n", client.stdio(Path::new(EXAMPLE_BINARY))))?;
+        write_file(&folder.join(client.example), &format!("{}\n", client.stdio(&command)))?;
         write_file(&folder.join(client.http_example()), &format!("{}\n", client.http(&url)))?;
     }
     Ok(())

@@ -71,6 +71,16 @@ pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
     Err(OpenError::Unknown(redact_password(address)))
 }
 
+/// The address of a store without its password, for people to read.
+pub fn without_password(address: &str) -> String {
+    match address.rsplit_once('@') {
+        Some((before, _)) if before.split("//").last().is_some_and(|user| user.contains(':')) => {
+            redact_password(address)
+        }
+        _ => address.to_owned(),
+    }
+}
+
 /// An address without its password, for errors: an address with a mistyped scheme may still contain one.
 fn redact_password(address: &str) -> String {
     let Some((before, host)) = address.rsplit_once('@') else { return address.to_owned() };

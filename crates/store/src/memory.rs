@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::{BoxFuture, ready};
+use jiff::Timestamp;
 use skald_journal::{
-    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadModelChange, ReadPart, Record,
-    RowsToSumUp, SearchHit, SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot,
-    StreamName,
+    Append, AuditFilter, AuditLog, AuditRow, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions,
+    ReadModelChange, ReadPart, Record, RowsToSumUp, SearchHit, SearchQuery, SideRows, Snapshot, StoreError,
+    StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
 };
 use tokio::sync::watch;
 
@@ -36,6 +37,9 @@ struct MemoryTables {
     snapshots: HashMap<StreamName, (StoredSnapshot, Vec<Arc<str>>)>,
     shelf: BTreeMap<(String, String), String>,
     search: MemorySearchIndex,
+    audit: Vec<AuditRow>,
+    /// How many rows the audit log ever had.
+    audit_number: u64,
 }
 
 impl LockedStore for MemoryTables {
@@ -346,6 +350,37 @@ impl Journal for Memory {
 
     fn backup<'a>(&'a self, _path: &'a Path) -> StoreFuture<'a, ()> {
         Box::pin(ready(Err(StoreError::Unsupported("a store in memory cannot be backed up"))))
+    }
+}
+
+impl AuditLog for Memory {
+    fn append_audit(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        let mut kept = self.lock_tables();
+        for row in rows {
+            kept.audit_number += 1;
+            let number = kept.audit_number;
+            kept.audit.push(AuditRow { number, ..row });
+        }
+        ready_future(())
+    }
+
+    fn audit_after<'a>(&'a self, filter: &'a AuditFilter, after: u64, limit: usize) -> StoreFuture<'a, Vec<AuditRow>> {
+        let kept = self.lock_tables();
+        let rows = kept.audit.iter().filter(|row| row.number > after && filter.admits(row));
+        ready_future(rows.take(limit).cloned().collect())
+    }
+
+    fn audit_latest<'a>(&'a self, filter: &'a AuditFilter, limit: usize) -> StoreFuture<'a, Vec<AuditRow>> {
+        let kept = self.lock_tables();
+        let newest = kept.audit.iter().rev().filter(|row| filter.admits(row));
+        let mut latest: Vec<AuditRow> = newest.take(limit).cloned().collect();
+        latest.reverse();
+        ready_future(latest)
+    }
+
+    fn delete_audit_before(&self, at: Timestamp) -> StoreFuture<'_, ()> {
+        self.lock_tables().audit.retain(|row| row.at >= at);
+        ready_future(())
     }
 }
 

@@ -51,6 +51,26 @@ pub(crate) fn open_private_file(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Takes the permissions of all others away from a file that everybody can read, such as a backup that came over a
+/// stick. A file that only a group can read is left alone: somebody chose that.
+#[cfg(unix)]
+pub(crate) fn hide_from_others(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(about) = std::fs::metadata(path) else { return };
+    let (others, nothing) = (about.permissions().mode() % 0o10, 0);
+    if others == nothing {
+        return;
+    }
+    match std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {
+        Ok(()) => tracing::info!(path = %path.display(), "everybody could read the file; now only its owner can"),
+        Err(error) => tracing::warn!(%error, path = %path.display(), "everybody can read the file"),
+    }
+}
+
+/// Other systems have no such permissions; a file is as private as its folder.
+#[cfg(not(unix))]
+pub(crate) fn hide_from_others(_: &Path) {}
+
 /// Creates an empty file in the folder of `path`, under a name that nobody can guess.
 pub(crate) fn create_partial_file(path: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 8];

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 
-use super::mode::{self, CallMode, EXPECTED_TEXT, FIRST_ID, Template};
+use super::mode::{self, CallMode, FIRST_ID, RepeatedCall, Template};
 use super::statistics::percentile;
 
 /// A server that is silent for this long has failed.
@@ -36,7 +36,17 @@ impl Load {
 
 /// Opens connections that are ready to call; in session mode each has a session of its own.
 pub(crate) fn open_clients(address: SocketAddr, mode: CallMode, connections: u32) -> anyhow::Result<Vec<LoadClient>> {
-    (0..connections).map(|_| LoadClient::open(address, mode)).collect()
+    open_clients_for(address, mode, connections, &RepeatedCall::judge_dice())
+}
+
+/// Like [`open_clients`], for another call than the one that all servers can answer.
+pub(crate) fn open_clients_for(
+    address: SocketAddr,
+    mode: CallMode,
+    connections: u32,
+    call: &RepeatedCall,
+) -> anyhow::Result<Vec<LoadClient>> {
+    (0..connections).map(|_| LoadClient::open(address, mode, call)).collect()
 }
 
 /// Runs all clients at once, each with this many calls.
@@ -65,20 +75,22 @@ pub(crate) fn run_clients(callers: &mut [LoadClient], calls_each: u32) -> anyhow
 pub(crate) struct LoadClient {
     connection: Connection,
     template: Template,
+    expected_text: &'static str,
     request: Vec<u8>,
     next_id: u32,
 }
 
 impl LoadClient {
-    fn open(address: SocketAddr, mode: CallMode) -> anyhow::Result<Self> {
+    fn open(address: SocketAddr, mode: CallMode, call: &RepeatedCall) -> anyhow::Result<Self> {
         let mut connection = Connection::open(address)?;
         let session = match mode {
-            CallMode::Session => Some(open_session(address, &mut connection)?),
+            CallMode::Session => Some(open_session(address, &mut connection, call)?),
             CallMode::Stateless | CallMode::Modern => None,
         };
         Ok(Self {
             connection,
-            template: mode::call_template(address, mode, session.as_deref()),
+            template: mode::call_template(address, mode, session.as_deref(), call),
+            expected_text: call.expected_text,
             request: Vec::new(),
             next_id: FIRST_ID,
         })
@@ -98,15 +110,15 @@ impl LoadClient {
         self.connection.exchange(&self.request)?;
         let took = started.elapsed();
         let answer = std::str::from_utf8(&self.connection.body).context("an answer is not text")?;
-        ensure!(answer.contains(EXPECTED_TEXT), "a call was answered: {answer}");
+        ensure!(answer.contains(self.expected_text), "a call was answered: {answer}");
         Ok(took)
     }
 }
 
-fn open_session(address: SocketAddr, connection: &mut Connection) -> anyhow::Result<String> {
-    connection.exchange(&mode::initialize_request(address))?;
+fn open_session(address: SocketAddr, connection: &mut Connection, call: &RepeatedCall) -> anyhow::Result<String> {
+    connection.exchange(&mode::initialize_request(address, call))?;
     let session = connection.session.clone().context("the answer to initialize has no session")?;
-    connection.exchange(&mode::initialized_request(address, &session))?;
+    connection.exchange(&mode::initialized_request(address, &session, call))?;
     Ok(session)
 }
 

@@ -1,5 +1,5 @@
-//! Benchmarks of Skald against bare servers and other SDKs, of the gateway, the bridge, odds, universes, the gate and the
-//! lore.
+//! Benchmarks of Skald against bare servers, other SDKs and mcp-kanka, of the gateway, the bridge, odds, universes, the
+//! gate and the lore.
 //!
 //! Only ratios are judged: both sides run on the same machine in the same minute, in rounds that take turns.
 
@@ -11,6 +11,7 @@ mod example_figures;
 mod gate;
 mod instructions;
 mod journal;
+mod kanka;
 mod lists;
 mod load;
 mod lore;
@@ -22,9 +23,12 @@ mod rate;
 mod report;
 mod startup;
 mod statistics;
+mod token;
 mod universe;
 
 use std::path::PathBuf;
+
+use crate::install::ForeignClients;
 
 /// The programs that are compared, and how.
 #[derive(Debug, Clone)]
@@ -49,6 +53,8 @@ pub(crate) struct BenchOptions {
     pub typescript: Option<(PathBuf, PathBuf)>,
     /// Python and the server's script.
     pub python: Option<(PathBuf, PathBuf)>,
+    /// Other programs, for parts that need more than one of them.
+    pub foreign: Option<ForeignClients>,
     /// More rounds, for steadier figures.
     pub long: bool,
     /// The only part to run; all parts if `None`.
@@ -56,8 +62,10 @@ pub(crate) struct BenchOptions {
 }
 
 /// The parts of the bench, in the order in which they run.
-pub(crate) const PARTS: [&str; 11] =
-    ["dice", "journal", "universe", "gate", "lists", "lore", "cost", "rate", "bridge", "startup", "profiles"];
+pub(crate) const PARTS: [&str; 13] = [
+    "dice", "journal", "universe", "gate", "lists", "lore", "kanka", "cost", "rate", "token", "bridge", "startup",
+    "profiles",
+];
 
 /// Runs all comparisons and prints them. Returns whether every target is met.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
@@ -70,8 +78,10 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
             "gate" => gate::compare(options)?,
             "lists" => lists::compare(options)?,
             "lore" => lore::compare(options)?,
+            "kanka" => kanka::compare(options)?,
             "cost" => cost::compare(options)?,
             "rate" => rate::compare(options).map(|()| Vec::new())?,
+            "token" => token::compare(options)?,
             "bridge" => bridge::compare(options)?,
             "startup" => startup::compare(options)?,
             _ => profiles::compare(options)?,

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 const LEGACY_VERSION: &str = "2025-11-25";
 const MODERN_VERSION: &str = "2026-07-28";
-const TOOL: &str = "duality_outcome";
 /// A legacy client must accept both kinds of answer.
 const ACCEPTED: &str = "application/json, text/event-stream";
 /// The placeholder for the id of a call. It occurs nowhere else in a request.
@@ -14,8 +13,28 @@ const ID_PLACEHOLDER: &str = "\"ID\"";
 /// Ids are counted from here, so that all have the same width and a request's length never changes.
 pub(crate) const FIRST_ID: u32 = 1_000_000;
 
-/// A text that every correct answer contains.
-pub(crate) const EXPECTED_TEXT: &str = "SUCCESS_WITH_HOPE";
+/// The tool call that a client repeats.
+#[derive(Debug, Clone)]
+pub(crate) struct RepeatedCall {
+    pub tool: &'static str,
+    pub arguments: Value,
+    /// A text that every correct answer contains.
+    pub expected_text: &'static str,
+    /// The caller's token; the owner sends none.
+    pub token: Option<String>,
+}
+
+impl RepeatedCall {
+    /// A call that every server of the benchmark can answer, by the owner.
+    pub(crate) fn judge_dice() -> Self {
+        let arguments = json!({"hope": 9, "fear": 4, "modifier": 2, "difficulty": 12});
+        Self { tool: "duality_outcome", arguments, expected_text: "SUCCESS_WITH_HOPE", token: None }
+    }
+
+    fn authorization(&self) -> Option<String> {
+        self.token.as_ref().map(|token| format!("Bearer {token}"))
+    }
+}
 
 /// The protocol mode of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +72,16 @@ pub(crate) struct Template {
 }
 
 /// A `tools/call` as this mode sends it.
-pub(crate) fn call_template(host: SocketAddr, mode: CallMode, session: Option<&str>) -> Template {
+pub(crate) fn call_template(host: SocketAddr, mode: CallMode, session: Option<&str>, call: &RepeatedCall) -> Template {
+    let authorization = call.authorization();
     let mut headers = vec![("Accept", ACCEPTED)];
-    let mut params = json!({"name": TOOL, "arguments": {"hope": 9, "fear": 4, "modifier": 2, "difficulty": 12}});
+    let mut params = json!({"name": call.tool, "arguments": call.arguments});
     if mode == CallMode::Modern {
-        headers.extend([("MCP-Protocol-Version", MODERN_VERSION), ("Mcp-Method", "tools/call"), ("Mcp-Name", TOOL)]);
+        headers.extend([
+            ("MCP-Protocol-Version", MODERN_VERSION),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", call.tool),
+        ]);
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
             "io.modelcontextprotocol/clientCapabilities": {},
@@ -67,6 +91,7 @@ pub(crate) fn call_template(host: SocketAddr, mode: CallMode, session: Option<&s
         headers.push(("MCP-Protocol-Version", LEGACY_VERSION));
     }
     headers.extend(session.map(|id| ("Mcp-Session-Id", id)));
+    headers.extend(authorization.as_deref().map(|value| ("Authorization", value)));
     let body = json!({"jsonrpc": "2.0", "id": "ID", "method": "tools/call", "params": params}).to_string();
     let (before, after) = body.split_once(ID_PLACEHOLDER).unwrap_or((&body, ""));
     let length = body.len() - ID_PLACEHOLDER.len() + FIRST_ID.to_string().len();
@@ -82,12 +107,17 @@ pub(crate) fn initialize_message() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
 }
 
-pub(crate) fn initialize_request(host: SocketAddr) -> Vec<u8> {
-    post_request(host, &[("Accept", ACCEPTED)], &initialize_message())
+pub(crate) fn initialize_request(host: SocketAddr, call: &RepeatedCall) -> Vec<u8> {
+    let authorization = call.authorization();
+    let mut headers = vec![("Accept", ACCEPTED)];
+    headers.extend(authorization.as_deref().map(|value| ("Authorization", value)));
+    post_request(host, &headers, &initialize_message())
 }
 
-pub(crate) fn initialized_request(host: SocketAddr, session: &str) -> Vec<u8> {
-    let headers = [("Accept", ACCEPTED), ("MCP-Protocol-Version", LEGACY_VERSION), ("Mcp-Session-Id", session)];
+pub(crate) fn initialized_request(host: SocketAddr, session: &str, call: &RepeatedCall) -> Vec<u8> {
+    let authorization = call.authorization();
+    let mut headers = vec![("Accept", ACCEPTED), ("MCP-Protocol-Version", LEGACY_VERSION), ("Mcp-Session-Id", session)];
+    headers.extend(authorization.as_deref().map(|value| ("Authorization", value)));
     post_request(host, &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
 }
 

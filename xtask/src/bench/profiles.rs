@@ -2,6 +2,7 @@
 //! binary's size and its memory after the first answer.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::Context;
 
@@ -11,7 +12,7 @@ use super::peer::{Peer, PeerPlan, measure};
 use super::report::{BenchTarget, ReportTable};
 use super::startup::{MILLISECONDS, measure_first_answer, to_megabytes};
 use super::statistics::median;
-use crate::paths;
+use crate::{paths, run};
 
 const ROUNDS: u32 = 7;
 const PLAN: PeerPlan = PeerPlan { connections: 4, warm_up_calls: 500, calls: 2_000, counts_instructions: false };
@@ -30,7 +31,10 @@ struct Build {
 
 impl Build {
     fn new(name: &'static str, skald: PathBuf, options: &BenchOptions) -> anyhow::Result<Self> {
-        let bytes = skald.metadata().with_context(|| format!("there is no {}", skald.display()))?.len();
+        // What is shipped has no symbols.
+        let stripped = skald.with_extension("stripped");
+        run::run_captured(Command::new("strip").args(["--strip-all", "-o"]).arg(&stripped).arg(&skald))?;
+        let bytes = stripped.metadata().with_context(|| format!("there is no {}", stripped.display()))?.len();
         Ok(Self {
             name,
             options: BenchOptions { skald, ..options.clone() },

@@ -9,6 +9,8 @@ use skald_domain::campaign::{CampaignCommand, CampaignRefusal, CampaignState};
 
 use super::CampaignAnswer;
 use super::stream::{PARTICIPANTS, SESSIONS, campaign_not_found, campaign_stream, refusal_fault};
+use crate::entered_campaign;
+use crate::redaction::Redaction;
 use crate::{
     Allowed, App, Call, Caller, Code, CommandAnswer, Fault, Operation, OperationKind, limits, truncate_for_message,
 };
@@ -28,6 +30,11 @@ impl EnteredCampaign {
     /// The id and the stream, for the methods that send a command.
     pub(crate) fn id_and_stream(&self) -> (&str, &StreamName) {
         (&self.campaign_id, &self.stream)
+    }
+
+    /// What the caller may see of it.
+    pub(crate) fn redaction(&self, caller: &Caller) -> Redaction {
+        Redaction::for_caller(caller, &self.campaign_id, self.state())
     }
 
     pub(crate) fn state(&self) -> &CampaignState {
@@ -92,6 +99,7 @@ impl App {
         if committed.state.campaign().is_none() {
             return Err(campaign_not_found(campaign_id));
         }
+        entered_campaign::record(campaign_id);
         if let Allowed::InCampaign(needed) = allowed
             && role < needed
         {
@@ -126,13 +134,12 @@ impl App {
 
     /// Checks that a campaign exists. The error lists existing campaigns, so this is only for the owner.
     pub(crate) async fn check_campaign_exists(&self, id: &str) -> Result<(), Fault> {
-        let committed = self
-            .campaigns
-            .read(&campaign_stream(parse_campaign_id(id)?))
-            .await
-            .map_err(|error| self.store_fault(&error))?;
-        if committed.state.campaign().is_some() {
-            return Ok(());
+        // Nothing else can be an id: it is the name of a campaign that is not there.
+        if let Ok(id) = parse_campaign_id(id) {
+            let committed = self.campaigns.read(&campaign_stream(id)).await;
+            if committed.map_err(|error| self.store_fault(&error))?.state.campaign().is_some() {
+                return Ok(());
+            }
         }
         let known = self.list_campaigns(&Caller::owner(), None, CAMPAIGNS_LISTED_MAX).await?;
         let named: Vec<String> =

@@ -7,12 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use skald_domain::campaign::{
-    ActorKind, ActorSheet, BatchPart, CampaignCommand, CampaignState, GameTemplate, TickMoment, TrackerDefinition,
-    TraitValue,
+    ActorKind, ActorSheet, BatchPart, CampaignCommand, CampaignState, GameTemplate, SecretSubject, TickMoment,
+    TrackerDefinition, TraitValue,
 };
 
 use super::people_names::{resolve_actor, resolve_controller};
 use super::tracker::prefix_path;
+use super::visible_to::{read_visible_to, with_visibility};
 use crate::input::deserialize_input;
 use crate::json_schema::full_input_schema;
 use crate::{Code, Fault, limits};
@@ -25,6 +26,7 @@ pub(super) struct NewActor {
     pub kind: ActorKind,
     #[serde(default)]
     pub notes: String,
+    pub notes_visible_to: Option<Vec<String>>,
     pub controller: Option<String>,
     pub template: Option<GameTemplate>,
     #[serde(default)]
@@ -41,6 +43,7 @@ pub(super) struct ChangedActor {
     pub name: Option<String>,
     pub kind: Option<ActorKind>,
     pub notes: Option<String>,
+    pub notes_visible_to: Option<Vec<String>>,
     pub controller: Option<String>,
     pub template: Option<GameTemplate>,
     #[serde(default)]
@@ -84,8 +87,10 @@ pub(super) fn create_commands(
     let mut parts = Vec::new();
     for (at, (actor, id)) in actors.into_iter().zip(ids).enumerate() {
         let pointer = actor_pointer(at);
-        let NewActor { name, kind, notes, controller, template, traits, trackers } = actor;
-        let command = CampaignCommand::AddActor { id: id.clone(), name, kind, notes };
+        let NewActor { name, kind, notes, notes_visible_to, controller, template, traits, trackers } = actor;
+        let visible_to = format!("{pointer}/notes_visible_to");
+        let visible_to = read_visible_to(state, &visible_to, notes_visible_to.as_deref())?;
+        let command = with_visibility(visible_to, CampaignCommand::AddActor { id: id.clone(), name, kind, notes });
         parts.push(BatchPart { pointer: pointer.clone(), command });
         add_sheet(state, &mut parts, &pointer, id, (controller, template, traits, trackers))?;
     }
@@ -100,14 +105,23 @@ pub(super) fn update_commands(
     let (mut parts, mut ids) = (Vec::new(), Vec::new());
     for (at, actor) in actors.into_iter().enumerate() {
         let pointer = actor_pointer(at);
-        let ChangedActor { actor_id, name, kind, notes, controller, template, traits, trackers } = actor;
+        let ChangedActor { actor_id, name, kind, notes, notes_visible_to, controller, template, traits, trackers } =
+            actor;
         let id = resolve_actor(state, &format!("{pointer}/actor_id"), &actor_id)?;
+        let visible_to = format!("{pointer}/notes_visible_to");
+        let visible_to = read_visible_to(state, &visible_to, notes_visible_to.as_deref())?;
         let before = parts.len();
+        // Before the notes are written, so that nobody is told of new ones who may not see them.
+        if let Some(visible_to) = visible_to {
+            let command = CampaignCommand::ChangeVisibility { of: SecretSubject::actor_notes(&id), visible_to };
+            parts.push(BatchPart { pointer: pointer.clone(), command });
+        }
+        let first = parts.len();
         add_sheet(state, &mut parts, &pointer, &id, (controller, template, traits, trackers))?;
         // Also where nothing is given at all, which the rules refuse.
         if name.is_some() || kind.is_some() || notes.is_some() || parts.len() == before {
             let command = CampaignCommand::UpdateActor { actor_id: id.clone(), name, kind, notes };
-            parts.insert(before, BatchPart { pointer, command });
+            parts.insert(first, BatchPart { pointer, command });
         }
         ids.push(id);
     }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use skald_domain::campaign::{Actor, CampaignEvent, CampaignState, Participant, Register, Session};
+use skald_domain::campaign::{Actor, CampaignEvent, CampaignState, Participant, Register, SecretSubject, Session};
 
 use super::CampaignStream;
 use super::resolve_name::{HasName, is_same_name};
@@ -107,6 +107,9 @@ fn session_of_event<'a>(state: &'a CampaignState, event: &'a CampaignEvent) -> O
         | CampaignEvent::TrackerSet { session_id, .. }
         | CampaignEvent::TrackerChanged { session_id, .. } => session_id.as_deref(),
         CampaignEvent::NoteChanged { note_id, .. } => state.note_origin(note_id)?.session_id.as_deref(),
+        CampaignEvent::VisibilityChanged { of: SecretSubject::Note { note_id }, .. } => {
+            state.note_origin(note_id)?.session_id.as_deref()
+        }
         CampaignEvent::RollRecorded(roll) => roll.session_id.as_deref(),
         _ => None,
     }

@@ -132,6 +132,8 @@ pub(super) struct ActorCreateInput {
     /// What is known of the actor.
     #[serde(default)]
     notes: String,
+    /// Who sees the notes: gm, or names.
+    notes_visible_to: Option<Vec<String>>,
     /// Who plays the actor: GM, or a participant.
     controller: Option<String>,
     /// Sets up the trackers of a game.
@@ -169,8 +171,19 @@ impl Operation for ActorCreate {
 
     async fn run(app: &App, call: &Call<'_>, input: ActorCreateInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let ActorCreateInput { name, kind, notes, controller, template, traits, trackers, actors, .. } = input;
-        let first = NewActor { name, kind, notes, controller, template, traits, trackers };
+        let ActorCreateInput {
+            name,
+            kind,
+            notes,
+            notes_visible_to,
+            controller,
+            template,
+            traits,
+            trackers,
+            actors,
+            ..
+        } = input;
+        let first = NewActor { name, kind, notes, notes_visible_to, controller, template, traits, trackers };
         let actors = read_actors(first, actors)?;
         let stream = entered_campaign.stream.as_str();
         let first_id = app.new_id(call, id::ACTOR, stream);

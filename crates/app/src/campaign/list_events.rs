@@ -7,7 +7,7 @@ use skald_domain::Moment;
 use skald_domain::campaign::{CampaignEvent, People, describe_events};
 
 use super::access::{EnteredCampaign, parse_id};
-use super::tracker_lines::change_lines;
+use super::tracker_lines::describe_changes;
 use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::redaction::Redaction;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
@@ -63,8 +63,8 @@ pub(super) struct EventsListInput {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct LoggedEvent {
     /// The command it belongs to; several events may share one.
-    revision: u64,
-    at: Moment,
+    pub revision: u64,
+    pub at: Moment,
     pub by: String,
     pub event: CampaignEvent,
     /// The moment to its full precision.
@@ -94,6 +94,7 @@ impl Operation for EventsList {
         "The history of a campaign, event by event, by type, session, actor, principal or time. Newest first.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
+    const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/events")];
     type Input = EventsListInput;
@@ -117,7 +118,7 @@ impl Operation for EventsList {
         };
         let pages = EventPager {
             app,
-            caller: call.caller,
+            seen: entered_campaign.redaction(call.caller),
             entered_campaign: &entered_campaign,
             order: input.order,
             after,
@@ -126,7 +127,7 @@ impl Operation for EventsList {
         let (events, next) = pages.read_page(from, limit, &filter, input.compact).await?;
         let next_cursor = next.map(|revision| revision.to_string());
         let (events, lines) = if input.compact {
-            let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
+            let seen = entered_campaign.redaction(call.caller);
             (None, Some(compact_lines(&events, &seen.redact_people(entered_campaign.state()))))
         } else {
             (Some(events), None)
@@ -168,7 +169,7 @@ fn compact_lines(events: &[LoggedEvent], people: &dyn People) -> Vec<String> {
 
 /// The line of an event with the trackers that it changed, or with who is up.
 fn with_tracker_changes(event: &CampaignEvent, text: String, people: &dyn People) -> String {
-    let changes = change_lines(std::slice::from_ref(event), people).join("; ");
+    let changes = describe_changes(std::slice::from_ref(event), people).join("; ");
     match event {
         CampaignEvent::TrackerChanged { reason, .. } if !reason.is_empty() => format!("{changes} ({reason})"),
         CampaignEvent::RollRecorded(_) if !changes.is_empty() => format!("{text}; {changes}"),
@@ -288,7 +289,7 @@ fn parse_time(field: &str, text: &str, part: DayPart) -> Result<Moment, Fault> {
 /// Reads a history in pieces, in either direction.
 struct EventPager<'a> {
     app: &'a App,
-    caller: &'a Caller,
+    seen: Redaction,
     entered_campaign: &'a EnteredCampaign,
     order: EventOrder,
     /// Only revisions after this one, up to `last`, are read.
@@ -322,7 +323,7 @@ impl EventPager<'_> {
                 EventOrder::Newest => (at.saturating_sub(RECORDS_PER_READ as u64 - 1).max(self.after + 1), at),
             };
             let count = usize::try_from(last - first + 1).unwrap_or(RECORDS_PER_READ);
-            let events = self.app.read_events(self.caller, self.entered_campaign, first - 1, count).await?;
+            let events = self.app.read_events(&self.seen, self.entered_campaign, first - 1, count).await?;
             let mut commands: Vec<&[LoggedEvent]> =
                 events.chunk_by(|one, other| one.revision == other.revision).collect();
             if self.order == EventOrder::Newest {
@@ -353,15 +354,14 @@ impl EventPager<'_> {
 }
 
 impl App {
-    /// The events of up to `records` records after a revision, redacted for the caller.
+    /// The events of up to `records` records after a revision, as far as they may be seen.
     pub(super) async fn read_events(
         &self,
-        caller: &Caller,
+        seen: &Redaction,
         entered_campaign: &EnteredCampaign,
         after: u64,
         records: usize,
     ) -> Result<Vec<LoggedEvent>, Fault> {
-        let seen = Redaction::for_caller(caller, &entered_campaign.campaign_id);
         let (mut events, mut after, mut left) = (Vec::new(), after, records);
         while left > 0 {
             let wanted = left.min(RECORDS_PER_READ);
@@ -373,7 +373,7 @@ impl App {
             let is_last = read.len() < wanted;
             for record in read {
                 after = record.revision;
-                events.extend(seen.redact_all(self.parse_record_events(&record)?));
+                events.extend(seen.redact_logged(entered_campaign.state(), self.parse_record_events(&record)?));
             }
             left -= wanted;
             if is_last {
@@ -386,14 +386,14 @@ impl App {
     /// The events from the start of a session on, and some earlier ones: the history is read in chunks from its end.
     pub(super) async fn read_events_since_session(
         &self,
-        caller: &Caller,
+        seen: &Redaction,
         entered_campaign: &EnteredCampaign,
         session: &str,
     ) -> Result<Vec<LoggedEvent>, Fault> {
         let (mut events, mut last) = (Vec::new(), entered_campaign.committed.revision());
         while last > 0 {
             let after = last.saturating_sub(RECORDS_PER_READ as u64);
-            let mut earlier = self.read_events(caller, entered_campaign, after, RECORDS_PER_READ).await?;
+            let mut earlier = self.read_events(seen, entered_campaign, after, RECORDS_PER_READ).await?;
             let starts = |event: &LoggedEvent| matches!(&event.event, CampaignEvent::SessionStarted { session_id, .. } if session_id == session);
             let has_begun = earlier.iter().any(starts);
             earlier.retain(|event| event.revision <= last);

@@ -56,7 +56,7 @@ impl Operation for LuckOperation {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
         let LuckReport { mut characters, mut players } =
-            app.luck_report(call.caller, &entered_campaign, session_id.as_deref()).await?;
+            app.luck_report(&entered_campaign.redaction(call.caller), &entered_campaign, session_id.as_deref()).await?;
         let summary = summarize_luck(&characters, &players);
         characters.truncate(ROWS_MAX);
         players.truncate(ROWS_MAX);
@@ -104,25 +104,25 @@ impl Operation for LuckPicture {
     async fn run(app: &App, call: &Call<'_>, input: LuckPictureInput) -> Result<LuckPictureOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
-        let report = app.luck_report(call.caller, &entered_campaign, session_id.as_deref()).await?;
+        let report =
+            app.luck_report(&entered_campaign.redaction(call.caller), &entered_campaign, session_id.as_deref()).await?;
         Ok(LuckPictureOutput { text: draw_luck(&report.characters, &report.players, input.theme) })
     }
 }
 
 impl App {
-    /// The luck in one session, or in the whole campaign, with the names that the caller may see.
+    /// The luck in one session, or in the whole campaign, of the rolls that may be seen.
     pub(super) async fn luck_report(
         &self,
-        caller: &Caller,
+        seen: &Redaction,
         entered_campaign: &EnteredCampaign,
         session_id: Option<&str>,
     ) -> Result<LuckReport, Fault> {
         let events = match session_id {
-            Some(id) => self.read_events_since_session(caller, entered_campaign, id).await?,
-            None => self.read_events(caller, entered_campaign, 0, usize::MAX).await?,
+            Some(id) => self.read_events_since_session(seen, entered_campaign, id).await?,
+            None => self.read_events(seen, entered_campaign, 0, usize::MAX).await?,
         };
-        let people = Redaction::for_caller(caller, &entered_campaign.campaign_id);
-        let people = people.redact_people(entered_campaign.state());
+        let people = seen.redact_people(entered_campaign.state());
         Ok(luck_report(session_id, &people, events.into_iter().map(|event| event.event)))
     }
 }

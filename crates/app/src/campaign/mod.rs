@@ -4,32 +4,44 @@ mod access;
 mod actor_sheet;
 mod campaign_answer;
 mod changed_resources;
-
 mod create;
 mod find_roll;
+mod game_master_prompt;
 mod list_events;
+mod list_numbered;
 mod luck;
+mod numbers;
 mod people_names;
 mod prompts;
 mod read;
 mod record_group_roll;
 mod record_roll;
+mod recorded_events;
+mod redact_events;
 mod resolve_name;
+mod search_notes;
 mod session;
 mod session_note;
 mod set_context;
+mod sketch;
 mod stream;
 mod tracker;
 mod tracker_lines;
 mod update;
+mod visibility;
+mod visible_to;
 
+pub(crate) use access::EnteredCampaign;
 pub(crate) use campaign_answer::CampaignAnswer;
-pub(crate) use list_events::LoggedEvent;
+pub(crate) use numbers::CampaignNumberCache;
 pub(crate) use record_group_roll::{ActorRollDetails, RecordedGroupRoll};
 pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};
+pub(crate) use recorded_events::RecordedEvent;
+pub(crate) use resolve_name::is_same_name;
 pub(crate) use set_context::{CONTEXT_URI, SessionContexts};
+pub(crate) use sketch::CampaignSketch;
 pub use stream::CampaignStream;
-pub(crate) use stream::{CAMPAIGNS, campaign_stream};
+pub(crate) use stream::{CAMPAIGNS, PARTICIPANTS, campaign_stream};
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
@@ -39,7 +51,7 @@ use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, Resour
 /// The campaign part of the MCP server instructions.
 const INSTRUCTIONS: &str = "To play: campaign_create, participant_create, actor_create, session_start: from then on every roll is recorded; \
         session_note what matters, session_end, session_recap. Names stand for ids. campaign_read and events_list tell what \
-        is there; set_context changes the campaign.";
+        is there; set_context changes the campaign, which a left out campaign_id is.";
 
 /// Campaigns, with their participants, actors and sessions.
 pub(crate) struct CampaignNoun;
@@ -58,12 +70,14 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<session::SessionRecap>(),
             OperationEntry::from_operation::<luck::LuckOperation>(),
             OperationEntry::from_operation::<luck::LuckPicture>(),
+            OperationEntry::from_operation::<list_numbered::ListNumberedCampaigns>(),
             OperationEntry::from_operation::<session::SessionEnd>(),
             OperationEntry::from_operation::<read::CampaignRead>(),
             OperationEntry::from_operation::<list_events::EventsList>(),
             OperationEntry::from_operation::<update::CampaignUpdate>(),
             OperationEntry::from_operation::<update::ParticipantUpdate>(),
             OperationEntry::from_operation::<update::ActorUpdate>(),
+            OperationEntry::from_operation::<visibility::VisibilityOperation>(),
         ]
     }
 
@@ -158,6 +172,7 @@ impl Noun for CampaignNoun {
             PromptEntry::from_prompt::<prompts::PrepareSession>(),
             PromptEntry::from_prompt::<prompts::RunScene>(),
             PromptEntry::from_prompt::<prompts::WriteRecap>(),
+            PromptEntry::from_prompt::<game_master_prompt::GameMaster>(),
         ]
     }
 
@@ -187,7 +202,7 @@ impl Noun for CampaignNoun {
     }
 
     fn record_audience(&self) -> RecordAudience {
-        RecordAudience::CampaignOfStreamId
+        RecordAudience::CampaignOfStreamIdByPrivacy(changed_resources::is_secret_record)
     }
 
     fn record_appended(&self, _app: &App, _record: &Record) {}

@@ -57,4 +57,19 @@ impl App {
             .value(&given.into())
             .hint("`campaign_read` with view actors lists the actors of the campaign"))
     }
+
+    /// The id of a participant or an actor of a campaign that the caller has entered, by id or unique name.
+    pub(crate) async fn find_person(&self, campaign_id: &str, given: &str, pointer: &str) -> Result<String, Fault> {
+        let stream = campaign_stream(campaign_id);
+        let committed = self.campaigns.read(&stream).await.map_err(|error| self.store_fault(&error))?;
+        let participant_id = resolve_participant(&committed.state, pointer, given)?;
+        if committed.state.participants().contains(&participant_id) {
+            return Ok(participant_id);
+        }
+        let actor_id = resolve_actor(&committed.state, pointer, given)?;
+        if committed.state.actors().contains(&actor_id) {
+            return Ok(actor_id);
+        }
+        Err(crate::lore::unknown_person_fault(given, pointer))
+    }
 }

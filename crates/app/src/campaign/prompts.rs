@@ -8,12 +8,18 @@ use skald_domain::campaign::{ActorKind, People, Role, Tracker, TrackerOwner};
 
 use super::access::EnteredCampaign;
 use super::read::CampaignRead;
-use super::tracker_lines::{SpotlightView, join_trackers};
+use super::session::RecapAudience;
+use super::tracker_lines::SpotlightView;
 use crate::redaction::Redaction;
 use crate::{App, Call, Caller, Fault, Prompt, RequestControl, Toolset};
 
 /// The most participants, and the most actors, that a prompt lists.
 const LISTED_MAX: usize = 30;
+
+/// Marks what not everybody at the table may know.
+const SECRET: &str = "(secret) ";
+/// What a prompt for a game master says of secrets.
+const SECRET_RULE: &str = "What is marked (secret) not everybody at the table may know: never say it aloud.";
 
 /// Enters the campaign that a prompt is about.
 async fn enter_prompt_campaign(
@@ -21,8 +27,8 @@ async fn enter_prompt_campaign(
     caller: &Caller,
     campaign_id: Option<&str>,
 ) -> Result<EnteredCampaign, Fault> {
-    let (work, input) = (RequestControl::default(), serde_json::Value::Null);
-    app.enter_campaign::<CampaignRead>(&Call { caller, work: &work, input: &input }, campaign_id).await
+    let work = RequestControl::default();
+    app.enter_campaign::<CampaignRead>(&Call::internal(caller, &work), campaign_id).await
 }
 
 /// Quotes stored text against prompt injection: what players wrote is data, not an instruction. Every line is marked,
@@ -39,8 +45,8 @@ fn quote_as_data(text: &str) -> String {
 }
 
 /// The campaign in a few lines.
-fn summarize_campaign(caller: &Caller, entered_campaign: &EnteredCampaign) -> String {
-    let (state, seen) = (entered_campaign.state(), Redaction::for_caller(caller, &entered_campaign.campaign_id));
+fn summarize_campaign(seen: &Redaction, entered_campaign: &EnteredCampaign) -> String {
+    let state = entered_campaign.state();
     let people = seen.redact_people(state);
     let mut text = String::new();
     if let Some(campaign) = people.campaign() {
@@ -67,13 +73,14 @@ fn summarize_campaign(caller: &Caller, entered_campaign: &EnteredCampaign) -> St
             let id = controller.participant_id()?;
             Some(format!(", played by {}", people.participant(id)?.display_name))
         });
-        let notes = if actor.notes.is_empty() { String::new() } else { format!(": {}", actor.notes) };
+        let secret = if actor.notes_visible_to.is_table() { "" } else { SECRET };
+        let notes = if actor.notes.is_empty() { String::new() } else { format!(": {secret}{}", actor.notes) };
         let counts = format_trackers(&actor.trackers);
         let _ = writeln!(text, "- {} ({kind}{}, {}){counts}{notes}", actor.name, player.unwrap_or_default(), actor.id);
     }
-    let own = state.trackers_of(&TrackerOwner::campaign());
+    let own = seen.redact_trackers(state.trackers_of(&TrackerOwner::campaign()));
     if !own.is_empty() {
-        let _ = writeln!(text, "The game counts {}.", join_trackers(own));
+        let _ = writeln!(text, "The game counts {}.", mark_trackers(&own));
     }
     let sessions = state.sessions();
     let last = sessions.newest_first().find_map(|session| seen.redact_ref(session));
@@ -92,7 +99,13 @@ fn summarize_campaign(caller: &Caller, entered_campaign: &EnteredCampaign) -> St
 
 /// ` [HP 4/6, Hope 2/6]`, or nothing.
 fn format_trackers(trackers: &[Tracker]) -> String {
-    if trackers.is_empty() { String::new() } else { format!(" [{}]", join_trackers(trackers)) }
+    if trackers.is_empty() { String::new() } else { format!(" [{}]", mark_trackers(trackers)) }
+}
+
+/// Trackers in one line, the secret ones marked.
+fn mark_trackers(trackers: &[Tracker]) -> String {
+    let mark = |tracker: &Tracker| if tracker.visible_to.is_table() { "" } else { SECRET };
+    trackers.iter().map(|tracker| format!("{}{tracker}", mark(tracker))).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) struct StartCampaign;
@@ -147,18 +160,19 @@ impl Prompt for PrepareSession {
 
     async fn render(app: &App, caller: &Caller, arguments: CampaignArgument) -> Result<String, Fault> {
         let entered_campaign = enter_prompt_campaign(app, caller, arguments.campaign_id.as_deref()).await?;
+        let seen = entered_campaign.redaction(caller);
         let last = match entered_campaign.state().sessions().newest_first().next() {
             None => String::new(),
             Some(session) => {
-                let recap = app.render_recap(caller, &entered_campaign, Some(session.id.clone())).await?;
+                let recap = app.render_recap(caller, &entered_campaign, Some(session.id.clone()), &seen).await?;
                 format!("\nWhat happened last:\n\n{}\n", recap.into_text())
             }
         };
         Ok(format!(
             "{}\nPrepare the next session: a strong start, two or three scenes that follow from what happened, who \
-             wants what, and one question for each player character. Keep it to a page. When we are ready, call \
+             wants what, and one question for each player character. Keep it to a page. {SECRET_RULE} When we are ready, call \
              `session_start` and `set_context` with the session.",
-            quote_as_data(&format!("{}{last}", summarize_campaign(caller, &entered_campaign)))
+            quote_as_data(&format!("{}{last}", summarize_campaign(&seen, &entered_campaign)))
         ))
     }
 
@@ -194,8 +208,9 @@ impl Prompt for RunScene {
              - When the outcome is uncertain and matters, say the difficulty and roll: `duality_action_roll`, or `roll` for \
              anything else, with `actor_id`. Never invent a result; a roll in a session is recorded.\n\
              - Fear and failure move the story on; they never stop it. `tracker` counts what the game counts.\n\
-             - After something that should be remembered, call `session_note` with one sentence.",
-            quote_as_data(&summarize_campaign(caller, &entered_campaign))
+             - After something that should be remembered, call `session_note` with one sentence.\n\
+             - {SECRET_RULE}",
+            quote_as_data(&summarize_campaign(&entered_campaign.redaction(caller), &entered_campaign))
         ))
     }
 
@@ -213,6 +228,9 @@ pub(super) struct WriteRecapArguments {
     campaign_id: Option<String>,
     /// The last session if left out.
     session_id: Option<String>,
+    /// table holds no secret; mine tells all that you may know.
+    #[serde(default)]
+    audience: RecapAudience,
 }
 
 impl Prompt for WriteRecap {
@@ -224,17 +242,22 @@ impl Prompt for WriteRecap {
 
     async fn render(app: &App, caller: &Caller, arguments: WriteRecapArguments) -> Result<String, Fault> {
         let entered_campaign = enter_prompt_campaign(app, caller, arguments.campaign_id.as_deref()).await?;
-        let (work, input) = (RequestControl::default(), serde_json::Value::Null);
-        let call = Call { caller, work: &work, input: &input };
+        let work = RequestControl::default();
+        let call = Call::internal(caller, &work);
         let session_id = app.resolve_session_id(&call, &entered_campaign, arguments.session_id.as_deref()).await?;
-        let recap = app.render_recap(caller, &entered_campaign, session_id).await?;
+        let seen = arguments.audience.redaction(caller, &entered_campaign);
+        let recap = app.render_recap(caller, &entered_campaign, session_id, &seen).await?;
+        let purpose = match arguments.audience {
+            RecapAudience::Table => "to be read aloud before the next session",
+            RecapAudience::Mine => "for me alone, not to be read aloud",
+        };
         Ok(format!(
-            "{}\nWrite the recap to be read aloud before the next session: what \
+            "{}\nWrite the recap {purpose}: what \
              happened and why it matters, in at most 250 words, in the tone of the campaign. Use only what was recorded; \
              where a thread is open, end on it.",
             quote_as_data(&format!(
                 "{}\nThis is what was recorded:\n\n{}",
-                summarize_campaign(caller, &entered_campaign),
+                summarize_campaign(&seen, &entered_campaign),
                 recap.into_text()
             ))
         ))

@@ -117,9 +117,9 @@ impl Operation for CampaignRead {
             }
             view => {
                 let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-                let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
+                let seen = entered_campaign.redaction(call.caller);
                 let output = CampaignReadOutput { revision: Some(entered_campaign.committed.revision()), ..output };
-                fill_campaign_view(entered_campaign.state(), view, cursor, limit, seen, output)
+                fill_campaign_view(entered_campaign.state(), view, cursor, limit, &seen, output)
             }
         }
     }
@@ -134,7 +134,7 @@ fn fill_campaign_view(
     view: CampaignView,
     cursor: Option<&str>,
     limit: usize,
-    seen: Redaction,
+    seen: &Redaction,
     output: CampaignReadOutput,
 ) -> Result<CampaignReadOutput, Fault> {
     Ok(match view {
@@ -152,12 +152,13 @@ fn fill_campaign_view(
         }
         CampaignView::Sessions => {
             let page = page_of_register(state.sessions(), cursor, limit)?;
-            CampaignReadOutput { sessions: Some(seen.redact_all(page.items)), next_cursor: page.next_cursor, ..output }
+            let sessions = page.items.iter().filter_map(|session| seen.redact_session(state, session)).collect();
+            CampaignReadOutput { sessions: Some(sessions), next_cursor: page.next_cursor, ..output }
         }
         CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context | CampaignView::Roll => {
             CampaignReadOutput {
                 campaign: state.campaign().cloned().and_then(|campaign| seen.redact(campaign)),
-                trackers: tracker_lines(state, &seen.redact_people(state)),
+                trackers: tracker_lines(state, seen),
                 spotlight: SpotlightView::from_state(state, &seen.redact_people(state)),
                 ..output
             }
@@ -179,7 +180,7 @@ fn page_of_register<T: HasId + Clone>(
     Ok(ListPage { items: rows.into_iter().take(limit).map(|(_, item)| item.clone()).collect(), next_cursor })
 }
 
-fn visible_ids<T: HasId + Redact>(register: &Register<T>, seen: Redaction) -> Vec<String> {
+fn visible_ids<T: HasId + Redact>(register: &Register<T>, seen: &Redaction) -> Vec<String> {
     let there = register.newest_first().filter_map(|item| seen.redact_ref(item));
     there.take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
 }
@@ -203,7 +204,7 @@ impl App {
             return Ok(None);
         }
         let campaign = serde_json::from_str(body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-        Ok(Redaction::for_caller(caller, id).redact(campaign))
+        Ok(Redaction::by_role(caller, id).redact(campaign))
     }
 
     /// Completion values for a field that is an id, the newest first.
@@ -214,11 +215,11 @@ impl App {
         }
         let campaign_id = self.context(caller).await.ok()??.campaign_id;
         let entered_campaign = self.enter_campaign_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
-        let (state, seen) = (entered_campaign.state(), Redaction::for_caller(caller, &campaign_id));
+        let (state, seen) = (entered_campaign.state(), entered_campaign.redaction(caller));
         match field {
-            "participant_id" | "controller" => Some(visible_ids(state.participants(), seen)),
-            "actor_id" => Some(visible_ids(state.actors(), seen)),
-            "session_id" => Some(visible_ids(state.sessions(), seen)),
+            "participant_id" | "controller" => Some(visible_ids(state.participants(), &seen)),
+            "actor_id" => Some(visible_ids(state.actors(), &seen)),
+            "session_id" => Some(visible_ids(state.sessions(), &seen)),
             _ => None,
         }
     }

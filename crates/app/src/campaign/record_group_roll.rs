@@ -9,7 +9,7 @@ use super::CampaignAnswer;
 use super::people_names::resolve_actor;
 use super::record_roll::{RollDetails, RollPlace, RollTarget};
 use super::tracker_lines::change_lines;
-use crate::redaction::Redaction;
+use super::visible_to::read_visible_to;
 use crate::{App, Call, Code, CommandAnswer, Fault, Operation, truncate_for_message};
 
 /// What the answer of a group roll says of its records.
@@ -59,6 +59,8 @@ impl App {
         let actors = actor_ids.iter().enumerate().map(|(index, id)| find_actor(entered_campaign.state(), index, id));
         let actors: Vec<(String, String)> = actors.collect::<Result<_, Fault>>()?;
         check_distinct(&actors)?;
+        let visible_to = read_visible_to(entered_campaign.state(), "/visible_to", place.visible_to.as_deref())?;
+        let visible_to = visible_to.unwrap_or_default();
         let (answer, rolls) = roll(actors.iter().map(|(_, name)| name.clone()).collect()).await?;
         let rolls = rolls.into_iter().zip(actors).enumerate().map(|(index, (roll, (actor_id, _)))| {
             // With an idempotency key ids are derived from it, so each roll needs a scope of its own.
@@ -68,6 +70,7 @@ impl App {
                 participant_id: participant_id.clone(),
                 actor_id: Some(actor_id),
                 reason: place.reason.clone(),
+                visible_to: visible_to.clone(),
                 reaction: roll.reaction,
                 ..roll.details.into_recorded(roll_id, O::NAME, call.input)
             }
@@ -79,11 +82,11 @@ impl App {
             roll_ids: rolls.iter().map(|roll| roll.id.clone()).collect(),
             changes: Vec::new(),
         };
-        let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
+        let seen = entered_campaign.redaction(call.caller);
         let command = CampaignCommand::RecordRolls(rolls);
         self.execute_campaign_command::<O, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let mut answer = answer.clone();
-            let changes = change_lines(&done.events, &seen.redact_people(&done.committed.state));
+            let changes = change_lines(&done.events, &seen, &done.committed.state);
             finish(&mut answer, RecordedGroupRoll { changes, ..recorded.clone() });
             answer
         })

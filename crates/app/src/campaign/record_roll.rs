@@ -13,7 +13,7 @@ use super::CampaignAnswer;
 use super::access::{EnteredCampaign, parse_id};
 use super::stream::SESSIONS;
 use super::tracker_lines::change_lines;
-use crate::redaction::Redaction;
+use super::visible_to::read_visible_to;
 use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, limits, truncate_for_message};
 
 /// The input fields that say where a roll is recorded; every operation that rolls has them.
@@ -23,6 +23,8 @@ pub(crate) struct RollPlace {
     pub actor_id: Option<String>,
     /// What the roll is for.
     pub reason: Option<String>,
+    /// Who sees it: gm, table, or names; the table if left out.
+    pub visible_to: Option<Vec<String>>,
 }
 
 impl RollPlace {
@@ -31,12 +33,13 @@ impl RollPlace {
         session_id: Option<String>,
         actor_id: Option<String>,
         reason: Option<String>,
+        visible_to: Option<Vec<String>>,
     ) -> Result<Self, Fault> {
         let reason = reason.map(|reason| reason.trim().to_owned());
         if let Some(reason) = &reason {
             check_reason(reason)?;
         }
-        Ok(Self { session_id, actor_id, reason })
+        Ok(Self { session_id, actor_id, reason, visible_to })
     }
 }
 
@@ -188,6 +191,7 @@ impl App {
         };
         let actors = entered_campaign.state().actors();
         let actor_id = entered_campaign.resolve_optional_id(call, "actor_id", place.actor_id.as_deref(), actors)?;
+        let visible_to = read_visible_to(entered_campaign.state(), "/visible_to", place.visible_to.as_deref())?;
         let answer = roll.await?;
         let note = note(self, &answer).await;
         let roll_id = self.new_id(call, id::ROLL, entered_campaign.stream.as_str());
@@ -197,12 +201,13 @@ impl App {
             roll_id: roll_id.clone(),
             changes: Vec::new(),
         };
-        let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
+        let seen = entered_campaign.redaction(call.caller);
         let roll = RecordedRoll {
             session_id: Some(session_id),
             participant_id,
             actor_id,
             reason: place.reason.clone(),
+            visible_to: visible_to.unwrap_or_default(),
             ..note.into_recorded(roll_id, O::NAME, call.input)
         };
         self.execute_campaign_command::<O, _>(
@@ -211,7 +216,7 @@ impl App {
             CampaignCommand::RecordRoll(Box::new(roll)),
             move |done| {
                 let mut answer = answer.clone();
-                let changes = change_lines(&done.events, &seen.redact_people(&done.committed.state));
+                let changes = change_lines(&done.events, &seen, &done.committed.state);
                 finish(&mut answer, Recorded { changes, ..recorded.clone() });
                 answer
             },

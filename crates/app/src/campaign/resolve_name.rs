@@ -6,7 +6,7 @@ use skald_domain::campaign::{Actor, Campaign, CampaignStatus, HasId, Participant
 use skald_domain::id;
 
 use super::access::{EnteredCampaign, parse_id};
-use crate::redaction::{Redact, Redaction};
+use crate::redaction::Redact;
 use crate::{App, Call, Code, Fault, limits, truncate_for_message};
 
 /// The most candidates that an error lists.
@@ -46,7 +46,7 @@ impl HasName for Session {
     }
 }
 
-pub(super) fn is_same_name(left: &str, right: &str) -> bool {
+pub(crate) fn is_same_name(left: &str, right: &str) -> bool {
     left.trim().to_lowercase() == right.trim().to_lowercase()
 }
 
@@ -87,7 +87,7 @@ impl EnteredCampaign {
         if call.work.takes_only_ids {
             return Ok(given.trim().to_owned());
         }
-        let seen = Redaction::for_caller(call.caller, &self.campaign_id);
+        let seen = self.redaction(call.caller);
         find_id_by_name(register, &format!("/{field}"), given, |item| seen.redact_ref(item).is_some())
     }
 
@@ -108,10 +108,13 @@ impl EnteredCampaign {
 }
 
 impl App {
-    /// The id of a campaign that a call names by its id or its unique name. Archived campaigns do not make a name
-    /// ambiguous.
+    /// The id of a campaign that a call names by its id, its number or its unique name. Archived campaigns do not make a
+    /// name ambiguous.
     pub(crate) async fn resolve_campaign_id(&self, call: &Call<'_>, given: &str) -> Result<String, Fault> {
         let text = given.trim();
+        if let Some(campaign_id) = self.campaign_of_number(call.caller, text).await? {
+            return Ok(campaign_id);
+        }
         if call.work.takes_only_ids || text.is_empty() || text.starts_with(id::CAMPAIGN) {
             return parse_id("campaign_id", Some(given)).map(|id| id.unwrap_or_default().to_owned());
         }

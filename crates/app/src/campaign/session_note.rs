@@ -2,12 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{BatchPart, CampaignCommand, CampaignEvent, CampaignState};
+use skald_domain::campaign::{
+    BatchPart, CampaignCommand, CampaignEvent, CampaignRefusal, CampaignState, SecretSubject,
+};
+use skald_domain::visibility::Visibility;
 use skald_domain::{Moment, id};
 
 use super::CampaignAnswer;
 use super::access::EnteredCampaign;
 use super::people_names::resolve_actor;
+use super::stream::refusal_fault;
+use super::visible_to::{read_visible_to, with_visibility};
 use crate::method_fields::MethodFields;
 use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
@@ -33,6 +38,8 @@ pub(super) struct SessionNoteInput {
     /// Takes the note back.
     #[serde(default)]
     remove: bool,
+    /// Who sees it: gm, or names.
+    visible_to: Option<Vec<String>>,
 }
 
 /// A note after the command.
@@ -46,6 +53,10 @@ pub(super) struct NoteChanged {
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tags: Option<Vec<String>>,
+    /// Left out for what everybody sees.
+    #[serde(skip_serializing_if = "Visibility::is_table")]
+    #[schemars(with = "Vec<String>", extend("x-unlisted" = true))]
+    visible_to: Visibility,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     removed: bool,
     at: Moment,
@@ -71,12 +82,12 @@ impl Operation for SessionNote {
             None => {
                 let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
                 let (scene, spotlight) = (input.scene.clone(), input.spotlight.clone());
-                let note = new_note(id, session_id.clone(), input)?;
+                let note = new_note(entered_campaign.state(), id, session_id.clone(), input)?;
                 begin_scene(entered_campaign.state(), session_id, scene, spotlight, note)?
             }
             Some(note_id) => {
                 check_may_change(call, &entered_campaign, note_id)?;
-                changed_note(note_id.trim().to_owned(), &input)?
+                changed_note(entered_campaign.state(), note_id.trim().to_owned(), &input)?
             }
         };
         // Read before the command: the state of a campaign forgets a note that is taken back.
@@ -84,7 +95,7 @@ impl Operation for SessionNote {
         let origin_session_id = origin.and_then(|origin| origin.session_id.clone());
         let (at, by) = (Moment::from(app.time_and_caller(call).at), call.caller.id().to_owned());
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
-            let note = done.events.iter().find_map(|event| answer_event(event, at, &by));
+            let note = done.events.iter().rev().find_map(|event| answer_event(event, at, &by));
             let mut note = note.expect("a note that was just added or changed");
             if note.session_id.is_none() {
                 note.session_id.clone_from(&origin_session_id);
@@ -99,7 +110,12 @@ impl Operation for SessionNote {
     }
 }
 
-fn new_note(id: String, session_id: Option<String>, input: SessionNoteInput) -> Result<CampaignCommand, Fault> {
+fn new_note(
+    state: &CampaignState,
+    id: String,
+    session_id: Option<String>,
+    input: SessionNoteInput,
+) -> Result<CampaignCommand, Fault> {
     if input.remove {
         return Err(Fault::new(Code::InvalidParams, "remove takes back a note, and note_id is missing")
             .with_path("/note_id")
@@ -110,7 +126,9 @@ fn new_note(id: String, session_id: Option<String>, input: SessionNoteInput) -> 
             .with_path("/text")
             .hint("send what is worth remembering"));
     };
-    Ok(CampaignCommand::AddNote { id, session_id, text, tags: input.tags.unwrap_or_default() })
+    let visible_to = read_visible_to(state, "/visible_to", input.visible_to.as_deref())?;
+    let note = CampaignCommand::AddNote { id, session_id, text, tags: input.tags.unwrap_or_default() };
+    Ok(with_visibility(visible_to, note))
 }
 
 /// Begins a scene or moves the spotlight together with a note, so that both or neither happen.
@@ -130,15 +148,28 @@ fn begin_scene(
     Ok(CampaignCommand::Batch(vec![part(first), part(note)]))
 }
 
-fn changed_note(note_id: String, input: &SessionNoteInput) -> Result<CampaignCommand, Fault> {
-    let given =
-        [("session_id", input.session_id.is_some()), ("text", input.text.is_some()), ("tags", input.tags.is_some())];
+fn changed_note(state: &CampaignState, note_id: String, input: &SessionNoteInput) -> Result<CampaignCommand, Fault> {
+    let given = [
+        ("session_id", input.session_id.is_some()),
+        ("text", input.text.is_some()),
+        ("tags", input.tags.is_some()),
+        ("visible_to", input.visible_to.is_some()),
+    ];
     if input.remove {
         MethodFields { method: "remove", takes: &["note_id"] }.check(&given)?;
         return Ok(CampaignCommand::RemoveNote { note_id });
     }
-    MethodFields { method: "a changed note", takes: &["note_id", "text", "tags"] }.check(&given)?;
-    Ok(CampaignCommand::ChangeNote { note_id, text: input.text.clone(), tags: input.tags.clone() })
+    MethodFields { method: "a changed note", takes: &["note_id", "text", "tags", "visible_to"] }.check(&given)?;
+    let visible_to = read_visible_to(state, "/visible_to", input.visible_to.as_deref())?;
+    let reveal = visible_to
+        .map(|visible_to| CampaignCommand::ChangeVisibility { of: SecretSubject::note(&note_id), visible_to });
+    let change = CampaignCommand::ChangeNote { note_id, text: input.text.clone(), tags: input.tags.clone() };
+    let part = |command| BatchPart { pointer: String::new(), command };
+    Ok(match reveal {
+        None => change,
+        Some(reveal) if input.text.is_none() && input.tags.is_none() => reveal,
+        Some(reveal) => CampaignCommand::Batch(vec![part(reveal), part(change)]),
+    })
 }
 
 /// A player changes only notes of their own; a game master changes every one.
@@ -146,6 +177,12 @@ fn check_may_change(call: &Call<'_>, entered_campaign: &EnteredCampaign, note_id
     let role = call.caller.role_in(&entered_campaign.campaign_id);
     let origin = entered_campaign.state().note_origin(note_id.trim());
     let is_own = origin.is_none_or(|origin| origin.by == call.caller.id());
+    let of = SecretSubject::note(note_id.trim());
+    let is_visible = entered_campaign.redaction(call.caller).admits(&entered_campaign.state().visibility_of(&of));
+    if !is_own && !is_visible {
+        let missing = CampaignRefusal::NoteNotFound { note_id: note_id.trim().to_owned() };
+        return Err(refusal_fault(&entered_campaign.campaign_id, &missing));
+    }
     if is_own || role.is_some_and(|role| role >= CampaignRole::Gm) {
         return Ok(());
     }
@@ -161,21 +198,29 @@ fn answer_event(event: &CampaignEvent, at: Moment, by: &str) -> Option<NoteChang
         session_id: None,
         text: None,
         tags: None,
+        visible_to: Visibility::Table,
         removed: false,
         at,
         by: by.to_owned(),
     };
     match event {
-        CampaignEvent::NoteAdded { note_id, session_id, text, tags } => Some(NoteChanged {
+        CampaignEvent::NoteAdded { note_id, session_id, text, tags, visible_to } => Some(NoteChanged {
+            visible_to: visible_to.clone(),
             session_id: session_id.clone(),
             text: Some(text.clone()),
             tags: (!tags.is_empty()).then(|| tags.clone()),
             ..note(note_id)
         }),
-        CampaignEvent::NoteChanged { note_id, text, tags } => {
-            Some(NoteChanged { text: text.clone(), tags: tags.clone(), ..note(note_id) })
+        CampaignEvent::NoteChanged { note_id, text, tags, visible_to } => Some(NoteChanged {
+            text: text.clone(),
+            tags: tags.clone(),
+            visible_to: visible_to.clone(),
+            ..note(note_id)
+        }),
+        CampaignEvent::VisibilityChanged { of: SecretSubject::Note { note_id }, visible_to, .. } => {
+            Some(NoteChanged { visible_to: visible_to.clone(), ..note(note_id) })
         }
-        CampaignEvent::NoteRemoved { note_id } => Some(NoteChanged { removed: true, ..note(note_id) }),
+        CampaignEvent::NoteRemoved { note_id, .. } => Some(NoteChanged { removed: true, ..note(note_id) }),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const CAMPAIGNS: &str = "campaigns";
 /// The read model with the campaign of each session.
 pub(super) const SESSIONS: &str = "sessions";
 /// The read model with the campaign of each participant.
-pub(super) const PARTICIPANTS: &str = "participants";
+pub(crate) const PARTICIPANTS: &str = "participants";
 
 /// The streams of the noun in the journal.
 pub struct CampaignStream;

@@ -3,14 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{
-    BatchPart, CampaignCommand, CampaignState, People, TickMoment, Tracker as DomainTracker, TrackerCommand,
-    TrackerDefinition, TrackerOwner,
+    BatchPart, CampaignCommand, CampaignRefusal, CampaignState, People, TickMoment, Tracker as DomainTracker,
+    TrackerCommand, TrackerDefinition, TrackerOwner,
 };
 
 use super::CampaignAnswer;
 use super::access::EnteredCampaign;
 use super::people_names::{owner_name, resolve_actor, resolve_participant};
+use super::stream::refusal_fault;
 use super::tracker_lines::change_lines;
+use super::visible_to::{read_visible_to, with_visibility};
 use crate::method_fields::MethodFields;
 use crate::redaction::Redaction;
 use crate::{
@@ -66,6 +68,8 @@ pub(super) struct TrackerItem {
     armor: bool,
     /// Why.
     reason: Option<String>,
+    /// set: who sees it, gm or names.
+    visible_to: Option<Vec<String>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -89,7 +93,7 @@ struct TrackerView {
 }
 
 const SET: MethodFields =
-    MethodFields { method: "set", takes: &["value", "min", "max", "meaning", "ticks", "step", "reason"] };
+    MethodFields { method: "set", takes: &["value", "min", "max", "meaning", "ticks", "step", "reason", "visible_to"] };
 const CHANGE: MethodFields = MethodFields { method: "change", takes: &["by", "reason"] };
 const DAMAGE: MethodFields = MethodFields { method: "damage", takes: &["damage", "armor", "reason"] };
 const READ: MethodFields = MethodFields { method: "read", takes: &[] };
@@ -109,7 +113,7 @@ impl Operation for TrackerOperation {
     async fn run(app: &App, call: &Call<'_>, input: TrackerInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         check_item_count(&input)?;
-        let seen = Redaction::for_caller(call.caller, &entered_campaign.campaign_id);
+        let seen = entered_campaign.redaction(call.caller);
         let state = entered_campaign.state();
         let mut items = Vec::new();
         for (at, item) in input.trackers.into_iter().enumerate() {
@@ -117,7 +121,7 @@ impl Operation for TrackerOperation {
             items.push((find_owner(state, &pointer, &item)?, pointer, item));
         }
         if input.method == TrackerMethod::Read {
-            let trackers = read_trackers(state, &seen.redact_people(state), &items)?;
+            let trackers = read_trackers(state, &seen, &items)?;
             call.work.set_revision(entered_campaign.committed.revision());
             let read = TrackerOutput { changes: Vec::new(), trackers: Some(trackers) };
             return Ok(CommandAnswer::Now(CampaignAnswer::unchanged(read, state, None)));
@@ -130,14 +134,18 @@ impl Operation for TrackerOperation {
         let parts: Result<Vec<BatchPart>, Fault> = items
             .into_iter()
             .map(|(owner, pointer, item)| {
+                let visible_to = format!("{pointer}/visible_to");
+                let visible_to = read_visible_to(state, &visible_to, item.visible_to.as_deref())?;
                 let command = item.into_command(input.method, owner).map_err(|fault| prefix_path(fault, &pointer))?;
-                Ok(BatchPart { pointer, command: CampaignCommand::Tracker(Box::new(command)) })
+                check_tracker_visible(&entered_campaign, &seen, &pointer, &command)?;
+                let command = with_visibility(visible_to, CampaignCommand::Tracker(Box::new(command)));
+                Ok(BatchPart { pointer, command })
             })
             .collect();
         let command = CampaignCommand::Batch(parts?);
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
-            let people = seen.redact_people(&done.committed.state);
-            TrackerOutput { changes: change_lines(&done.events, &people), trackers: None }
+            let changes = change_lines(&done.events, &seen, &done.committed.state);
+            TrackerOutput { changes, trackers: None }
         })
         .await
     }
@@ -151,6 +159,34 @@ impl Operation for TrackerOperation {
 async fn check_game_master(app: &App, caller: &Caller, entered_campaign: &EnteredCampaign) -> Result<(), Fault> {
     let (name, allowed) = ("tracker other than to change an actor's", Allowed::InCampaign(CampaignRole::Gm));
     app.enter_campaign_as(caller, name, allowed, &entered_campaign.campaign_id).await.map(drop)
+}
+
+/// Refuses a tracker that the caller may not see in the words for one that is not there, and names those that they see.
+fn check_tracker_visible(
+    entered_campaign: &EnteredCampaign,
+    seen: &Redaction,
+    pointer: &str,
+    command: &TrackerCommand,
+) -> Result<(), Fault> {
+    let state = entered_campaign.state();
+    let (owner, names) = match command {
+        TrackerCommand::Change { owner, name, .. } => (owner.clone(), vec![name.as_str()]),
+        TrackerCommand::Damage { actor_id, spends_armor, .. } => {
+            let names = if *spends_armor { vec!["HP", "Armor"] } else { vec!["HP"] };
+            (TrackerOwner::actor(actor_id), names)
+        }
+        TrackerCommand::Set { .. } | TrackerCommand::Remove { .. } => return Ok(()),
+    };
+    let is_hidden = |tracker: &DomainTracker| !seen.admits(&tracker.visible_to);
+    if !state.trackers_of(&owner).iter().any(is_hidden) {
+        return Ok(());
+    }
+    let missing = names.into_iter().find(|name| state.tracker(&owner, name).is_none_or(is_hidden));
+    let Some(name) = missing else { return Ok(()) };
+    let known = seen.redact_trackers(state.trackers_of(&owner)).into_iter().map(|tracker| tracker.name).collect();
+    let refusal = Box::new(CampaignRefusal::TrackerNotFound { name: name.trim().to_owned(), known });
+    let refusal = CampaignRefusal::InPart { pointer: pointer.to_owned(), refusal };
+    Err(refusal_fault(&entered_campaign.campaign_id, &refusal))
 }
 
 fn check_item_count(input: &TrackerInput) -> Result<(), Fault> {
@@ -180,9 +216,10 @@ fn find_owner(state: &CampaignState, pointer: &str, item: &TrackerItem) -> Resul
 /// The trackers that match any of the items; without items, all.
 fn read_trackers(
     state: &CampaignState,
-    people: &dyn People,
+    seen: &Redaction,
     items: &[(TrackerOwner, String, TrackerItem)],
 ) -> Result<Vec<TrackerView>, Fault> {
+    let people = seen.redact_people(state);
     for (owner, pointer, item) in items {
         READ.check(&item.given_fields()).map_err(|fault| prefix_path(fault, pointer))?;
         let is_unknown = owner.actor_id.as_ref().is_some_and(|id| people.actor(id).is_none())
@@ -200,13 +237,15 @@ fn read_trackers(
             })
     };
     let trackers = state.all_trackers().filter(|(owner, tracker)| is_asked(owner, tracker));
-    Ok(trackers
-        .map(|(owner, tracker)| TrackerView { of: owner_name(people, &owner), owner, tracker: tracker.clone() })
-        .collect())
+    let views = trackers.filter_map(|(owner, tracker)| {
+        let tracker = seen.redact_trackers(std::slice::from_ref(tracker)).pop()?;
+        Some(TrackerView { of: owner_name(&people, &owner), owner, tracker })
+    });
+    Ok(views.collect())
 }
 
 impl TrackerItem {
-    fn given_fields(&self) -> [(&'static str, bool); 10] {
+    fn given_fields(&self) -> [(&'static str, bool); 11] {
         [
             ("by", self.by.is_some()),
             ("value", self.value.is_some()),
@@ -218,6 +257,7 @@ impl TrackerItem {
             ("damage", self.damage.is_some()),
             ("armor", self.armor),
             ("reason", self.reason.is_some()),
+            ("visible_to", self.visible_to.is_some()),
         ]
     }
 

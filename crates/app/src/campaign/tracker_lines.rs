@@ -5,12 +5,18 @@ use serde::Serialize;
 use skald_domain::campaign::{CampaignEvent, CampaignState, People, Tracker, TrackerOwner};
 
 use super::people_names::{owner_name, spotlight_name};
+use crate::redaction::Redaction;
 
 /// The most actors and participants whose trackers are listed.
 const OWNERS_LISTED_MAX: usize = 50;
 
-/// What events changed, a line for each change: `Mira: HP 6 to 4`.
-pub(super) fn change_lines(events: &[CampaignEvent], people: &dyn People) -> Vec<String> {
+/// What events changed, as far as it may be seen, a line for each change: `Mira: HP 6 to 4`.
+pub(super) fn change_lines(events: &[CampaignEvent], seen: &Redaction, state: &CampaignState) -> Vec<String> {
+    describe_changes(&seen.redact_events(state, events), &seen.redact_people(state))
+}
+
+/// The lines of events that are redacted already.
+pub(super) fn describe_changes(events: &[CampaignEvent], people: &dyn People) -> Vec<String> {
     let of = |owner: &TrackerOwner| owner_name(people, owner);
     let prefix = |owner: &TrackerOwner| of(owner).map(|name| format!("{name}: ")).unwrap_or_default();
     let mut lines = Vec::new();
@@ -24,7 +30,7 @@ pub(super) fn change_lines(events: &[CampaignEvent], people: &dyn People) -> Vec
                 lines.push(format!("{}{} {from} to {}", prefix(owner), tracker.name, tracker.value));
             }
             CampaignEvent::TrackerSet { owner, tracker, .. } => lines.push(format!("{}{tracker}", prefix(owner))),
-            CampaignEvent::TrackerRemoved { owner, name, value } => {
+            CampaignEvent::TrackerRemoved { owner, name, value, .. } => {
                 lines.push(format!("{}{name} removed, it was {value}", prefix(owner)));
             }
             _ => {}
@@ -39,9 +45,10 @@ pub(super) fn join_trackers(trackers: &[Tracker]) -> String {
 }
 
 /// All trackers, a line for the campaign and for each participant and actor who has some: `Mira: HP 4/6, Hope 3/6`.
-pub(super) fn tracker_lines(state: &CampaignState, people: &dyn People) -> Vec<String> {
-    let own = state.trackers_of(&TrackerOwner::campaign());
-    let own = (!own.is_empty()).then(|| join_trackers(own));
+pub(super) fn tracker_lines(state: &CampaignState, seen: &Redaction) -> Vec<String> {
+    let people = seen.redact_people(state);
+    let own = seen.redact_trackers(state.trackers_of(&TrackerOwner::campaign()));
+    let own = (!own.is_empty()).then(|| join_trackers(&own));
     let line = |name: &str, trackers: &[Tracker]| {
         (!trackers.is_empty()).then(|| format!("{name}: {}", join_trackers(trackers)))
     };

@@ -181,6 +181,9 @@ pub(super) struct ActorUpdateInput {
     kind: Option<ActorKind>,
     /// What is known of the actor from now on.
     notes: Option<String>,
+    /// Who sees the notes: gm, or names.
+    #[schemars(extend("x-unlisted" = true))]
+    notes_visible_to: Option<Vec<String>>,
     /// Who plays the actor: GM, or a participant.
     controller: Option<String>,
     /// Adds the trackers of a game.
@@ -225,12 +228,24 @@ impl Operation for ActorUpdate {
     ) -> Result<CommandAnswer<CampaignAnswer<ActorChanged>>, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let state = entered_campaign.state();
-        let ActorUpdateInput { actor_id, method, name, kind, notes, controller, template, traits, trackers, .. } =
-            input;
+        let ActorUpdateInput {
+            actor_id,
+            method,
+            name,
+            kind,
+            notes,
+            notes_visible_to,
+            controller,
+            template,
+            traits,
+            trackers,
+            ..
+        } = input;
         let given = [
             ("name", name.is_some()),
             ("kind", kind.is_some()),
             ("notes", notes.is_some()),
+            ("notes_visible_to", notes_visible_to.is_some()),
             ("controller", controller.is_some()),
             ("template", template.is_some()),
             ("traits", !traits.is_empty()),
@@ -239,7 +254,17 @@ impl Operation for ActorUpdate {
         ];
         let (command, ids) = match method {
             UpdateMethod::Update => {
-                let first = ChangedActor { actor_id, name, kind, notes, controller, template, traits, trackers };
+                let first = ChangedActor {
+                    actor_id,
+                    name,
+                    kind,
+                    notes,
+                    notes_visible_to,
+                    controller,
+                    template,
+                    traits,
+                    trackers,
+                };
                 update_commands(state, read_actors(first, input.actors)?)?
             }
             UpdateMethod::Remove => {

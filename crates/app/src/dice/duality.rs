@@ -58,6 +58,8 @@ pub(super) struct DualityActionRollInput {
     bonus_die: Option<String>,
     /// What it is for.
     reason: Option<String>,
+    /// Who sees it: gm, or names.
+    visible_to: Option<Vec<String>>,
     /// `full` adds the chances and the seed.
     #[serde(default)]
     detail: RollDetail,
@@ -115,7 +117,7 @@ impl Operation for DualityActionRoll {
             edge: Edge::from_flags(input.advantage, input.disadvantage),
             bonus_die: input.bonus_die.as_deref().map(parse_bonus_die).transpose()?,
         };
-        let place = RollPlace::new(input.session_id, input.actor_id, input.reason)?;
+        let place = RollPlace::new(input.session_id, input.actor_id, input.reason, input.visible_to)?;
         let shows_seed = input.detail == RollDetail::Full || input.rng.is_some();
         let roll = async {
             let (judgement, rng) = dice::roll_duality(duality, input.rng.unwrap_or_default(), app.entropy.bytes())?;

@@ -29,6 +29,9 @@ pub(super) struct GroupRollInput {
     opposed: bool,
     /// What it is for.
     reason: Option<String>,
+    /// Who sees it: gm, or names.
+    #[schemars(extend("x-unlisted" = true))]
+    visible_to: Option<Vec<String>>,
     /// `full` adds every die and the seeds.
     #[serde(default)]
     detail: RollDetail,
@@ -100,7 +103,7 @@ impl Operation for GroupRoll {
         check_input(&input)?;
         let lines = (0..input.rolls.len()).map(|index| actor_line(&input, index));
         let lines: Vec<Roll> = lines.collect::<Result<_, Fault>>()?;
-        let place = RollPlace::new(input.session_id.clone(), None, input.reason.clone())?;
+        let place = RollPlace::new(input.session_id.clone(), None, input.reason.clone(), input.visible_to.clone())?;
         let actor_ids: Vec<String> = input.rolls.iter().map(|roll| roll.actor_id.clone()).collect();
         let roll = |names| roll_group(app, &input, lines, names);
         app.roll_and_record_group::<Self, GroupRollOutput, _>(call, place, &actor_ids, roll, |output, recorded| {

@@ -22,7 +22,7 @@ impl RecordFields {
     /// `None` if the dice are only judged.
     fn into_place(self) -> Result<Option<RollPlace>, Fault> {
         if self.record {
-            return RollPlace::new(self.session_id, self.actor_id, self.reason).map(Some);
+            return RollPlace::new(self.session_id, self.actor_id, self.reason, None).map(Some);
         }
         let given = [("actor_id", self.actor_id), ("session_id", self.session_id), ("reason", self.reason)];
         match given.into_iter().find_map(|(field, value)| value.map(|value| (field, value))) {

@@ -36,6 +36,8 @@ pub(super) struct RollInput {
     disadvantage: bool,
     /// What it is for.
     reason: Option<String>,
+    /// Who sees it: gm, or names.
+    visible_to: Option<Vec<String>>,
     /// `full` adds every die and the seed.
     #[serde(default)]
     detail: RollDetail,
@@ -157,7 +159,7 @@ impl Operation for RollOperation {
         let notation = parse_expression(&input.expression, input.dialect, "expression")?;
         let notation = add_edge(notation, &input)?;
         let reason = input.reason.or_else(|| notation.comment.clone().filter(|comment| is_reason(comment)));
-        let place = RollPlace::new(input.session_id, input.actor_id, reason)?;
+        let place = RollPlace::new(input.session_id, input.actor_id, reason, input.visible_to)?;
         let roll = roll_expression(app, notation, input.rng, input.detail);
         app.roll_and_record::<Self, _>(
             call,

@@ -52,7 +52,7 @@ impl Operation for RollDice {
         call: &Call<'_>,
         input: RollDiceInput,
     ) -> Result<CommandAnswer<CampaignAnswer<RollDiceOutput>>, Fault> {
-        let place = RollPlace::new(input.session_id, input.actor_id, None)?;
+        let place = RollPlace::new(input.session_id, input.actor_id, None, None)?;
         let roll = async {
             let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
             Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report, recorded: None })

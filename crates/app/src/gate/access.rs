@@ -9,6 +9,7 @@ use skald_domain::gate::{ActingRole, Artifact, Decision, Facts, Process, Run, Ru
 
 use super::path_redaction::PathRedaction;
 use super::stream::{is_run_id, run_not_found_fault, run_stream};
+use crate::entered_campaign;
 use crate::redaction::can_see_run;
 use crate::{App, Call, Code, Fault, FilesError, Operation, OperationKind};
 use skald_journal::{CommittedState, StreamName};
@@ -78,6 +79,7 @@ impl App {
         let run =
             committed.state.run().filter(|run| can_see_run(call.caller, run.campaign_id.as_deref(), &run.created_by));
         let Some(run) = run else { return Err(not_found(&run_id)) };
+        run.campaign_id.iter().for_each(|campaign_id| entered_campaign::record(campaign_id));
         self.watching.start();
         let process = self.pinned_process(&run.process.hash).await?;
         if let Some(campaign_id) = run.campaign_id.as_ref().filter(|_| process.follows_campaign()) {

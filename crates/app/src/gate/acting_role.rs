@@ -7,7 +7,7 @@ use crate::{App, Caller, Principal, PrincipalKind};
 
 impl App {
     /// The owner's role is set when this process starts; the role of a token's holder comes from the token.
-    pub(super) fn acting_role(&self, caller: &Caller) -> ActingRole {
+    pub(crate) fn acting_role(&self, caller: &Caller) -> ActingRole {
         let (role, is_person) = match &caller.principal {
             Principal::Owner => (self.gate_role.as_str(), true),
             Principal::Holder(holder) => {

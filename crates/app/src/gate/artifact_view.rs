@@ -17,7 +17,7 @@ pub(super) struct ArtifactView {
     sha256: String,
     bytes: u64,
     types: Vec<String>,
-    /// Whether its file has changed since it was submitted: then its content is not what counted.
+    /// Whether its file is gone or has changed since it was submitted: then its content is not what counted.
     stale: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,

@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use skald_domain::campaign::{CampaignEvent, CampaignState, Role, SessionStatus};
 use skald_domain::gate::CampaignNumbers;
 
+use crate::campaign::CampaignStream;
+use crate::redaction::Redaction;
 use crate::{App, Fault};
+use skald_domain::visibility::Viewer;
+use skald_journal::CommittedState;
 
 /// Maximum of sessions, of rolls, of universes and of entities that a guard sees: the newest ones.
 const ITEMS_MAX: usize = 50;
@@ -28,9 +32,12 @@ impl App {
         let stream = crate::campaign::campaign_stream(campaign_id);
         let committed = self.campaigns.read(&stream).await.map_err(|error| self.store_fault(&error))?;
         let sessions = committed.state.sessions();
+        let seen = Redaction::for_viewer(Some(Viewer::default()));
+        let public = |session| seen.redact_session(&committed.state, session);
         let newest: Vec<Value> = sessions
             .newest_first()
             .take(ITEMS_MAX)
+            .filter_map(public)
             .map(|session| {
                 json!({
                     "id": session.id, "name": session.name, "status": session.status,
@@ -38,7 +45,7 @@ impl App {
                 })
             })
             .collect();
-        let roll_count: u64 = sessions.newest_first().map(|session| session.roll_count).sum();
+        let roll_count: u64 = sessions.newest_first().filter_map(public).map(|session| session.roll_count).sum();
         let (universes, universe_count) = self.newest_universes(campaign_id, ITEMS_MAX).await?;
         let (entities, entity_count) = self.newest_entities(campaign_id).await?;
         let (campaign, numbers) = (committed.state.campaign(), count_numbers(&committed.state));
@@ -53,7 +60,7 @@ impl App {
             "open_session_count": numbers.open_sessions,
             "sessions": newest,
             "roll_count": roll_count,
-            "rolls": self.newest_rolls(&stream, committed.revision()).await?,
+            "rolls": self.newest_rolls(&stream, &committed, &seen).await?,
             "universe_count": universe_count,
             "universes": universes,
             "entity_count": entity_count,
@@ -76,9 +83,14 @@ impl App {
         Ok((newest.collect(), state.public_entity_count()))
     }
 
-    /// The rolls among the last records of a campaign.
-    async fn newest_rolls(&self, stream: &skald_journal::StreamName, revision: u64) -> Result<Vec<Value>, Fault> {
-        let after = revision.saturating_sub(ROLL_SEARCH_RECORDS);
+    /// The rolls among the last records of a campaign, as far as they may be seen.
+    async fn newest_rolls(
+        &self,
+        stream: &skald_journal::StreamName,
+        committed: &CommittedState<CampaignStream>,
+        seen: &Redaction,
+    ) -> Result<Vec<Value>, Fault> {
+        let after = committed.revision().saturating_sub(ROLL_SEARCH_RECORDS);
         let records =
             self.journal.read(stream, after, usize::try_from(ROLL_SEARCH_RECORDS).unwrap_or(usize::MAX)).await;
         let records = records.map_err(|error| self.store_fault(&error))?;
@@ -86,7 +98,7 @@ impl App {
         for record in records.iter().rev() {
             let events: Vec<CampaignEvent> =
                 serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-            for event in events {
+            for event in seen.redact_events(&committed.state, &events) {
                 if let CampaignEvent::RollRecorded(roll) = event {
                     rolls.push(json!({
                         "id": roll.id, "session_id": roll.session_id, "participant_id": roll.participant_id,

@@ -112,6 +112,7 @@ impl Operation for ListEvents {
         satisfied and what is missing.";
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Read;
+    const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs/{run_id}/events")];
     type Input = ListEventsInput;

@@ -28,6 +28,12 @@ pub(super) struct ListRunsInput {
     pub(super) limit: Option<usize>,
 }
 
+impl ListRunsInput {
+    pub(super) fn of_campaign(campaign_id: &str, limit: usize) -> Self {
+        Self { campaign_id: Some(campaign_id.to_owned()), limit: Some(limit), ..Self::default() }
+    }
+}
+
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ListRunsOutput {
     runs: Vec<ListedRun>,
@@ -42,6 +48,7 @@ impl Operation for ListRuns {
     const SUMMARY: &'static str = "All runs with the state they are in, the newest first.";
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Read;
+    const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs")];
     type Input = ListRunsInput;
@@ -61,7 +68,7 @@ impl Operation for ListRuns {
 }
 
 impl App {
-    async fn list_runs(&self, caller: &Caller, input: &ListRunsInput) -> Result<ListPage<ListedRun>, Fault> {
+    pub(super) async fn list_runs(&self, caller: &Caller, input: &ListRunsInput) -> Result<ListPage<ListedRun>, Fault> {
         let limit = check_page_limit(input.limit)?;
         let seen = |document: &Document| {
             let run: ListedRun =

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use skald_domain::gate::Process;
 
 use super::diagram;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, MIME_YAML, Operation, OperationKind, Route, Toolset,
+};
 use skald_picture::Theme;
 
-pub(super) const YAML: &str = "application/yaml";
 pub(super) const MERMAID: &str = "text/vnd.mermaid";
 pub(super) const SVG: &str = "image/svg+xml";
 
@@ -66,10 +67,10 @@ impl Operation for GateDocument {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::document("/api/v1/processes/{process_id}", YAML).with_fixed_field("form", "source"),
+        Route::document("/api/v1/processes/{process_id}", MIME_YAML).with_fixed_field("form", "source"),
         Route::document("/api/v1/processes/{process_id}/diagram", MERMAID).with_fixed_field("form", "mermaid"),
         Route::document("/api/v1/processes/{process_id}/diagram.svg", SVG).with_fixed_field("form", "svg"),
-        Route::document("/api/v1/runs/{run_id}/process", YAML).with_fixed_field("form", "source"),
+        Route::document("/api/v1/runs/{run_id}/process", MIME_YAML).with_fixed_field("form", "source"),
         Route::document("/api/v1/runs/{run_id}/diagram", MERMAID).with_fixed_field("form", "mermaid"),
         Route::document("/api/v1/runs/{run_id}/diagram.svg", SVG).with_fixed_field("form", "svg"),
     ];

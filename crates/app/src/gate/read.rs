@@ -67,6 +67,10 @@ struct RunSummary {
     updated_at: Moment,
     /// Guards that keep the run where it is, by name.
     missing_guards: Vec<String>,
+    /// The role in which you act at this gate.
+    your_role: String,
+    /// Whether you may override a guard: people may, agents may not.
+    may_override: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -157,6 +161,8 @@ async fn read_summary(app: &App, found_run: &FoundRun) -> Result<RunSummary, Fau
         created_at: run.created_at,
         updated_at: state.updated_at().unwrap_or(run.created_at),
         missing_guards: look.missing_guards().into_iter().map(|guard| guard.guard_name).collect(),
+        your_role: found_run.standing.role.clone(),
+        may_override: found_run.standing.is_human,
     })
 }
 

@@ -1,8 +1,8 @@
 //! MCP resources of the gate: URIs for runs and processes, with the operations that read them.
 
 use super::changed_resources;
-use super::process_document::{MERMAID, SVG, YAML};
-use crate::{MIME_JSON, Resource, Toolset};
+use super::process_document::{MERMAID, SVG};
+use crate::{MIME_JSON, MIME_YAML, Resource, Toolset};
 
 const fn resource(
     uri: &'static str,
@@ -35,7 +35,7 @@ fn process_resources() -> Vec<Resource> {
             "stategate://processes/{process_id}",
             "gate_process",
             ("A process", "A process as new runs get it, as YAML."),
-            (DOCUMENT, YAML),
+            (DOCUMENT, MIME_YAML),
             Some(("form", "source")),
         ),
         resource(
@@ -95,7 +95,7 @@ fn run_resources() -> Vec<Resource> {
             "stategate://runs/{run_id}/process",
             "gate_run_process",
             ("The process of a run", "The process that it is pinned to, as YAML."),
-            (DOCUMENT, YAML),
+            (DOCUMENT, MIME_YAML),
             Some(("form", "source")),
         ),
         resource(

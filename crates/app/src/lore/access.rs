@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use skald_domain::lore::{Entity, LoreState};
+use skald_domain::visibility::Viewer;
 
 use super::stream::{LoreStream, lore_stream};
 use crate::campaign::campaign_stream;
 use crate::redaction::Redaction;
-use crate::{App, Call, CampaignRole, Fault, Operation, OperationKind};
+use crate::{App, Call, Fault, Operation, OperationKind};
 use skald_journal::{CommittedState, StreamName};
 
 /// The lore of a campaign that a caller was let into.
@@ -30,15 +31,24 @@ impl EnteredLore {
     /// An entity that is not archived and that the caller may see. Everything else looks as if it did not exist.
     pub(super) fn visible_entity(&self, entity_id: u64) -> Option<&Arc<Entity>> {
         let entity = self.state().entity(entity_id)?;
-        (entity.archived_at.is_none() && self.redaction.is_visible(&**entity)).then_some(entity)
+        (entity.details().archived_at.is_none() && self.redaction.is_visible(&**entity)).then_some(entity)
     }
 
-    /// The tags of entities that the caller sees. A tag that only private entities have is as private as they are.
+    /// The private entities that were revealed to the caller.
+    pub(super) fn revealed_entities(&self) -> BTreeSet<u64> {
+        self.redaction.viewer().map(|viewer| viewer.revealed_entities.clone()).unwrap_or_default()
+    }
+
+    /// Whether something private was revealed to the caller.
+    pub(super) fn has_revealed_lore(&self) -> bool {
+        let has_some = |viewer: &Viewer| !viewer.revealed_entities.is_empty() || !viewer.revealed_posts.is_empty();
+        !self.sees_private && self.redaction.viewer().is_some_and(has_some)
+    }
+
+    /// The names of the tags that the caller sees. A tag that only private entities have is as private as they are.
     pub(super) fn visible_tags(&self) -> Vec<String> {
-        let state = self.state();
-        let entities = state.entities().filter(|entity| self.redaction.is_visible(&***entity));
-        let ids: BTreeSet<u32> = entities.flat_map(|entity| entity.tags.iter().copied()).collect();
-        state.tags().filter(|tag| ids.contains(&tag.id)).map(|tag| tag.name.to_string()).collect()
+        let ids = self.visible_tag_ids();
+        self.state().tags().filter(|tag| ids.contains(&tag.id)).map(|tag| tag.name.to_string()).collect()
     }
 }
 
@@ -69,8 +79,9 @@ impl App {
         let campaign_name = campaign.state.campaign().map(|campaign| campaign.name.clone()).unwrap_or_default();
         let stream = lore_stream(&campaign_id);
         let committed = self.lore.read(&stream).await.map_err(|error| self.store_fault(&error))?;
-        let redaction = Redaction::for_caller(call.caller, &campaign_id);
-        let sees_private = call.caller.role_in(&campaign_id).is_some_and(|role| role >= CampaignRole::Gm);
+        let redaction = Redaction::for_caller(call.caller, &campaign_id, &campaign.state);
+        let redaction = redaction.with_revealed_lore(&campaign.state, &committed.state);
+        let sees_private = redaction.is_game_master();
         Ok(EnteredLore { campaign_id, campaign_name, stream, committed, redaction, sees_private })
     }
 }

@@ -9,8 +9,10 @@ use serde_json::Value;
 use skald_domain::lore::{LoreCommand, LoreRefusal, LoreRefusalKind};
 
 use super::access::EnteredLore;
+use super::canon_hold::{HeldChange, held_already};
+use super::mirror::MirrorFreshness;
 use super::stream::{LoreStream, refusal_fault};
-use crate::execute_command::{CommandAnswer, CommandTerms};
+use crate::execute_command::{CommandAnswer, CommandTerms, EXPECTED_REVISION_LABEL};
 use crate::{App, Call, Code, Fault, Operation, limits};
 use skald_journal::{Applied, JournalFailure, SideRow};
 
@@ -26,6 +28,10 @@ pub(super) struct BatchOutput {
     results: Vec<CommandAnswer<ItemResult>>,
     #[schemars(extend("x-unlisted" = true))]
     went_to: BatchDestination,
+    /// How fresh it is, on a campaign that is linked to Kanka.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
+    mirror: Option<MirrorFreshness>,
 }
 
 /// The campaign whose lore was changed.
@@ -54,6 +60,9 @@ pub(super) struct ItemResult {
     pub error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
+    /// The conflict as which it waits for a person to decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// Entities with such a name that were there already.
@@ -69,10 +78,21 @@ impl ItemResult {
         Self { success: true, ..Self::default() }
     }
 
+    /// The result of an item that was held; `named` is what it would have been.
+    fn of_held(held: HeldChange, named: &Self) -> Self {
+        let failure = ItemFailure::Held { id: held.id(), fault: Box::new(held.fault()) };
+        let ItemResult { entity_id, post_id, revision, .. } = *named;
+        Self { revision, ..Self::of_failure(&failure, Self { entity_id, post_id, ..Self::default() }) }
+    }
+
     /// The result of an item that was not stored; `named` has the ids that the item named.
     pub(super) fn of_failure(failure: &ItemFailure, named: Self) -> Self {
         match failure {
             ItemFailure::Unchanged => Self { success: true, ..named },
+            ItemFailure::Held { id, fault } => {
+                let failure = ItemFailure::Fault(fault.clone());
+                Self { held: Some(id.clone()), ..Self::of_failure(&failure, named) }
+            }
             ItemFailure::Fault(fault) | ItemFailure::Stale(fault) => Self {
                 success: false,
                 error: Some(fault.to_string()),
@@ -104,6 +124,11 @@ pub(super) enum ItemFailure {
     Fault(Box<Fault>),
     /// The item was prepared on a state that has changed since.
     Stale(Box<Fault>),
+    /// The same change is held already.
+    Held {
+        id: String,
+        fault: Box<Fault>,
+    },
     /// Everything is already as the item says, which is no failure for the caller.
     Unchanged,
 }
@@ -114,7 +139,14 @@ impl From<Fault> for ItemFailure {
     }
 }
 
-pub(super) fn check_item_count(count: usize, field: &str) -> Result<(), Fault> {
+/// Checks the number of items that were sent in a field; `fitting` of them are in the typed input. A batch is several
+/// commands, so that a revision of the whole stream would hold for the first of them only.
+pub(super) fn check_batch(call: &Call<'_>, fitting: usize, field: &str) -> Result<(), Fault> {
+    if let Some(revision) = call.work.expected_revision {
+        let message = format!("{EXPECTED_REVISION_LABEL} is {revision}, but a batch takes none for all of its items");
+        return Err(Fault::new(Code::InvalidParams, message).hint("send expected_revision with each item"));
+    }
+    let count = fitting + call.misfits.len();
     let most = limits::BATCH_ITEMS_MAX;
     if (1..=most).contains(&count) {
         return Ok(());
@@ -152,21 +184,26 @@ enum ItemPreparation {
 
 /// Where an item is in the input.
 struct ItemPlace {
+    /// Among the items that fit.
     index: usize,
+    /// Among all items that were sent.
+    number: usize,
     /// JSON pointer.
     pointer: String,
 }
 
 impl ItemPlace {
-    fn new(field: &str, index: usize) -> Self {
-        Self { index, pointer: format!("/{field}/{index}") }
+    fn new(call: &Call<'_>, field: &str, index: usize) -> Self {
+        // Misfits are in order, so each one at or before the item moves it by one.
+        let number = call.misfits.iter().fold(index, |number, misfit| number + usize::from(misfit.index <= number));
+        Self { index, number, pointer: format!("/{field}/{number}") }
     }
 
     /// The key of the call with the number of the item, and the request that it stands for.
     fn idempotency_key(&self, call: &Call<'_>) -> Option<(String, String)> {
         let key = call.work.idempotency_key.as_ref()?;
         let sent = call.input.pointer(&self.pointer).unwrap_or(&Value::Null);
-        Some((format!("{key}#{}", self.index), sent.to_string()))
+        Some((format!("{key}#{}", self.number), sent.to_string()))
     }
 }
 
@@ -181,6 +218,16 @@ impl BatchOutput {
             CommandAnswer::Again(stored) => stored.field("entity_id").and_then(Value::as_u64),
         };
         self.results.iter().map(entity_id).collect()
+    }
+
+    /// Adds the results of items that do not fit, each at its place.
+    pub(super) fn with_misfits(mut self, call: &Call<'_>) -> Self {
+        for misfit in call.misfits {
+            let failure = ItemFailure::from(misfit.fault.clone());
+            let result = CommandAnswer::Now(ItemResult::of_failure(&failure, ItemResult::default()));
+            self.results.insert(misfit.index.min(self.results.len()), result);
+        }
+        self
     }
 
     pub(super) fn result_mut(&mut self, index: usize) -> Option<&mut ItemResult> {
@@ -206,7 +253,7 @@ impl App {
             let unordered = items[begin..].iter().take(ITEMS_AT_ONCE).take_while(|item| !item.is_ordered()).count();
             let chunk = &items[begin..begin + unordered.max(1)];
             let places: Vec<ItemPlace> =
-                (begin..begin + chunk.len()).map(|index| ItemPlace::new(field, index)).collect();
+                (begin..begin + chunk.len()).map(|index| ItemPlace::new(call, field, index)).collect();
             let preparing = chunk
                 .iter()
                 .zip(&places)
@@ -220,7 +267,9 @@ impl App {
             results.extend(join_all(running).await);
         }
         let went_to = BatchDestination { campaign_id: lore.campaign_id.clone(), campaign: lore.campaign_name.clone() };
-        BatchOutput { results, went_to }
+        // What was stored is answered even if it is not known how fresh it is.
+        let mirror = self.mirror_freshness(lore).await.unwrap_or_default();
+        BatchOutput { results, went_to, mirror }
     }
 
     /// Decides and stores the command of one item. An item under an idempotency key has the key of the call with its own
@@ -287,17 +336,28 @@ impl App {
         answer: &ItemAnswer,
     ) -> Result<CommandAnswer<ItemResult>, ItemFailure> {
         let key = place.idempotency_key(call);
+        let prepared = self.reuse_held_text(lore, prepared).await?;
         let terms = CommandTerms { side_rows: prepared.side_rows, ..CommandTerms::new(None, key) };
         let answer = Arc::clone(answer);
-        let stored_answer = move |done: &Applied<LoreStream>| answer(done);
-        let done =
-            self.execute_with_terms::<O, _, _>(&self.lore, call, &lore.stream, prepared.command, terms, stored_answer);
+        let stored_answer = move |done: &Applied<LoreStream>| match HeldChange::of_events(&done.events) {
+            Some(held) => ItemResult::of_held(held, &answer(done)),
+            None => answer(done),
+        };
+        let command = LoreCommand::FromTool { tool: O::NAME, command: Box::new(prepared.command) };
+        let done = self.execute_with_terms::<O, _, _>(&self.lore, call, &lore.stream, command, terms, stored_answer);
         match done.await {
             Ok((answered, _)) => Ok(answered),
             Err(not_done) if is_unchanged(&not_done.failure) => Err(ItemFailure::Unchanged),
             Err(not_done) => {
                 let is_stale = prepared.pinned_to_state && is_conflict(&not_done.failure);
+                let held = match &not_done.failure {
+                    JournalFailure::Refused(refusal) => held_already(refusal),
+                    _ => None,
+                };
                 let fault = Box::new(self.lore_fault(not_done.failure));
+                if let Some(id) = held {
+                    return Err(ItemFailure::Held { id, fault });
+                }
                 Err(if is_stale { ItemFailure::Stale(fault) } else { ItemFailure::Fault(fault) })
             }
         }

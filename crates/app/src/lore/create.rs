@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use skald_domain::lore::{EntityChange, LoreCommand, NewEntity, fold_name};
 
 use super::access::EnteredLore;
-use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_item_count};
+use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch};
 use super::entity_fields::{EntityTypeWord, clearable, privacy};
 use super::entity_reference::EntityReference;
 use super::entry_input::{EntryFields, unresolved_links};
@@ -70,11 +70,12 @@ impl Operation for CreateEntities {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     const TEXT_FIELD: Option<&'static str> = Some("results");
+    const BATCH_FIELD: Option<&'static str> = Some("entities");
     type Input = CreateEntitiesInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: CreateEntitiesInput) -> Result<BatchOutput, Fault> {
-        check_item_count(input.entities.len(), "entities")?;
+        check_batch(call, input.entities.len(), "entities")?;
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
         let similar = similar_entities(&lore, &input.entities);
         let links: Vec<CallLinks> =
@@ -90,7 +91,7 @@ impl Operation for CreateEntities {
         };
         let mut output = app.run_batch::<Self, _>(call, &lore, ("entities", &input.entities), answer).await;
         app.link_created_names(call, &lore.campaign_id, &input.entities, &links, &mut output).await;
-        Ok(output)
+        Ok(output.with_misfits(call))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {

@@ -96,15 +96,18 @@ impl EnteredLore {
     /// not exist.
     pub(super) fn resolve_entity(&self, reference: &EntityReference, pointer: &str) -> Result<u64, Fault> {
         match reference {
-            EntityReference::Id(id) if self.visible_entity(*id).is_some() => Ok(*id),
-            EntityReference::Id(_) => Err(self.missing_entity(reference, pointer)),
+            // An id that it had before it was renumbered is answered with the one that it has now.
+            EntityReference::Id(id) => match self.visible_entity(*id) {
+                Some(entity) => Ok(entity.entity_id),
+                None => Err(self.missing_entity(reference, pointer)),
+            },
             // An actor of the table stands for the entity that it is linked to.
             EntityReference::Name(name) if name.starts_with(id::ACTOR) => {
                 let linked = self.state().entity_of_actor(name).filter(|id| self.visible_entity(*id).is_some());
                 linked.ok_or_else(|| self.missing_entity(reference, pointer))
             }
             EntityReference::Name(name) => {
-                let named = self.state().entities_named(name, self.sees_private);
+                let named = self.state().visible_entities_named(name, |entity| self.redaction.is_visible(entity));
                 match &named[..] {
                     [] => Err(self.missing_entity(reference, pointer)),
                     [one] => Ok(*one),

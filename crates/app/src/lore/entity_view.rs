@@ -109,12 +109,12 @@ impl EnteredLore {
             subtype: (!entity.subtype.is_empty()).then(|| entity.subtype.to_string()),
             entry: Some(texts.markdown(entity.text.as_ref()).to_owned()),
             tags: Some(self.state().tag_names(entity).into_iter().map(ToOwned::to_owned).collect()),
-            aliases: entity.aliases.iter().map(ToString::to_string).collect(),
+            aliases: entity.details().aliases.iter().map(ToString::to_string).collect(),
             is_private: Some(entity.is_private),
-            parent: entity.parent.and_then(|id| self.named_entity(id)),
-            image: entity.image.as_ref().map(ToString::to_string),
-            date: entity.date.as_ref().map(ToString::to_string),
-            actor_id: entity.actor_id.as_ref().map(ToString::to_string),
+            parent: entity.details().parent.and_then(|id| self.named_entity(id)),
+            image: entity.details().image.as_ref().map(ToString::to_string),
+            date: entity.details().date.as_ref().map(ToString::to_string),
+            actor_id: entity.details().actor_id.as_ref().map(ToString::to_string),
             revision: Some(entity.revision),
             created_at: Some(moment(entity.created_at)),
             updated_at: Some(moment(entity.updated_for(self.sees_private))),
@@ -144,7 +144,7 @@ impl EnteredLore {
 
     /// The posts of an entity that the caller sees.
     pub(super) fn visible_posts<'a>(&'a self, entity: &'a Entity) -> impl Iterator<Item = &'a Post> + 'a {
-        let posts = entity.posts.iter().map(|post| &**post);
+        let posts = entity.details().posts.iter().map(|post| &**post);
         posts.filter(|post| post.archived_at.is_none() && self.redaction.is_visible(*post))
     }
 
@@ -182,7 +182,7 @@ impl EnteredLore {
         if !self.redaction.is_visible(&**entity) {
             return None;
         }
-        match entity.archived_at {
+        match entity.details().archived_at {
             Some(_) => Some(NamedEntity { entity_id, name: None, deleted: true }),
             None => self.named_entity(entity_id),
         }

@@ -81,7 +81,7 @@ impl App {
 }
 
 /// `[[Name]]` becomes `[entity:ID]` if exactly one entity that the caller sees has the name; otherwise it stays as it is.
-fn link_names(lore: &EnteredLore, markdown: &str, other_names: impl Fn(&str) -> Option<u64>) -> String {
+pub(super) fn link_names(lore: &EnteredLore, markdown: &str, other_names: impl Fn(&str) -> Option<u64>) -> String {
     skald_markup::replace_wiki_links(markdown, |link: &WikiLink| {
         if link.is_embed {
             return None;
@@ -121,7 +121,7 @@ fn append_entry(old: &str, added: &str) -> String {
     }
 }
 
-fn check_entry(entry: &str, pointer: &str) -> Result<(), Fault> {
+pub(super) fn check_entry(entry: &str, pointer: &str) -> Result<(), Fault> {
     let most = limits::ENTRY_CHARS_MAX;
     if entry.len() > most && entry.chars().count() > most {
         let message = format!("the entry has {} characters, allowed: {most}", entry.chars().count());

@@ -16,7 +16,8 @@ impl App {
     pub async fn export_lore(&self, caller: &Caller, campaign_id: &str) -> Result<Vec<ExportedEntity>, Fault> {
         let allowed = Allowed::InCampaign(CampaignRole::Guest);
         let campaign_id = self.enter_campaign_as(caller, "an export", allowed, campaign_id).await?.campaign_id;
-        let call = Call { caller, work: &RequestControl::default(), input: &serde_json::Value::Null };
+        let work = RequestControl::default();
+        let call = Call::internal(caller, &work);
         let lore = self.load_lore(&call, campaign_id).await?;
         let ids: Vec<u64> = lore.state().entities().map(|entity| entity.entity_id).collect();
         let mut exported = Vec::with_capacity(ids.len());
@@ -37,11 +38,11 @@ impl EnteredLore {
             name: entity.name.to_string(),
             subtype: entity.subtype.to_string(),
             tags: self.state().tag_names(entity).into_iter().map(ToOwned::to_owned).collect(),
-            aliases: entity.aliases.iter().map(ToString::to_string).collect(),
+            aliases: entity.details().aliases.iter().map(ToString::to_string).collect(),
             is_private: entity.is_private,
-            parent: entity.parent.filter(|parent| self.visible_entity(*parent).is_some()),
-            image: entity.image.as_ref().map(ToString::to_string),
-            date: entity.date.as_ref().map(ToString::to_string),
+            parent: entity.details().parent.filter(|parent| self.visible_entity(*parent).is_some()),
+            image: entity.details().image.as_ref().map(ToString::to_string),
+            date: entity.details().date.as_ref().map(ToString::to_string),
             text: texts.entry(entity.text.as_ref()).map(|entry| entry.markdown.clone()),
             posts: self.exported_posts(entity, texts),
             created_at: Some(Moment::from(entity.created_at).to_string()),

@@ -1,19 +1,21 @@
 //! `find_entities`: finds entities by name, type, tags, date and text, ranked, page by page.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
-use skald_domain::lore::{EntityFilter, EntityMatch, NameFilter, date_in_entry, fold_name, parse_date};
+use skald_domain::lore::{Entity, EntityFilter, EntityMatch, NameFilter, date_in_entry, fold_name, parse_date};
 
 use super::access::EnteredLore;
 use super::entity_fields::EntityTypeWord;
 use super::entity_view::EntityView;
 use super::entry_input::CUT_MARK;
 use super::get::parse_moment;
-use super::search::{FoundBy, SearchResult};
+use super::mirror::MirrorFreshness;
+use super::search::{FoundBy, SearchResult, UnrankedRest};
 use super::texts::Texts;
 use crate::list_page::invalid_cursor_fault;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
@@ -28,6 +30,8 @@ const ENTRIES_CHARS_MAX: usize = 40_000;
 const ENTRY_CHARS_LEAST: usize = 400;
 /// Texts that are read at once to look for their dates.
 const DATED_TEXTS_AT_ONCE: usize = 500;
+/// Years of a range that are searched for in texts. For more years all texts are read.
+const SEARCHED_YEARS_MAX: i32 = 20;
 
 pub(super) struct FindEntities;
 
@@ -83,6 +87,10 @@ pub(super) struct DateRange {
 pub(super) struct FindEntitiesOutput {
     entities: Vec<EntityView>,
     sync_info: SyncInfo,
+    /// How fresh it is, on a campaign that is linked to Kanka.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
+    mirror: Option<MirrorFreshness>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -120,12 +128,13 @@ impl Operation for FindEntities {
         let filter = input.filter(&lore)?;
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let mut found = match query {
-            Some(query) => app.search_lore(&lore, filter, query, rows.below).await?,
+            Some(query) => app.search_lore(&lore, filter, query, rows.rest).await?,
             None => SearchResult::without_query(lore.state().find(&filter)),
         };
         if let Some(days) = days {
             let ids: Vec<u64> = found.matches.iter().map(|found| found.entity_id).collect();
-            let dated = app.entities_on_days(&lore, &ids, days).await?;
+            let years = app.entities_naming_years(&lore, ids.len(), days).await?;
+            let dated = app.entities_on_days(&lore, &ids, days, years.as_ref()).await?;
             found.matches.retain(|found| dated.contains(&found.entity_id));
         }
         let page: Vec<&EntityMatch> = found.matches.iter().skip(rows.skipped).take(rows.count).collect();
@@ -149,16 +158,17 @@ impl Operation for FindEntities {
         let newest_updated_at = newest.map(|entity| entity.updated_for(lore.sees_private)).max().map(Moment::from);
         let end = rows.skipped + entities.len();
         let is_cut = end < found.matches.len();
-        let next_cursor = rows.next_cursor(end, is_cut, found.next_below);
+        let next_cursor = rows.next_cursor(end, is_cut, found.rest);
         let sync_info = SyncInfo {
             request_timestamp,
             newest_updated_at,
             total_count: found.matches.len(),
-            more: found.next_below.is_some(),
+            more: found.rest.is_some(),
             returned_count: entities.len(),
             next_cursor,
         };
-        Ok(FindEntitiesOutput { entities, sync_info })
+        let mirror = app.mirror_freshness(&lore).await?;
+        Ok(FindEntitiesOutput { entities, sync_info, mirror })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
@@ -183,6 +193,7 @@ impl FindEntitiesInput {
             tags: self.tags.clone().unwrap_or_default(),
             name,
             sees_private: lore.sees_private,
+            revealed: lore.revealed_entities(),
             query: None,
             updated_after: since,
         })
@@ -193,8 +204,8 @@ impl FindEntitiesInput {
 struct PageRows {
     skipped: usize,
     count: usize,
-    /// For rows past the ranked ones: hits below this id.
-    below: Option<u32>,
+    /// For rows past the ranked ones.
+    rest: Option<UnrankedRest>,
 }
 
 impl PageRows {
@@ -206,31 +217,31 @@ impl PageRows {
         };
         let Some(cursor) = input.cursor.as_deref() else {
             let page = input.page.unwrap_or(1).max(1);
-            return Ok(Self { skipped: (page - 1).saturating_mul(count), count, below: None });
+            return Ok(Self { skipped: (page - 1).saturating_mul(count), count, rest: None });
         };
         if input.page.is_some() {
             let fault = Fault::new(Code::InvalidParams, "page and cursor both say where to go on");
             return Err(fault.with_path("/page").hint("send one of the two"));
         }
-        let parse = |text: &str| text.parse::<usize>().map_err(|_| invalid_cursor_fault(cursor));
-        match cursor.split_once('.') {
-            None => Ok(Self { skipped: parse(cursor)?, count, below: None }),
-            Some((below, skipped)) => {
-                let below = below.parse().map_err(|_| invalid_cursor_fault(cursor))?;
-                Ok(Self { skipped: parse(skipped)?, count, below: Some(below) })
+        let is_invalid = || invalid_cursor_fault(cursor);
+        let parts: Vec<&str> = cursor.split('.').collect();
+        let id = |text: &str| text.parse::<u32>().map_err(|_| is_invalid());
+        let (rest, skipped) = match *parts {
+            [skipped] => (None, skipped),
+            [ranked_from, below, skipped] => {
+                (Some(UnrankedRest { ranked_from: id(ranked_from)?, below: id(below)? }), skipped)
             }
-        }
+            _ => return Err(is_invalid()),
+        };
+        Ok(Self { skipped: skipped.parse().map_err(|_| is_invalid())?, count, rest })
     }
 
-    fn next_cursor(&self, end: usize, is_cut: bool, next_below: Option<u32>) -> Option<String> {
-        let place = |below: Option<u32>, skipped: usize| match below {
-            Some(below) => format!("{below}.{skipped}"),
+    fn next_cursor(&self, end: usize, is_cut: bool, next: Option<UnrankedRest>) -> Option<String> {
+        let (rest, skipped) = if is_cut { (self.rest, end) } else { (Some(next?), 0) };
+        Some(match rest {
+            Some(rest) => format!("{}.{}.{skipped}", rest.ranked_from, rest.below),
             None => skipped.to_string(),
-        };
-        if is_cut {
-            return Some(place(self.below, end));
-        }
-        next_below.map(|below| place(Some(below), 0))
+        })
     }
 }
 
@@ -262,15 +273,47 @@ impl Days {
 }
 
 impl App {
-    /// Those of the entities whose date is in a range: their own date, or the one that their entry names.
-    async fn entities_on_days(&self, lore: &EnteredLore, ids: &[u64], days: Days) -> Result<BTreeSet<u64>, Fault> {
+    /// The entities whose entry has a year of the range as a word: no other entry has a date in it. `None` if reading the
+    /// entries is as fast, or if the range has too many years to look for.
+    async fn entities_naming_years(
+        &self,
+        lore: &EnteredLore,
+        entities: usize,
+        days: Days,
+    ) -> Result<Option<BTreeSet<u64>>, Fault> {
+        let (Some(start), Some(end)) = (days.start, days.end) else { return Ok(None) };
+        if entities <= DATED_TEXTS_AT_ONCE || i32::from(end.year()) - i32::from(start.year()) >= SEARCHED_YEARS_MAX {
+            return Ok(None);
+        }
         let mut found = BTreeSet::new();
-        for part in ids.chunks(DATED_TEXTS_AT_ONCE) {
-            let entities = part.iter().filter_map(|id| lore.visible_entity(*id));
-            let undated = entities.clone().filter(|entity| entity.date.as_deref().and_then(parse_date).is_none());
+        for year in start.year()..=end.year() {
+            found.extend(self.entities_with_word(lore, &format!("{year:04}")).await?);
+        }
+        Ok(Some(found))
+    }
+
+    /// Those of the entities whose date is in a range: their own date, or the one that their entry names. Only entries of
+    /// `candidates` are read, if they are given.
+    async fn entities_on_days(
+        &self,
+        lore: &EnteredLore,
+        ids: &[u64],
+        days: Days,
+        candidates: Option<&BTreeSet<u64>>,
+    ) -> Result<BTreeSet<u64>, Fault> {
+        let mut found = BTreeSet::new();
+        let has_own_date = |entity: &Entity| entity.details().date.as_deref().and_then(parse_date).is_some();
+        let is_candidate = |entity: &Arc<Entity>| {
+            has_own_date(entity) || candidates.is_none_or(|candidates| candidates.contains(&entity.entity_id))
+        };
+        let entities: Vec<&Arc<Entity>> =
+            ids.iter().filter_map(|id| lore.visible_entity(*id)).filter(|entity| is_candidate(entity)).collect();
+        for part in entities.chunks(DATED_TEXTS_AT_ONCE) {
+            let entities = part.iter().copied();
+            let undated = entities.clone().filter(|entity| !has_own_date(entity));
             let texts = self.load_texts(&lore.campaign_id, undated.filter_map(|entity| entity.text.as_ref())).await?;
             for entity in entities {
-                let own = entity.date.as_deref().and_then(parse_date);
+                let own = entity.details().date.as_deref().and_then(parse_date);
                 let date = own.or_else(|| date_in_entry(texts.markdown(entity.text.as_ref())));
                 if date.is_some_and(|date| days.contains(date)) {
                     found.insert(entity.entity_id);

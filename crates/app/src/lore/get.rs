@@ -6,14 +6,18 @@ use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
 
 use super::access::EnteredLore;
-use super::batch::check_item_count;
+use super::batch::check_batch;
 use super::entity_reference::EntityReference;
 use super::entity_view::EntityView;
+use super::mirror::MirrorFreshness;
 use super::texts::Texts;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits,
     truncate_for_message,
 };
+
+/// Entities whose entries are read at once.
+const ENTRIES_AT_ONCE: usize = 8;
 
 pub(super) struct GetEntities;
 
@@ -33,6 +37,10 @@ pub(super) struct GetEntitiesInput {
 pub(super) struct GetEntitiesOutput {
     /// One for each id, in order.
     results: Vec<FoundEntity>,
+    /// How fresh it is, on a campaign that is linked to Kanka.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
+    mirror: Option<MirrorFreshness>,
 }
 
 /// An entity, or why there is none.
@@ -43,7 +51,11 @@ pub(super) struct FoundEntity {
     /// The id that was asked for, if there is no entity.
     #[serde(rename = "entity_id", skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
-    asked: Option<EntityReference>,
+    asked_id: Option<u64>,
+    /// The name that was asked for, if there is no entity.
+    #[serde(rename = "name", skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    asked_name: Option<String>,
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -62,28 +74,33 @@ impl Operation for GetEntities {
     type Output = GetEntitiesOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: GetEntitiesInput) -> Result<GetEntitiesOutput, Fault> {
-        check_item_count(input.entity_ids.len(), "entity_ids")?;
+        check_batch(call, input.entity_ids.len(), "entity_ids")?;
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let found: Vec<Result<u64, Fault>> = input
+        let found: FoundIds = input
             .entity_ids
             .iter()
             .enumerate()
             .map(|(index, reference)| lore.resolve_entity(reference, &format!("/entity_ids/{index}")))
             .collect();
-        let ids = found.iter().filter_map(|found| found.as_ref().ok().copied());
-        let texts = app.texts_of_entities(&lore, ids, input.include_posts).await?;
+        let (found, texts) = app.texts_within_budget(&lore, found, input.include_posts).await?;
         let result = |(reference, found): (EntityReference, Result<u64, Fault>)| match found {
             Ok(id) => FoundEntity {
                 entity: lore.whole_entity(id, input.include_posts, &texts),
-                asked: None,
+                asked_id: None,
+                asked_name: None,
                 success: true,
                 error: None,
             },
             Err(fault) => {
-                FoundEntity { entity: None, asked: Some(reference), success: false, error: Some(fault.to_string()) }
+                let (asked_id, asked_name) = match reference {
+                    EntityReference::Id(id) => (Some(id), None),
+                    EntityReference::Name(name) => (None, Some(name)),
+                };
+                FoundEntity { entity: None, asked_id, asked_name, success: false, error: Some(fault.to_string()) }
             }
         };
-        Ok(GetEntitiesOutput { results: input.entity_ids.into_iter().zip(found).map(result).collect() })
+        let results = input.entity_ids.into_iter().zip(found).map(result).collect();
+        Ok(GetEntitiesOutput { results, mirror: app.mirror_freshness(&lore).await? })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
@@ -100,7 +117,35 @@ impl EnteredLore {
     }
 }
 
+/// For each id that was asked for: the entity, or why there is none.
+type FoundIds = Vec<Result<u64, Fault>>;
+
 impl App {
+    /// The texts of entities, in order, until they are as long as one answer may be. Entities after that are refused, so
+    /// that no text has to be cut.
+    async fn texts_within_budget(
+        &self,
+        lore: &EnteredLore,
+        mut found: FoundIds,
+        with_posts: bool,
+    ) -> Result<(FoundIds, Texts), Fault> {
+        // One entity may have many long posts.
+        let at_once = if with_posts { 1 } else { ENTRIES_AT_ONCE };
+        let (mut texts, mut bytes) = (Texts::default(), 0);
+        for (place, part) in found.chunks_mut(at_once).enumerate() {
+            if bytes >= limits::ENTITY_TEXTS_BYTES_MAX {
+                let refused = part.iter_mut().zip(place * at_once..).filter(|(found, _)| found.is_ok());
+                refused.for_each(|(found, index)| *found = Err(full_answer_fault(index)));
+                continue;
+            }
+            let ids = part.iter().filter_map(|found| found.as_ref().ok().copied());
+            let read = self.texts_of_entities(lore, ids, with_posts).await?;
+            bytes += read.bytes();
+            texts.append(read);
+        }
+        Ok((found, texts))
+    }
+
     /// The texts of entities, and of those of their posts that the caller sees.
     pub(super) async fn texts_of_entities(
         &self,
@@ -114,6 +159,12 @@ impl App {
         let entries = entities.iter().filter_map(|entity| entity.text.as_ref());
         self.load_texts(&lore.campaign_id, entries.chain(posts)).await
     }
+}
+
+fn full_answer_fault(index: usize) -> Fault {
+    let most = limits::ENTITY_TEXTS_BYTES_MAX;
+    let message = format!("the entities before it have {most} bytes of texts, which is all that one answer holds");
+    Fault::new(Code::TooLarge, message).with_path(format!("/entity_ids/{index}")).hint("ask for it in another call")
 }
 
 /// `lore://{campaign_id}/entity/{entity_id}`: one entity with its posts.
@@ -131,6 +182,10 @@ pub(super) struct ReadEntityInput {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ReadEntityOutput {
     entity: EntityView,
+    /// How fresh it is, on a campaign that is linked to Kanka.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
+    mirror: Option<MirrorFreshness>,
 }
 
 impl Operation for ReadEntity {
@@ -151,7 +206,8 @@ impl Operation for ReadEntity {
         let texts = app.texts_of_entities(&lore, [entity_id].into_iter(), true).await?;
         let entity = lore.whole_entity(entity_id, true, &texts);
         let missing = || lore.missing_entity(&EntityReference::Id(entity_id), "/entity_id");
-        entity.map(|entity| ReadEntityOutput { entity }).ok_or_else(missing)
+        let mirror = app.mirror_freshness(&lore).await?;
+        entity.map(|entity| ReadEntityOutput { entity, mirror }).ok_or_else(missing)
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {

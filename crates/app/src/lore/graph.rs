@@ -1,4 +1,5 @@
-//! `lore_graph`: who mentions whom, as a picture.
+//! `lore_graph` and `read_mention_graph`: who mentions whom, and who has a relationship with whom, as a picture and as
+//! nodes and edges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::EnteredLore;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset};
-use skald_picture::{MentionGraph, MentionGraphEdge, MentionGraphNode, Theme};
+use skald_picture::{GraphRelationship, MentionGraph, MentionGraphEdge, MentionGraphNode, Theme};
 
 /// Entities in one picture: those with the most mentions. More could not be read.
 const DRAWN_ENTITIES_MAX: usize = 60;
@@ -33,7 +34,8 @@ pub(super) struct LoreGraphOutput {
 impl Operation for LoreGraph {
     const NAME: &'static str = "lore_graph";
     const TITLE: &'static str = "The lore as a picture";
-    const SUMMARY: &'static str = "Who mentions whom, as SVG: the entities with the most mentions, in colours by type.";
+    const SUMMARY: &'static str =
+        "Who mentions whom and is what to whom, as SVG: the most connected entities, in colours by type.";
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
@@ -54,6 +56,63 @@ impl Operation for LoreGraph {
     }
 }
 
+/// The picture's nodes and edges, for a page that lets people drag them.
+pub(super) struct ReadMentionGraph;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadMentionGraphInput {
+    /// The campaign.
+    campaign_id: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ReadMentionGraphOutput {
+    /// Those with the most mentions.
+    nodes: Vec<GraphEntity>,
+    edges: Vec<GraphMention>,
+    /// Entities with mentions that are not among the nodes.
+    left_out: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct GraphEntity {
+    entity_id: u64,
+    name: String,
+    entity_type: &'static str,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct GraphMention {
+    from: u64,
+    to: u64,
+}
+
+impl Operation for ReadMentionGraph {
+    const NAME: &'static str = "read_mention_graph";
+    const TITLE: &'static str = "Mentions as a graph";
+    const SUMMARY: &'static str = "Who mentions whom, as nodes and edges: the entities with the most mentions.";
+    const TOOLSET: Toolset = Toolset::Lore;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const EXPOSED: Exposed = Exposed::EngineOnly;
+    type Input = ReadMentionGraphInput;
+    type Output = ReadMentionGraphOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: ReadMentionGraphInput) -> Result<ReadMentionGraphOutput, Fault> {
+        let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
+        let graph = lore.mention_graph(Theme::default());
+        let nodes = graph.nodes.into_iter();
+        let nodes = nodes.map(|node| GraphEntity { entity_id: node.id, name: node.name, entity_type: node.group });
+        let edges = graph.edges.into_iter().map(|edge| GraphMention { from: edge.from, to: edge.to });
+        Ok(ReadMentionGraphOutput { nodes: nodes.collect(), edges: edges.collect(), left_out: graph.left_out })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+}
+
 impl EnteredLore {
     /// The entities with the most mentions among those that the caller sees, and the mentions between them. A mention in a
     /// text that the caller may not see is not counted.
@@ -67,10 +126,13 @@ impl EnteredLore {
                 }
             }
         }
+        let relationships = self.state().relationships().all();
+        let relationships: Vec<_> = relationships.filter(|one| self.is_relationship_visible(one)).collect();
         let mut degrees: BTreeMap<u64, usize> = BTreeMap::new();
-        for (from, to) in edges.keys() {
-            *degrees.entry(*from).or_default() += 1;
-            *degrees.entry(*to).or_default() += 1;
+        let related = relationships.iter().map(|one| (one.source_id, one.target_id));
+        for (from, to) in edges.keys().copied().chain(related) {
+            *degrees.entry(from).or_default() += 1;
+            *degrees.entry(to).or_default() += 1;
         }
         let mut drawn: Vec<(u64, usize)> = degrees.into_iter().collect();
         drawn.sort_by_key(|(id, degree)| (std::cmp::Reverse(*degree), *id));
@@ -89,6 +151,13 @@ impl EnteredLore {
         let nodes = nodes.collect();
         let edges = edges.into_keys().filter(|(from, to)| ids.contains(from) && ids.contains(to));
         let edges = edges.map(|(from, to)| MentionGraphEdge { from, to }).collect();
-        MentionGraph { nodes, edges, left_out, theme }
+        let drawn = relationships.iter().filter(|one| ids.contains(&one.source_id) && ids.contains(&one.target_id));
+        let relationships = drawn.map(|one| GraphRelationship {
+            from: one.source_id,
+            to: one.target_id,
+            word: one.relation.to_string(),
+            is_symmetric: one.is_symmetric(),
+        });
+        MentionGraph { nodes, edges, relationships: relationships.collect(), left_out, theme }
     }
 }

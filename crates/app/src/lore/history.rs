@@ -13,13 +13,14 @@ use skald_markup::Entry;
 
 use super::access::EnteredLore;
 use super::batch::is_unchanged;
+use super::canon_hold::{HeldChange, held_already};
 use super::entity_reference::EntityReference;
 use super::line_diff::diff_lines;
 use super::stream::LoreStream;
-use crate::execute_command::CommandTerms;
+use crate::execute_command::{CommandAnswer, CommandTerms};
 use crate::method_fields::MethodFields;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, limits};
-use skald_journal::parse_events;
+use skald_journal::{Applied, JournalFailure, parse_events};
 
 /// How often emptying the archive is tried while others write.
 const EMPTY_ATTEMPTS: usize = 8;
@@ -87,6 +88,12 @@ pub(super) struct LoreHistoryOutput {
     changes: Option<BTreeMap<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     archived: Option<Vec<ArchivedRow>>,
+    /// False if it is held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    success: Option<bool>,
+    /// The conflict as which it waits, since it contradicts an authoritative value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<String>,
     /// How many were removed for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     removed: Option<usize>,
@@ -172,7 +179,7 @@ impl EnteredLore {
     /// An entity by id, archived or not, or by name.
     fn any_entity(&self, reference: Option<&EntityReference>) -> Result<u64, Fault> {
         match reference {
-            Some(EntityReference::Id(id)) if self.state().entity(*id).is_some() => Ok(*id),
+            Some(EntityReference::Id(id)) if self.state().entity(*id).is_some() => Ok(self.state().current_id(*id)),
             Some(reference @ EntityReference::Name(name)) => {
                 let is_it = |entity: &&std::sync::Arc<skald_domain::lore::Entity>| {
                     skald_domain::lore::fold_name(&entity.name) == skald_domain::lore::fold_name(name)
@@ -195,7 +202,7 @@ impl EnteredLore {
             entity_id: entity.entity_id,
             name: entity.name.to_string(),
             post_id: None,
-            archived_at: entity.archived_at.map(Moment::from),
+            archived_at: entity.details().archived_at.map(Moment::from),
         });
         let posts = self.state().archived_posts().map(|(entity, post)| ArchivedRow {
             entity_id: entity.entity_id,
@@ -321,10 +328,6 @@ impl App {
         let entity_id = lore.any_entity(input.entity_id.as_ref())?;
         let past = self.past_events(lore, entity_id).await?;
         let version = Self::version(&past, input.to.unwrap_or_default(), "/to")?;
-        if lore.state().entity(entity_id).is_some_and(|entity| entity.archived_at.is_some()) {
-            self.run_lore_command(call, lore, LoreCommand::RestoreEntity { entity_id }, CommandTerms::new(None, None))
-                .await?;
-        }
         let text = self.kept_text(lore, version.text.as_ref()).await?;
         let parent = version.parent.filter(|parent| lore.visible_entity(*parent).is_some());
         let change = EntityChange {
@@ -340,36 +343,30 @@ impl App {
             text: Some(text),
             source: None,
         };
-        let command = LoreCommand::UpdateEntity { entity_id, expected_revision: None, change: Box::new(change) };
-        self.run_lore_command(call, lore, command, CommandTerms::new(None, None)).await?;
-        self.restore_posts(call, lore, entity_id, &version).await?;
+        let posts = self.restored_posts(lore, &version).await?;
+        let command = LoreCommand::RestoreVersion { entity_id, change: Box::new(change), posts };
+        let held = self.run_lore_command(call, lore, command).await?;
         let newest = self.load_lore(call, lore.campaign_id.clone()).await?;
         let revision = newest.state().entity(entity_id).map(|entity| entity.revision);
-        Ok(LoreHistoryOutput { entity_id: Some(entity_id), revision, ..LoreHistoryOutput::default() })
+        let success = held.as_ref().map(|_| false);
+        Ok(LoreHistoryOutput { entity_id: Some(entity_id), revision, success, held, ..LoreHistoryOutput::default() })
     }
 
-    /// Posts get the name, privacy and text that they had; those that were deleted since come back.
-    async fn restore_posts(
+    /// The posts of a version that are there still, with the name, privacy and text that they had.
+    async fn restored_posts(
         &self,
-        call: &Call<'_>,
         lore: &EnteredLore,
-        entity_id: u64,
         version: &EntityVersion,
-    ) -> Result<(), Fault> {
+    ) -> Result<Vec<(u64, PostChange)>, Fault> {
+        let mut posts = Vec::new();
         for (post_id, post) in version.posts.iter().filter(|(_, post)| !post.is_archived) {
-            let Some((_, current)) = lore.state().post(*post_id) else { continue };
-            if current.archived_at.is_some() {
-                let command = LoreCommand::RestorePost { entity_id, post_id: *post_id };
-                self.run_lore_command(call, lore, command, CommandTerms::new(None, None)).await?;
+            if lore.state().post(*post_id).is_some() {
+                let text = self.kept_text(lore, post.text.as_ref()).await?;
+                let (name, is_private) = (Some(post.name.clone()), Some(post.is_private));
+                posts.push((*post_id, PostChange { name, is_private, text: Some(text) }));
             }
-            let text = self.kept_text(lore, post.text.as_ref()).await?;
-            let change =
-                PostChange { name: Some(post.name.clone()), is_private: Some(post.is_private), text: Some(text) };
-            let change = Box::new(change);
-            let command = LoreCommand::UpdatePost { entity_id, post_id: *post_id, expected_revision: None, change };
-            self.run_lore_command(call, lore, command, CommandTerms::new(None, None)).await?;
         }
-        Ok(())
+        Ok(posts)
     }
 
     /// A reference to an earlier text, if its row is still there.
@@ -391,7 +388,7 @@ impl App {
             Some(post_id) => LoreCommand::RestorePost { entity_id, post_id },
             None => LoreCommand::RestoreEntity { entity_id },
         };
-        self.run_lore_command(call, lore, command, CommandTerms::new(None, None)).await?;
+        self.run_lore_command(call, lore, command).await?;
         Ok(LoreHistoryOutput { entity_id: Some(entity_id), ..LoreHistoryOutput::default() })
     }
 
@@ -441,28 +438,51 @@ impl App {
         let removed = entity_ids.len() + posts.len();
         let entity_ids = if is_all { Vec::new() } else { entity_ids };
         // The texts must not be those of something that was brought back meanwhile.
-        let terms = CommandTerms::new(Some(lore.committed.revision()), None);
-        self.run_lore_command(call, lore, LoreCommand::EmptyArchive { entity_ids, text_keys }, terms).await?;
+        let terms = CommandTerms { expected: Some(lore.committed.revision()), ..CommandTerms::of_call(call) };
+        self.run_with_terms(call, lore, LoreCommand::EmptyArchive { entity_ids, text_keys }, terms).await?;
         if let Err(error) = self.journal.optimize_search().await {
             tracing::warn!(%error, "removed words stay in the search index until it is next merged");
         }
         Ok(LoreHistoryOutput { removed: Some(removed), ..LoreHistoryOutput::default() })
     }
 
-    /// Runs a command of which a change that changes nothing is no failure.
+    /// Runs a command; answers the id of the conflict if it is held.
     async fn run_lore_command(
         &self,
         call: &Call<'_>,
         lore: &EnteredLore,
         command: LoreCommand,
+    ) -> Result<Option<String>, Fault> {
+        let command = LoreCommand::FromTool { tool: LoreHistory::NAME, command: Box::new(command) };
+        self.run_with_terms(call, lore, command, CommandTerms::of_call(call)).await
+    }
+
+    /// Runs a command of which a change that changes nothing is no failure.
+    async fn run_with_terms(
+        &self,
+        call: &Call<'_>,
+        lore: &EnteredLore,
+        command: LoreCommand,
         terms: CommandTerms,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<String>, Fault> {
+        let answer =
+            |done: &Applied<LoreStream>| json!({"held": HeldChange::of_events(&done.events).map(HeldChange::id)});
         let done =
-            self.execute_with_terms::<LoreHistory, _, _>(&self.lore, call, &lore.stream, command, terms, |_| ()).await;
+            self.execute_with_terms::<LoreHistory, _, _>(&self.lore, call, &lore.stream, command, terms, answer).await;
         match done {
-            Ok(_) => Ok(()),
-            Err(not_done) if is_unchanged(&not_done.failure) => Ok(()),
-            Err(not_done) => Err(self.lore_fault(not_done.failure)),
+            Ok((CommandAnswer::Now(answer), _)) => Ok(answer["held"].as_str().map(ToOwned::to_owned)),
+            Ok((CommandAnswer::Again(stored), _)) => {
+                Ok(stored.field("held").and_then(Value::as_str).map(ToOwned::to_owned))
+            }
+            Err(not_done) if is_unchanged(&not_done.failure) => Ok(None),
+            Err(not_done) => {
+                if let JournalFailure::Refused(refusal) = &not_done.failure
+                    && let Some(id) = held_already(refusal)
+                {
+                    return Ok(Some(id));
+                }
+                Err(self.lore_fault(not_done.failure))
+            }
         }
     }
 }

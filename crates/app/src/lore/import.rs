@@ -4,11 +4,11 @@
 //! An entity has the hash of its source only once all of it is stored: an import that was interrupted goes on with the
 //! next one. Nothing is shown on the way that is private before or after it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skald_domain::lore::{
-    Entity, EntityChange, ImportSource, LoreCommand, NewEntity, NewPost, Post, PostChange, TextRef,
+    CanonField, Entity, EntityChange, ImportSource, LoreCommand, NewEntity, NewPost, Post, PostChange, TextRef,
 };
 use skald_lore_files::{Import, ImportLoss, ImportedEntity, ImportedText};
 use skald_markup::Entry;
@@ -21,6 +21,7 @@ use super::import_target::{ImportOutcome, ImportTarget};
 use super::import_texts::TextConverter;
 use super::texts::Texts;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, RequestControl, limits};
+use skald_journal::SideRow;
 
 /// Stored in place of a hash while an entity is not imported whole.
 const UNFINISHED_HASH: &str = "unfinished";
@@ -68,14 +69,16 @@ impl App {
     ) -> Result<ImportReport, Fault> {
         let allowed = Allowed::InCampaign(CampaignRole::Gm);
         let campaign_id = self.enter_campaign_as(caller, "an import", allowed, campaign_id).await?.campaign_id;
-        let call = Call { caller, work: &RequestControl::default(), input: &serde_json::Value::Null };
+        let work = RequestControl::default();
+        let call = Call::internal(caller, &work);
         let lore = self.load_lore(&call, campaign_id).await?;
         let copy = dry_run.then(|| lore.state().clone());
         let target = ImportTarget { app: self, caller, stream: lore.stream.clone(), copy };
         let report = ImportReport { losses: import.losses.clone(), ..ImportReport::default() };
-        let mut run = ImportRun { app: self, lore, import, target, ids: HashMap::new(), report };
+        let mut run = ImportRun { app: self, lore, import, target, ids: HashMap::new(), unchanged: Vec::new(), report };
         let mut plans = run.plan_entities();
-        let total = plans.len() * 2;
+        let unchanged = std::mem::take(&mut run.unchanged);
+        let total = plans.len() * 2 + unchanged.len();
         let mut done = 0;
         for chunk in plans.chunks_mut(ITEMS_AT_ONCE) {
             run.create_entities(chunk).await?;
@@ -87,10 +90,15 @@ impl App {
             done += chunk.len();
             progress(done, total);
         }
-        let (updated, unchanged): (Vec<_>, Vec<_>) =
+        for chunk in unchanged.chunks(ITEMS_AT_ONCE) {
+            run.link_new_entities(chunk).await?;
+            done += chunk.len();
+            progress(done, total);
+        }
+        let (updated, as_before): (Vec<_>, Vec<_>) =
             plans.iter().filter(|plan| plan.before.is_some()).partition(|plan| plan.is_changed);
         run.report.updated += updated.len();
-        run.report.unchanged += unchanged.len();
+        run.report.unchanged += as_before.len();
         Ok(run.report)
     }
 
@@ -114,6 +122,7 @@ impl App {
 /// An entity of the import that is new, or has changed in its source.
 struct EntityPlan<'a> {
     source: &'a ImportedEntity,
+    stored_source_id: String,
     fields: FittedEntity,
     /// The entity before the import, if it was imported earlier.
     before: Option<Arc<Entity>>,
@@ -126,7 +135,7 @@ struct EntityPlan<'a> {
 
 impl EntityPlan<'_> {
     fn source_with_hash(&self, hash: &str) -> ImportSource {
-        ImportSource { id: stored_source_id(&self.source.source_id), hash: hash.to_owned() }
+        ImportSource { id: self.stored_source_id.clone(), hash: hash.to_owned() }
     }
 
     fn new_entity(&self) -> NewEntity {
@@ -151,17 +160,20 @@ struct ImportRun<'a> {
     target: ImportTarget<'a>,
     /// The ids of imported entities by their `source_id`.
     ids: HashMap<&'a str, u64>,
+    /// Entities whose source is as it was at the last import.
+    unchanged: Vec<(&'a ImportedEntity, Arc<Entity>)>,
     report: ImportReport,
 }
 
 impl<'a> ImportRun<'a> {
-    /// What is to be written. Entities whose source is as it was are counted and left out.
+    /// What is to be written. Entities whose source is as it was are listed apart.
     fn plan_entities(&mut self) -> Vec<EntityPlan<'a>> {
         let import = self.import;
         let mut plans = Vec::new();
         for source in &import.entities {
             let state = self.lore.state();
-            let known = state.entity_of_source(&stored_source_id(&source.source_id));
+            let stored_source_id = stored_source_id(&import.source_name, &source.source_id);
+            let known = state.entity_of_source(&stored_source_id);
             let before = known.and_then(|entity_id| state.entity(entity_id)).cloned();
             if let Some(entity) = &before {
                 if entity.is_archived() {
@@ -170,8 +182,8 @@ impl<'a> ImportRun<'a> {
                     continue;
                 }
                 self.ids.insert(source.source_id.as_str(), entity.entity_id);
-                if entity.source.as_ref().is_some_and(|known| known.hash == source.source_hash) {
-                    self.report.unchanged += 1;
+                if entity.details().source.as_ref().is_some_and(|known| known.hash == source.source_hash) {
+                    self.unchanged.push((source, Arc::clone(entity)));
                     continue;
                 }
             }
@@ -181,7 +193,15 @@ impl<'a> ImportRun<'a> {
                 self.report.add_loss(&source.source_id, format!("its type is {new} now, and stays {old}"));
             }
             let entity_id = before.as_ref().map(|entity| entity.entity_id);
-            plans.push(EntityPlan { source, fields, before, entity_id, is_changed: false, is_refused: false });
+            plans.push(EntityPlan {
+                source,
+                stored_source_id,
+                fields,
+                before,
+                entity_id,
+                is_changed: false,
+                is_refused: false,
+            });
         }
         plans
     }
@@ -216,7 +236,11 @@ impl<'a> ImportRun<'a> {
         };
         let change = EntityChange {
             is_private: (plan.source.is_private && !before.is_private).then_some(true),
-            parent: (before.parent.is_some() && before.parent != self.parent_id(plan)).then_some(None),
+            parent: (before.details().parent.is_some()
+                && before.details().parent != self.parent_id(plan)
+                // An authoritative parent is not taken away on the way: the whole change is held later.
+                && !before.canon_mark().fields.contains(CanonField::Parent))
+            .then_some(None),
             ..EntityChange::default()
         };
         let is_needed = change != EntityChange::default();
@@ -238,7 +262,9 @@ impl<'a> ImportRun<'a> {
         for (place, plan) in plans.iter().enumerate() {
             let commands = self.post_commands(plan, &texts)?;
             places.resize(places.len() + commands.len(), place);
-            items.extend(commands);
+            for item in commands {
+                items.push(self.app.reuse_held_text(&self.lore, item).await?);
+            }
         }
         let outcomes = self.target.execute_all(items).await?;
         for (place, outcome) in places.into_iter().zip(outcomes) {
@@ -249,7 +275,8 @@ impl<'a> ImportRun<'a> {
         for (place, plan) in plans.iter().enumerate() {
             if let Some(entity_id) = plan.entity_id {
                 places.push(place);
-                items.push(self.final_command(plan, entity_id, &texts)?);
+                let item = self.final_command(plan, entity_id, &texts)?;
+                items.push(self.app.reuse_held_text(&self.lore, item).await?);
             }
         }
         let outcomes = self.target.execute_all(items).await?;
@@ -327,6 +354,63 @@ impl<'a> ImportRun<'a> {
         };
         let command = LoreCommand::UpdateEntity { entity_id, expected_revision: None, change: Box::new(change) };
         Ok(PreparedItem::new(command, row))
+    }
+
+    /// Links in texts of entities that have not changed may lead to entities that this import has created. They are
+    /// resolved in the stored texts, so that what somebody wrote into them since stays. Texts with HTML have no such links.
+    async fn link_new_entities(&mut self, unchanged: &[(&'a ImportedEntity, Arc<Entity>)]) -> Result<(), Fault> {
+        let references = unchanged.iter().flat_map(|(_, entity)| {
+            entity.text.iter().chain(entity.live_posts().filter_map(|post| post.text.as_ref()))
+        });
+        let texts = self.app.load_texts(&self.lore.campaign_id, references).await?;
+        let (mut places, mut items) = (Vec::new(), Vec::new());
+        for (place, (source, entity)) in unchanged.iter().enumerate() {
+            let entity_id = entity.entity_id;
+            if let Some((text, row)) = self.linked_text(source, entity.text.as_ref(), &texts)? {
+                let change = Box::new(EntityChange { text: Some(Some(text)), ..EntityChange::default() });
+                let expected_revision = Some(entity.revision);
+                let command = LoreCommand::UpdateEntity { entity_id, expected_revision, change };
+                items.push(PreparedItem::new(LoreCommand::SameValue(Box::new(command)), Some(row)));
+                places.push(place);
+            }
+            for post in entity.live_posts() {
+                if let Some((text, row)) = self.linked_text(source, post.text.as_ref(), &texts)? {
+                    let change = Box::new(PostChange { text: Some(Some(text)), ..PostChange::default() });
+                    let (post_id, expected_revision) = (post.post_id, Some(post.revision));
+                    let command = LoreCommand::UpdatePost { entity_id, post_id, expected_revision, change };
+                    items.push(PreparedItem::new(LoreCommand::SameValue(Box::new(command)), Some(row)));
+                    places.push(place);
+                }
+            }
+        }
+        let outcomes = self.target.execute_all(items).await?;
+        let linked: BTreeSet<usize> = places
+            .into_iter()
+            .zip(outcomes)
+            .filter_map(|(place, outcome)| matches!(outcome, ImportOutcome::Applied(_)).then_some(place))
+            .collect();
+        self.report.updated += linked.len();
+        self.report.unchanged += unchanged.len() - linked.len();
+        Ok(())
+    }
+
+    /// A stored text with the links resolved that lead somewhere now; `None` if there are none.
+    fn linked_text(
+        &self,
+        source: &ImportedEntity,
+        stored: Option<&TextRef>,
+        texts: &Texts,
+    ) -> Result<Option<(TextRef, SideRow)>, Fault> {
+        let Some(entry) = texts.entry(stored).filter(|entry| entry.html.is_none()) else { return Ok(None) };
+        let markdown = skald_markup::replace_wiki_links(&entry.markdown, |link| {
+            self.ids.get(self.import.link_target(&source.source_id, &link.name)?).copied()
+        });
+        if markdown == entry.markdown {
+            return Ok(None);
+        }
+        let text = self.app.new_text(&self.lore.campaign_id, Entry { markdown, html: None })?;
+        let is_allowed = text.reference.mentions.len() <= limits::LORE_MENTIONS_MAX;
+        Ok(is_allowed.then_some((text.reference, text.row)))
     }
 
     /// Converts a text, reports what it lost, and compares it with the stored one.

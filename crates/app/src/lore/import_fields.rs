@@ -41,8 +41,11 @@ pub(super) fn fit_post_name(source: &str, name: &str, losses: &mut Vec<ImportLos
     fitter.fit_text("name of a post", name, limits::NAME_CHARS_MAX).unwrap_or_else(|| NO_NAME.to_owned())
 }
 
-/// The name of a source as it is stored. One that the rules would change or refuse is replaced by its hash.
-pub(super) fn stored_source_id(source_id: &str) -> String {
+/// The id of a source as it is stored, behind the name of the whole source if it has one. One that the rules would
+/// change or refuse is replaced by its hash.
+pub(super) fn stored_source_id(source_name: &str, source_id: &str) -> String {
+    let named = format!("{source_name}:{source_id}");
+    let source_id = if source_name.is_empty() { source_id } else { &named };
     let is_plain = source_id.trim() == source_id && first_deceptive(source_id).is_none();
     if is_plain && !source_id.is_empty() && source_id.chars().count() <= limits::LORE_SOURCE_CHARS_MAX {
         return source_id.to_owned();
@@ -146,11 +149,12 @@ mod tests {
 
     #[test]
     fn a_source_is_stored_under_a_name_that_the_rules_take() {
-        assert_eq!(stored_source_id("Places/Inn.md"), "Places/Inn.md");
+        assert_eq!(stored_source_id("", "Places/Inn.md"), "Places/Inn.md");
+        assert_eq!(stored_source_id("Vault", "Places/Inn.md"), "Vault:Places/Inn.md");
         let long = "x".repeat(limits::LORE_SOURCE_CHARS_MAX + 1);
         for odd in [" Inn.md", "a\u{202e}b.md", long.as_str()] {
-            let stored = stored_source_id(odd);
-            assert!(stored.starts_with("sha256:") && stored == stored_source_id(odd), "{stored}");
+            let stored = stored_source_id("", odd);
+            assert!(stored.starts_with("sha256:") && stored == stored_source_id("", odd), "{stored}");
         }
     }
 }

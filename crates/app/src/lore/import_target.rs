@@ -5,9 +5,13 @@ use skald_domain::decider::{Decider, DecisionContext};
 use skald_domain::lore::{LoreCommand, LoreEvent, LoreRefusal, LoreRefusalKind, LoreRules, LoreState};
 
 use super::batch::{ITEMS_AT_ONCE, PreparedItem};
+use super::canon_hold::HeldChange;
 use super::stream::LoreStream;
 use crate::{App, Caller, Fault};
 use skald_journal::{JournalFailure, StreamName, Submission, truncate_to_micros};
+
+/// How a held change names an import, which is no operation.
+const IMPORT: &str = "import";
 
 /// What became of one command.
 pub(super) enum ImportOutcome {
@@ -15,12 +19,15 @@ pub(super) enum ImportOutcome {
     Applied(Option<u64>),
     /// Everything is already as the command says.
     Unchanged,
-    /// The reason of the rules.
+    /// The reason of the rules, or the conflict as which it waits.
     Refused(String),
 }
 
 impl ImportOutcome {
     fn of_events(events: &[LoreEvent]) -> Self {
+        if let Some(held) = HeldChange::of_events(events) {
+            return Self::Refused(held.fault().body().message.clone());
+        }
         Self::Applied(events.first().and_then(LoreEvent::entity_id))
     }
 
@@ -63,7 +70,8 @@ impl ImportTarget<'_> {
     }
 
     async fn store_item(&self, item: PreparedItem, given: DecisionContext) -> Result<ImportOutcome, Fault> {
-        let mut submission: Submission<LoreStream> = Submission::new(item.command, given);
+        let command = LoreCommand::FromTool { tool: IMPORT, command: Box::new(item.command) };
+        let mut submission: Submission<LoreStream> = Submission::new(command, given);
         submission.side_rows = item.side_rows;
         match self.app.lore.execute(&self.stream, submission).await {
             Ok(done) => Ok(ImportOutcome::of_events(&done.events)),

@@ -3,15 +3,26 @@
 #![expect(clippy::option_option, reason = "a field of a change is unchanged, cleared or set")]
 
 mod access;
+mod article;
 mod batch;
+mod browse;
+mod campaign_overview;
+mod canon;
+mod canon_findings;
+mod canon_hold;
+mod canon_view;
 mod changed_resources;
 mod create;
+mod entity_compare;
 mod entity_fields;
 mod entity_reference;
+mod entity_row;
+mod entity_search;
 mod entity_view;
 mod entry_input;
 mod export;
 mod find;
+mod game_systems;
 mod get;
 mod graph;
 mod history;
@@ -21,15 +32,35 @@ mod import_target;
 mod import_texts;
 mod kanka_context;
 mod line_diff;
+mod list_entities;
+mod list_tags;
+mod lore_privacy;
+mod mirror;
 mod posts;
+mod relationship_rows;
+mod relationships;
 mod resources;
+mod row_page;
 mod search;
 mod stream;
+mod text_condition;
 mod texts;
+mod timeline;
+mod timeline_rows;
 mod update;
+mod visible_to;
+mod write;
 
 pub use import::{ImportReport, UnresolvedLink};
+pub(crate) use lore_privacy::{LoreThing, read_entity_entry};
+pub use mirror::{
+    CREATED_AT_ONCE, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteDraft, RemoteEntity,
+    RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemotePost,
+    RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress, SyncReport, SyncScope, mirror_linked_campaigns,
+};
+pub(crate) use mirror::{MirrorMemory, NoRemotes};
 pub(crate) use stream::{LoreStream, lore_stream};
+pub(crate) use visible_to::unknown_person_fault;
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
@@ -57,8 +88,25 @@ impl Noun for LoreNoun {
             OperationEntry::from_operation::<posts::DeletePosts>(),
             OperationEntry::from_operation::<get::CheckEntityUpdates>(),
             OperationEntry::from_operation::<history::LoreHistory>(),
+            OperationEntry::from_operation::<canon::Canon>(),
             OperationEntry::from_operation::<kanka_context::KankaContext>(),
             OperationEntry::from_operation::<graph::LoreGraph>(),
+            OperationEntry::from_operation::<graph::ReadMentionGraph>(),
+            OperationEntry::from_operation::<article::ReadArticle>(),
+            OperationEntry::from_operation::<article::PreviewEntry>(),
+            OperationEntry::from_operation::<browse::BrowseLore>(),
+            OperationEntry::from_operation::<list_entities::ListEntities>(),
+            OperationEntry::from_operation::<list_tags::ListTags>(),
+            OperationEntry::from_operation::<write::WriteLore>(),
+            OperationEntry::from_operation::<mirror::KankaMirror>(),
+            OperationEntry::from_operation::<entity_search::EntitySearch>(),
+            OperationEntry::from_operation::<relationships::RelationshipsOperation>(),
+            OperationEntry::from_operation::<relationships::ReadRelationships>(),
+            OperationEntry::from_operation::<timeline::TimelineOperation>(),
+            OperationEntry::from_operation::<timeline::ReadTimeline>(),
+            OperationEntry::from_operation::<entity_compare::EntityCompare>(),
+            OperationEntry::from_operation::<campaign_overview::CampaignOverview>(),
+            OperationEntry::from_operation::<game_systems::ReadGameSystem>(),
         ]
     }
 
@@ -83,7 +131,10 @@ impl Noun for LoreNoun {
     }
 
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
-        vec![(texts::TEXT_KINDS, SideRowCheck::RemovableRow(texts::check_text_row))]
+        vec![
+            (texts::TEXT_KINDS, SideRowCheck::RemovableRow(texts::check_text_row)),
+            (mirror::MIRROR_KINDS, SideRowCheck::NotCovered),
+        ]
     }
 
     fn changed_resources(&self, record: &Record) -> Vec<ResourceChange> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use skald_domain::lore::{LoreCommand, LoreEvent, NewPost, PostChange};
 
 use super::access::EnteredLore;
-use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_item_count};
+use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch};
 use super::entity_fields::privacy;
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
@@ -50,17 +50,18 @@ impl Operation for CreatePosts {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     const TEXT_FIELD: Option<&'static str> = Some("results");
+    const BATCH_FIELD: Option<&'static str> = Some("posts");
     type Input = CreatePostsInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: CreatePostsInput) -> Result<BatchOutput, Fault> {
-        check_item_count(input.posts.len(), "posts")?;
+        check_batch(call, input.posts.len(), "posts")?;
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
         let answer = |index: usize| -> ItemAnswer {
             let unresolved = lore.links_to_nowhere(input.posts[index].entry.as_deref());
             Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..post_result(done) })
         };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("posts", &input.posts), answer).await)
+        Ok(app.run_batch::<Self, _>(call, &lore, ("posts", &input.posts), answer).await.with_misfits(call))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -113,18 +114,19 @@ impl Operation for UpdatePosts {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     const TEXT_FIELD: Option<&'static str> = Some("results");
+    const BATCH_FIELD: Option<&'static str> = Some("updates");
     type Input = UpdatePostsInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UpdatePostsInput) -> Result<BatchOutput, Fault> {
-        check_item_count(input.updates.len(), "updates")?;
+        check_batch(call, input.updates.len(), "updates")?;
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
         let answer = |index: usize| -> ItemAnswer {
             let item: &PostUpdateItem = &input.updates[index];
             let unresolved = lore.links_to_nowhere(item.entry.as_deref().or(item.entry_append.as_deref()));
             Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..post_result(done) })
         };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("updates", &input.updates), answer).await)
+        Ok(app.run_batch::<Self, _>(call, &lore, ("updates", &input.updates), answer).await.with_misfits(call))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -146,7 +148,7 @@ impl EnteredLore {
     }
 
     /// Checks that a post is there, belongs to the entity and is visible to the caller.
-    fn find_post(&self, reference: &EntityReference, post_id: u64, pointer: &str) -> Result<u64, Fault> {
+    pub(super) fn find_post(&self, reference: &EntityReference, post_id: u64, pointer: &str) -> Result<u64, Fault> {
         let entity_id = self.resolve_entity(reference, &format!("{pointer}/entity_id"))?;
         let entity = self.visible_entity(entity_id);
         let is_there = entity.is_some_and(|entity| self.visible_posts(entity).any(|post| post.post_id == post_id));
@@ -221,14 +223,15 @@ impl Operation for DeletePosts {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     const DESTRUCTIVE: bool = true;
     const TEXT_FIELD: Option<&'static str> = Some("results");
+    const BATCH_FIELD: Option<&'static str> = Some("deletions");
     type Input = DeletePostsInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: DeletePostsInput) -> Result<BatchOutput, Fault> {
-        check_item_count(input.deletions.len(), "deletions")?;
+        check_batch(call, input.deletions.len(), "deletions")?;
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
         let answer = |_| -> ItemAnswer { Arc::new(|done| ItemResult { revision: None, ..post_result(done) }) };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("deletions", &input.deletions), answer).await)
+        Ok(app.run_batch::<Self, _>(call, &lore, ("deletions", &input.deletions), answer).await.with_misfits(call))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {

@@ -47,14 +47,49 @@ pub(super) fn resources() -> Vec<Resource> {
             uri: "lore://{campaign_id}/graph.svg",
             name: "lore_graph",
             title: "The lore as a picture",
-            summary: "Who mentions whom.",
+            summary: "Who mentions whom, and who is what to whom.",
             toolset: Toolset::Lore,
             mime_type: "image/svg+xml",
             operation: "lore_graph",
             fixed: None,
             listed: None,
         },
+        canon_resource(
+            "imagineer://campaigns/{campaign_id}/entities{?query,entity_type,limit,cursor}",
+            ("campaign_entities", "Campaign Entities"),
+            "List of entities in the campaign",
+            "entity_search",
+        ),
+        canon_resource(
+            "imagineer://campaigns/{campaign_id}/timeline{?start_date,end_date,entity_id,session_id,include,cursor,limit}",
+            ("campaign_timeline", "Campaign Timeline"),
+            "What happened in the campaign, in the order of its days",
+            "read_timeline",
+        ),
+        canon_resource(
+            "imagineer://systems/{code}",
+            ("game_system", "Game System"),
+            "Facts of play of a game system",
+            "game_system",
+        ),
+        canon_resource(
+            "lore://{campaign_id}/relationships/{entity_id}{?depth,limit}",
+            ("relationships", "Relationships of an entity"),
+            "Who is what to an entity, and how far from it",
+            "read_relationships",
+        ),
     ]
+}
+
+/// A resource of the toolset canon, as JSON.
+fn canon_resource(
+    uri: &'static str,
+    (name, title): (&'static str, &'static str),
+    summary: &'static str,
+    operation: &'static str,
+) -> Resource {
+    let (toolset, mime_type) = (Toolset::Canon, "application/json");
+    Resource { uri, name, title, summary, toolset, mime_type, operation, fixed: None, listed: None }
 }
 
 impl App {
@@ -64,7 +99,7 @@ impl App {
             return self.complete_id_field(caller, field).await;
         }
         let work = RequestControl::default();
-        let call = Call { caller, work: &work, input: &serde_json::Value::Null };
+        let call = Call::internal(caller, &work);
         let lore = self.enter_lore::<super::find::FindEntities>(&call, None).await.ok()?;
         if field == "tags" {
             let visible = lore.visible_tags();
@@ -73,6 +108,7 @@ impl App {
         let filter = EntityFilter {
             name: (field.starts_with("entity_ids") || field == "name").then(|| NameFilter::Contains(typed.to_owned())),
             sees_private: lore.sees_private,
+            revealed: lore.revealed_entities(),
             ..EntityFilter::default()
         };
         let found = lore.state().find(&filter);

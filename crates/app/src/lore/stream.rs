@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skald_domain::lore::{
-    Entity, LoreEvent, LoreRefusal, LoreRefusalKind, LoreRules, LoreState, LoreStatePart, Post, TextRef,
+    Conflict, Entity, LoreEvent, LoreRefusal, LoreRefusalKind, LoreRules, LoreState, LoreStatePart, Post, TextRef,
 };
+
+use skald_domain::visibility::Visibility;
 
 use super::texts::{SEARCHED_FIELDS, text_kind};
 use crate::{Code, Fault};
@@ -18,6 +20,8 @@ use skald_journal::{
 pub(super) const ENTITIES: &str = "lore_entities";
 /// The read model with a search row for each post.
 pub(super) const POSTS: &str = "lore_posts";
+/// The read model with a search row for each written event of the timeline.
+pub(super) const TIMELINE: &str = "lore_timeline";
 
 /// The stream kind of lore, one stream for each campaign.
 pub(crate) struct LoreStream;
@@ -27,6 +31,8 @@ impl StreamKind for LoreStream {
     const NAME: &'static str = "lore";
     type Parts = LorePart;
     type ReadCache = ();
+    // Raised when entities got marks of canon: a snapshot of an older version would be without them.
+    const SNAPSHOT_VERSION: u32 = 3;
 
     fn event_kind(event: &LoreEvent) -> &'static str {
         event.kind()
@@ -40,15 +46,20 @@ impl StreamKind for LoreStream {
         let kind: Arc<str> = text_kind(stream.id()).into();
         let entities = state.entities().chain(state.archived());
         let texts = entities.flat_map(|entity| {
-            let posts = entity.posts.iter().filter_map(|post| post.text.as_ref());
+            let posts = entity.details().posts.iter().filter_map(|post| post.text.as_ref());
             entity.text.iter().chain(posts)
         });
-        texts.map(|text| (Cow::Owned(kind.to_string()), text.key.to_string())).collect()
+        let timeline = state.timeline().in_order().filter_map(|event| event.text.as_ref());
+        let held = state.conflicts().flat_map(Conflict::text_keys);
+        let keys = texts.chain(timeline).map(|text| text.key).chain(held);
+        keys.map(|key| (Cow::Owned(kind.to_string()), key.to_string())).collect()
     }
 
     fn removed_side_rows(stream: &StreamName, events: &[LoreEvent]) -> Vec<(String, String)> {
         let keys = events.iter().flat_map(|event| match event {
             LoreEvent::ArchiveEmptied { text_keys, .. } => text_keys.as_slice(),
+            LoreEvent::TimelineEventUpdated { replaced_text_key: key, .. }
+            | LoreEvent::TimelineEventRemoved { text_key: key, .. } => key.as_slice(),
             _ => &[],
         });
         keys.map(|key| (text_kind(stream.id()), key.to_string())).collect()
@@ -77,22 +88,44 @@ pub(crate) fn lore_stream(campaign_id: &str) -> StreamName {
 }
 
 fn changes_of_event(campaign_id: &str, state: &LoreState, event: &LoreEvent) -> Vec<ReadModelChange> {
-    if let LoreEvent::ArchiveEmptied { .. } = event {
+    match event {
         // Archived entities and posts have no documents any more.
-        return Vec::new();
+        LoreEvent::ArchiveEmptied { .. } => return Vec::new(),
+        // The names of its tags are among the words of an entity.
+        LoreEvent::TagRenamed { tag_id, .. } => {
+            let tagged = state.entities().filter(|entity| entity.tags.contains(tag_id));
+            return tagged.map(|entity| entity_document(campaign_id, state, entity)).collect();
+        }
+        LoreEvent::TagDeleted { entity_ids, .. } => {
+            let entities = entity_ids.iter().filter_map(|entity_id| state.entity(*entity_id));
+            return entities.map(|entity| entity_document(campaign_id, state, entity)).collect();
+        }
+        LoreEvent::TimelineEventAdded { event_id, .. }
+        | LoreEvent::TimelineEventUpdated { event_id, .. }
+        | LoreEvent::TimelineEventRemoved { event_id, .. } => {
+            return vec![timeline_document(campaign_id, state, *event_id)];
+        }
+        _ => {}
     }
     let Some(entity) = event.entity_id().and_then(|entity_id| state.entity(entity_id)) else { return Vec::new() };
     let mut changes = vec![entity_document(campaign_id, state, entity)];
+    if let LoreEvent::EntityRenumbered { entity_id, new_entity_id, .. } = event
+        && entity_id != new_entity_id
+    {
+        let id = document_id(campaign_id, *entity_id);
+        changes.push(ReadModelChange::Delete { collection: ENTITIES.to_owned(), id });
+    }
     match event.post_id() {
         Some(post_id) => changes.extend(
             entity
+                .details()
                 .posts
                 .iter()
                 .filter(|post| post.post_id == post_id)
                 .map(|post| post_document(campaign_id, entity, post)),
         ),
         // The visibility of an entity is that of its posts too.
-        None => changes.extend(entity.posts.iter().map(|post| post_document(campaign_id, entity, post))),
+        None => changes.extend(entity.details().posts.iter().map(|post| post_document(campaign_id, entity, post))),
     }
     changes
 }
@@ -117,10 +150,11 @@ fn search_body(campaign_id: &str, text: Option<&TextRef>) -> SearchBody {
 /// The document of an entity, with its search row; a deletion if the entity is archived.
 fn entity_document(campaign_id: &str, state: &LoreState, entity: &Entity) -> ReadModelChange {
     let id = document_id(campaign_id, entity.entity_id);
-    if entity.archived_at.is_some() {
+    // What is superseded is kept, and not found.
+    if entity.details().archived_at.is_some() || entity.is_superseded() {
         return ReadModelChange::Delete { collection: ENTITIES.to_owned(), id };
     }
-    let mut extra: Vec<&str> = entity.aliases.iter().map(AsRef::as_ref).collect();
+    let mut extra: Vec<&str> = entity.details().aliases.iter().map(AsRef::as_ref).collect();
     extra.push(&entity.subtype);
     extra.extend(state.tag_names(entity));
     ReadModelChange::Put(Document {
@@ -141,7 +175,7 @@ fn entity_document(campaign_id: &str, state: &LoreState, entity: &Entity) -> Rea
 
 fn post_document(campaign_id: &str, entity: &Entity, post: &Post) -> ReadModelChange {
     let id = document_id(campaign_id, post.post_id);
-    if entity.archived_at.is_some() || post.archived_at.is_some() {
+    if entity.details().archived_at.is_some() || entity.is_superseded() || post.archived_at.is_some() {
         return ReadModelChange::Delete { collection: POSTS.to_owned(), id };
     }
     ReadModelChange::Put(Document {
@@ -160,6 +194,33 @@ fn post_document(campaign_id: &str, entity: &Entity, post: &Post) -> ReadModelCh
     })
 }
 
+/// The document of a written event, with its search row; a deletion if it was removed.
+fn timeline_document(campaign_id: &str, state: &LoreState, event_id: u64) -> ReadModelChange {
+    let id = document_id(campaign_id, event_id);
+    let Some(event) = state.timeline().get(event_id) else {
+        return ReadModelChange::Delete { collection: TIMELINE.to_owned(), id };
+    };
+    let class = match event.visible_to {
+        Visibility::Table => SearchClass::Public,
+        Visibility::GameMasters => SearchClass::GameMaster,
+        Visibility::People(_) => SearchClass::NamedPeople,
+    };
+    ReadModelChange::Put(Document {
+        collection: TIMELINE.to_owned(),
+        partition: campaign_id.to_owned(),
+        id,
+        rank: i64::try_from(event_id).unwrap_or(i64::MAX),
+        body: "{}".to_owned(),
+        search: Some(SearchText {
+            serial: serial(event_id),
+            class,
+            name: event.description.to_string(),
+            extra: event.date.as_deref().unwrap_or_default().to_owned(),
+            body: search_body(campaign_id, event.text.as_ref()),
+        }),
+    })
+}
+
 /// Ids fit 32 bits, see `limits::LORE_ID_MAX`.
 fn serial(id: u64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
@@ -172,6 +233,8 @@ pub(super) fn refusal_fault(refusal: &LoreRefusal) -> Fault {
         LoreRefusalKind::Invalid => Code::InvalidParams,
         LoreRefusalKind::TooLarge => Code::TooLarge,
         LoreRefusalKind::RevisionConflict => Code::RevisionConflict,
+        LoreRefusalKind::Held => Code::Held,
+        LoreRefusalKind::Forbidden => Code::Forbidden,
         LoreRefusalKind::Unchanged | LoreRefusalKind::Rejected => Code::Rejected,
     };
     let mut fault = Fault::new(code, refusal.to_string()).hint(refusal.hint());

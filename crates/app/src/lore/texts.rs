@@ -33,6 +33,12 @@ struct TextRow {
     plain: Option<String>,
 }
 
+/// The text in the body of a row.
+pub(super) fn parse_text_row(body: &str) -> Option<Entry> {
+    let row: TextRow = serde_json::from_str(body).ok()?;
+    Some(Entry { markdown: row.markdown, html: row.html })
+}
+
 /// A text on its way into the journal: its reference for the event, and its row.
 pub(super) struct NewText {
     pub reference: TextRef,
@@ -47,6 +53,15 @@ impl Texts {
     /// The text under a key; empty if there is none.
     pub(super) fn markdown(&self, reference: Option<&TextRef>) -> &str {
         self.entry(reference).map_or("", |entry| entry.markdown.as_str())
+    }
+
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    /// The length of all texts together.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.values().map(|entry| entry.markdown.len()).sum()
     }
 
     pub(super) fn entry(&self, reference: Option<&TextRef>) -> Option<&Entry> {

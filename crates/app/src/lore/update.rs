@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use skald_domain::lore::{EntityChange, LoreCommand, LoreEvent};
 
 use super::access::EnteredLore;
-use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_item_count};
+use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch};
 use super::entity_fields::{clearable, privacy};
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
@@ -62,18 +62,19 @@ impl Operation for UpdateEntities {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     const TEXT_FIELD: Option<&'static str> = Some("results");
+    const BATCH_FIELD: Option<&'static str> = Some("updates");
     type Input = UpdateEntitiesInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UpdateEntitiesInput) -> Result<BatchOutput, Fault> {
-        check_item_count(input.updates.len(), "updates")?;
+        check_batch(call, input.updates.len(), "updates")?;
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
         let answer = |index: usize| -> ItemAnswer {
             let item: &EntityUpdateItem = &input.updates[index];
             let unresolved = lore.links_to_nowhere(item.entry.as_deref().or(item.entry_append.as_deref()));
             Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..changed_result(done) })
         };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("updates", &input.updates), answer).await)
+        Ok(app.run_batch::<Self, _>(call, &lore, ("updates", &input.updates), answer).await.with_misfits(call))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -177,15 +178,16 @@ impl Operation for DeleteEntities {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     const DESTRUCTIVE: bool = true;
     const TEXT_FIELD: Option<&'static str> = Some("results");
+    const BATCH_FIELD: Option<&'static str> = Some("entity_ids");
     type Input = DeleteEntitiesInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: DeleteEntitiesInput) -> Result<BatchOutput, Fault> {
-        check_item_count(input.entity_ids.len(), "entity_ids")?;
+        check_batch(call, input.entity_ids.len(), "entity_ids")?;
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
         let items: Vec<DeletedEntity> = input.entity_ids.into_iter().map(DeletedEntity).collect();
         let answer = |_| -> ItemAnswer { Arc::new(|done| ItemResult { revision: None, ..changed_result(done) }) };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("entity_ids", &items), answer).await)
+        Ok(app.run_batch::<Self, _>(call, &lore, ("entity_ids", &items), answer).await.with_misfits(call))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {

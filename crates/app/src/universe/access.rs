@@ -13,9 +13,13 @@ use super::stream::{
     universe_stream,
 };
 use crate::campaign_lookup::OwnerCampaigns;
+use crate::entered_campaign;
 use crate::list_page::ListPage;
 use crate::redaction::Redaction;
-use crate::{App, Call, Caller, CampaignRole, Class, Code, CommandAnswer, Fault, Operation, OperationKind, limits};
+use crate::{
+    App, Call, Caller, CampaignRole, Class, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,
+    limits,
+};
 use skald_journal::{Applied, CommittedState, JournalFailure, Partitions, StoreError, StreamName};
 
 /// A universe that a caller has found.
@@ -82,6 +86,9 @@ impl App {
         };
         // A caller without a role gets the same answer as for a missing universe.
         let role = call.caller.role_in(&place).ok_or_else(|| universe_not_found_fault(universe_id))?;
+        if &*place != EVERY_CAMPAIGN {
+            entered_campaign::record(&place);
+        }
         if role < needed {
             let message =
                 format!("{} needs the role {} here, and yours is {}", O::NAME, needed.as_str(), role.as_str());
@@ -92,7 +99,7 @@ impl App {
         if O::KIND == OperationKind::Read {
             call.work.set_revision(committed.revision());
         }
-        let seen = Redaction::for_caller(call.caller, &place);
+        let seen = Redaction::by_role(call.caller, &place);
         Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, seen })
     }
 
@@ -142,7 +149,7 @@ impl App {
         self.list_documents(caller, UNIVERSES, cursor, limit, |document| {
             let listed: ListedUniverse =
                 serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-            let seen = Redaction::for_caller(caller, listed.role_campaign());
+            let seen = Redaction::by_role(caller, listed.role_campaign());
             Ok(seen.redact(listed))
         })
         .await

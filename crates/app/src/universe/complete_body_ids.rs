@@ -1,7 +1,5 @@
 //! Completion of body ids: bodies of the named universe whose id or name begins with the typed text.
 
-use serde_json::Value;
-
 use super::read::UniverseRead;
 use crate::{App, Call, Caller, CampaignRole, Completion, CompletionRequest, RequestControl, limits};
 
@@ -10,7 +8,8 @@ impl App {
     /// whose name does. Empty if that argument is missing, or names no universe that the caller may see.
     pub(super) async fn complete_body_id(&self, caller: &Caller, request: &CompletionRequest) -> Completion {
         let Some(universe_id) = request.argument_value("universeId") else { return Completion::default() };
-        let call = Call { caller, work: &RequestControl::default(), input: &Value::Null };
+        let work = RequestControl::default();
+        let call = Call::internal(caller, &work);
         let found_universe = self.find_universe::<UniverseRead>(&call, universe_id, CampaignRole::Guest).await;
         let Ok(universe) = found_universe.and_then(|found_universe| found_universe.universe()) else {
             return Completion::default();

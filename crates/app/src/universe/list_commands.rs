@@ -80,6 +80,7 @@ impl Operation for ListUniverseCommands {
         with a category also their schemas.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
+    const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     type Input = ListUniverseCommandsInput;
     type Output = ListUniverseCommandsOutput;

@@ -61,6 +61,7 @@ fn scene_body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
     let colour = star.rogue_planet.as_ref().filter(|_| star.is_rogue()).and_then(|rogue| rogue.color_override.as_ref());
     let kind = scene_kind(star);
     Body {
+        id: &star.id,
         name: &star.name,
         kind,
         color: colour.unwrap_or(&star.color),

@@ -18,6 +18,7 @@ mod nearest_id;
 mod parse_command_or_state;
 mod read;
 mod read_record;
+mod recorded_time;
 mod removed_answer;
 mod render_cache;
 mod resources;

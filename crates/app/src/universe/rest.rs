@@ -105,6 +105,7 @@ impl Operation for ListUniverses {
     const SUMMARY: &'static str = "List all universes, the newest first, or with limit or cursor a page of them; the link header leads to what follows.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
+    const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[universes_route(HttpMethod::Get).with_success(Success::Page("universes"))];

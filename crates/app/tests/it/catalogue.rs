@@ -57,14 +57,17 @@ fn every_error_has_one_row_and_every_class_a_code() {
 fn toolsets_are_named_in_any_case() {
     let parse = |text: &str| text.parse::<Toolsets>();
     assert_eq!(parse("all").unwrap(), Toolsets::ALL);
-    assert_eq!(parse("dice,campaign, LORE,gate ,universe").unwrap(), Toolsets::ALL);
+    assert_eq!(parse("dice,campaign, LORE,canon,gate ,universe").unwrap(), Toolsets::ALL);
     let two = parse("dice,lore").unwrap();
     assert!(two.contains(Toolset::Dice) && two.contains(Toolset::Lore) && !two.contains(Toolset::Gate));
     assert_eq!(
         parse("dices").unwrap_err(),
-        "unknown toolset \"dices\", allowed: dice, campaign, lore, gate, universe, all"
+        "unknown toolset \"dices\", allowed: dice, campaign, lore, canon, gate, universe, all"
     );
-    assert_eq!(parse(" ").unwrap_err(), "no toolset is named, allowed: dice, campaign, lore, gate, universe, all");
+    assert_eq!(
+        parse(" ").unwrap_err(),
+        "no toolset is named, allowed: dice, campaign, lore, canon, gate, universe, all"
+    );
     let lore = ToolsetFilter { toolsets: parse("lore").unwrap(), read_only: false };
     let catalogue = Catalogue::from_all_nouns();
     assert!(catalogue.operations().iter().all(|entry| lore.admits(entry) == (entry.toolset == Toolset::Lore)));

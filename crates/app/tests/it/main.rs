@@ -1,6 +1,8 @@
 //! Tests of the catalogue and its operations, called as a surface calls them.
 
 mod answer_budgets;
+mod audit;
+mod authorization_matrix;
 mod campaign;
 mod catalogue;
 mod changes;
@@ -13,6 +15,7 @@ mod lore;
 mod notation;
 mod refusals;
 mod rolling;
+mod secrets;
 mod trackers;
 mod universe;
 mod universe_for_people;

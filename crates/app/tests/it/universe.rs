@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skald_app::{
-    Caller, CampaignRole, Code, CompletionRequest, CompletionTarget, Conversation, Credential, Engine, Fault, Holder,
-    LocalEngine, Principal, PrincipalKind, RequestControl, limits,
+    Caller, CampaignRole, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Fault, Holder, LocalEngine,
+    Principal, PrincipalKind, RequestControl, limits,
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::engine::engine;
 
@@ -18,15 +17,7 @@ pub(crate) fn run(test: impl Future<Output = ()>) {
 
 pub(crate) fn caller_with_roles(roles: &[(&str, CampaignRole)]) -> Caller {
     let roles: BTreeMap<String, CampaignRole> = roles.iter().map(|(id, role)| ((*id).to_owned(), *role)).collect();
-    let holder = Holder {
-        id: format!("token_{roles:?}"),
-        name: "somebody".to_owned(),
-        kind: PrincipalKind::Human,
-        roles: roles.into(),
-        gate_role: None,
-        credential: Credential::default(),
-        revocation: CancellationToken::new(),
-    };
+    let holder = Holder::new(&format!("token_{roles:?}"), "somebody", PrincipalKind::Human, roles);
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
 }
 

@@ -1,4 +1,4 @@
-//! Access rules: tokens, their roles, and who created them, when, and with which program.
+//! Access rules: tokens, invitations, page sessions, roles, and who created them, when, and with which program.
 //!
 //! One store has one stream of these events. A token itself is never here, only its hash.
 
@@ -8,13 +8,18 @@ mod event;
 mod evolve;
 #[cfg(test)]
 mod golden;
+mod restrictions;
 mod state;
 #[cfg(test)]
 mod tests;
 
-pub use command::{AccessCommand, AccessRefusal, TokenToCreate};
-pub use event::{AccessEvent, EarlierToken, RoleGiven, TokenCreated, TokenRevoked, TokensImported};
-pub use state::{AccessState, Token, TokenChange};
+pub use command::{AccessCommand, AccessRefusal, InvitationToCreate, PageSessionToStart, TokenToCreate};
+pub use event::{
+    AccessEvent, EarlierToken, InvitationCreated, InvitationRedeemed, InvitationRevoked, PageSessionEnded,
+    PageSessionStarted, ParticipantsBound, RoleGiven, TokenCreated, TokenRevoked, TokensImported,
+};
+pub use restrictions::{OauthSubject, RateFigures, TokenRestrictions, TokenScope};
+pub use state::{AccessState, Invitation, PageSession, Token, TokenChange};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,9 +42,9 @@ impl Decider for AccessRules {
     fn decide(
         state: &AccessState,
         command: &AccessCommand,
-        _: &DecisionContext,
+        given: &DecisionContext,
     ) -> Result<Vec<AccessEvent>, AccessRefusal> {
-        decide::decide(state, command).map(|event| vec![event])
+        decide::decide(state, command, given.at.into())
     }
 
     fn evolve(state: AccessState, event: &AccessEvent, given: &DecisionContext) -> AccessState {

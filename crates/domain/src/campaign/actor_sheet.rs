@@ -17,6 +17,7 @@ use super::tracker::{Tracker, TrackerDefinition, TrackerOwner, is_same_name};
 use super::tracker_decide::{ARMOR, FEAR, HOPE, HP, STRESS, check_tracker_count, define_tracker};
 use crate::case_insensitive_enum::case_insensitive_enum;
 use crate::limits;
+use crate::visibility::Visibility;
 
 /// A game whose trackers a sheet gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -72,7 +73,15 @@ impl GameTemplate {
 }
 
 fn template_tracker(name: &str, value: i64, max: i64, meaning: &str) -> Tracker {
-    Tracker { name: name.to_owned(), value, min: 0, max: Some(max), meaning: meaning.to_owned(), ticks: None }
+    Tracker {
+        name: name.to_owned(),
+        value,
+        min: 0,
+        max: Some(max),
+        meaning: meaning.to_owned(),
+        ticks: None,
+        visible_to: Visibility::Table,
+    }
 }
 
 /// The value of a trait: a number or a short text.

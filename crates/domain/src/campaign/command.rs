@@ -3,7 +3,9 @@
 use super::actor_sheet::ActorSheet;
 use super::entities::{ActorKind, Controller, GmMode, Role};
 use super::roll::RecordedRoll;
+use super::secrets::SecretSubject;
 use super::tracker::TrackerCommand;
+use crate::visibility::Visibility;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum CampaignCommand {
@@ -94,6 +96,15 @@ pub enum CampaignCommand {
         session_id: Option<String>,
         scene: Option<String>,
         up: Option<String>,
+    },
+    /// The command, and who may see the note, the notes of an actor or the trackers that it writes.
+    WithVisibility {
+        visible_to: Visibility,
+        command: Box<CampaignCommand>,
+    },
+    ChangeVisibility {
+        of: SecretSubject,
+        visible_to: Visibility,
     },
     /// All of these in order, each on the state that the ones before leave, or none.
     Batch(Vec<BatchPart>),

@@ -12,12 +12,14 @@ use super::evolve::evolve;
 use super::insertion_ordered_map::Register;
 use super::refusal::{CampaignAction, CampaignRefusal};
 use super::roll::RecordedRoll;
+use super::secrets::{SecretSubject, change_visibility, check_people, decide_with_visibility, visibility_by_tags};
 use super::spotlight::set_spotlight;
 use super::state::CampaignState;
 use super::tracker_decide::{add_roll_effects, add_session_ticks, decide_tracker};
 use crate::deceptive_characters::first_deceptive;
 use crate::decider::DecisionContext;
 use crate::limits;
+use crate::visibility::Visibility;
 
 pub(super) type CampaignDecision = Result<Vec<CampaignEvent>, CampaignRefusal>;
 pub(super) type SingleDecision = Result<CampaignEvent, CampaignRefusal>;
@@ -77,6 +79,10 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &D
         C::SetSpotlight { session_id, scene, up } => {
             set_spotlight(state, session_id.as_deref(), scene.as_ref(), up.as_ref())?
         }
+        C::WithVisibility { visible_to, command } => {
+            return decide_with_visibility(state, visible_to, command, given);
+        }
+        C::ChangeVisibility { of, visible_to } => change_visibility(state, of, visible_to)?,
         C::Batch(parts) => return decide_batch(state, parts, given),
     };
     Ok(vec![event])
@@ -170,7 +176,8 @@ fn add_actor(state: &CampaignState, id: &str, name: &str, kind: ActorKind, notes
     check_room(&state.actors, id, "actors", limits::ACTORS_MAX)?;
     let (name, notes) = (check_name("name", name)?, check_text("notes", notes.trim())?);
     check_text_limit(state, (0, name.len() + notes.len()))?;
-    Ok(CampaignEvent::ActorAdded { actor_id: id.to_owned(), name, kind, notes })
+    let notes_visible_to = Visibility::Table;
+    Ok(CampaignEvent::ActorAdded { actor_id: id.to_owned(), name, kind, notes, notes_visible_to })
 }
 
 fn update_actor(
@@ -191,7 +198,8 @@ fn update_actor(
     let name = name.map(|name| check_name("name", name)).transpose()?;
     let notes = notes.map(|notes| check_text("notes", notes.trim())).transpose()?;
     check_text_limit(state, changed_bytes(&[(&actor.name, name.as_ref()), (&actor.notes, notes.as_ref())]))?;
-    Ok(CampaignEvent::ActorUpdated { actor_id, name, kind, notes })
+    let notes_visible_to = actor.notes_visible_to.clone();
+    Ok(CampaignEvent::ActorUpdated { actor_id, name, kind, notes, notes_visible_to })
 }
 
 fn remove_actor(state: &CampaignState, id: &str) -> SingleDecision {
@@ -249,7 +257,9 @@ fn add_note(state: &CampaignState, id: &str, session_id: Option<&str>, text: &st
         return Err(CampaignRefusal::TooMany { things: "notes", count_max: limits::NOTES_MAX });
     }
     let text = check_text("text", check_not_empty("text", text)?)?;
-    Ok(CampaignEvent::NoteAdded { note_id: id.to_owned(), session_id, text, tags: check_tags(tags)? })
+    let tags = check_tags(tags)?;
+    let visible_to = visibility_by_tags(&tags);
+    Ok(CampaignEvent::NoteAdded { note_id: id.to_owned(), session_id, text, tags, visible_to })
 }
 
 fn change_note(state: &CampaignState, id: &str, text: Option<&String>, tags: Option<&Vec<String>>) -> SingleDecision {
@@ -260,12 +270,15 @@ fn change_note(state: &CampaignState, id: &str, text: Option<&String>, tags: Opt
     }
     let text = text.map(|text| check_text("text", check_not_empty("text", text)?)).transpose()?;
     let tags = tags.map(|tags| check_tags(tags)).transpose()?;
-    Ok(CampaignEvent::NoteChanged { note_id, text, tags })
+    let visible_to = state.visibility_of(&SecretSubject::note(&note_id));
+    Ok(CampaignEvent::NoteChanged { note_id, text, tags, visible_to })
 }
 
 fn remove_note(state: &CampaignState, id: &str) -> SingleDecision {
     state.require_campaign()?;
-    Ok(CampaignEvent::NoteRemoved { note_id: state.find_note(id)? })
+    let note_id = state.find_note(id)?;
+    let visible_to = state.visibility_of(&SecretSubject::note(&note_id));
+    Ok(CampaignEvent::NoteRemoved { note_id, visible_to })
 }
 
 /// Trims tags and drops repeated ones, which may differ in case.
@@ -306,6 +319,7 @@ fn record_roll(state: &CampaignState, roll: &RecordedRoll) -> SingleDecision {
         Some(id) => Some(state.find_actor(id)?.id.clone()),
         None => None,
     };
+    check_people(state, &roll.visible_to)?;
     let reason = roll.reason.as_ref().map(|reason| check_name("reason", reason)).transpose()?;
     let roll = RecordedRoll { session_id, participant_id, actor_id, reason, ..roll.clone() };
     Ok(CampaignEvent::RollRecorded(Box::new(roll)))

@@ -10,6 +10,7 @@ use super::actor_sheet::{GameTemplate, Traits};
 use super::tracker::Tracker;
 use crate::Moment;
 use crate::case_insensitive_enum::case_insensitive_enum;
+use crate::visibility::Visibility;
 
 /// Who runs the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -190,6 +191,10 @@ pub struct Actor {
     pub name: String,
     pub kind: ActorKind,
     pub notes: String,
+    /// Who may see the notes; everybody if left out.
+    #[serde(default, skip_serializing_if = "Visibility::is_table")]
+    #[schemars(with = "Vec<String>", extend("x-unlisted" = true))]
+    pub notes_visible_to: Visibility,
     /// Who plays the actor: GM, or a participant's id. Left out until it is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<ActorController>,

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::actor_sheet::{GameTemplate, TraitValue};
 use super::entities::{ActorController, ActorKind, Controller, GmMode, Role};
 use super::roll::RecordedRoll;
+use super::secrets::SecretSubject;
 use super::tracker::{Tracker, TrackerChange, TrackerOwner};
+use crate::visibility::Visibility;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type")]
@@ -60,7 +62,16 @@ pub enum CampaignEvent {
         released_actor_ids: Vec<String>,
     },
     #[serde(rename = "actor.added.v1")]
-    ActorAdded { actor_id: String, name: String, kind: ActorKind, notes: String },
+    ActorAdded {
+        actor_id: String,
+        name: String,
+        kind: ActorKind,
+        notes: String,
+        /// Who may see the notes; everybody if left out. So are all visibilities here.
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        notes_visible_to: Visibility,
+    },
     #[serde(rename = "actor.updated.v1")]
     ActorUpdated {
         actor_id: String,
@@ -70,6 +81,9 @@ pub enum CampaignEvent {
         kind: Option<ActorKind>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         notes: Option<String>,
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        notes_visible_to: Visibility,
     },
     #[serde(rename = "actor.removed.v1")]
     ActorRemoved { actor_id: String, name: String },
@@ -88,6 +102,9 @@ pub enum CampaignEvent {
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tags: Vec<String>,
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        visible_to: Visibility,
     },
     #[serde(rename = "note.changed.v1")]
     NoteChanged {
@@ -97,9 +114,17 @@ pub enum CampaignEvent {
         /// All tags of the note from now on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tags: Option<Vec<String>>,
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        visible_to: Visibility,
     },
     #[serde(rename = "note.removed.v1")]
-    NoteRemoved { note_id: String },
+    NoteRemoved {
+        note_id: String,
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        visible_to: Visibility,
+    },
     #[serde(rename = "roll.recorded.v1")]
     RollRecorded(Box<RecordedRoll>),
     #[serde(rename = "actor.sheet_set.v1")]
@@ -142,6 +167,22 @@ pub enum CampaignEvent {
         owner: TrackerOwner,
         name: String,
         value: i64,
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        visible_to: Visibility,
+    },
+    /// Something was revealed or hidden.
+    #[serde(rename = "visibility.changed.v1")]
+    VisibilityChanged {
+        of: SecretSubject,
+        #[schemars(with = "Vec<String>")]
+        visible_to: Visibility,
+        /// Who could see it before.
+        #[schemars(with = "Vec<String>")]
+        was: Visibility,
+        /// The session that was going on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<String>,
     },
     /// A scene began, or somebody is up. `up` is GM or an actor's id.
     #[serde(rename = "spotlight.set.v1")]
@@ -167,6 +208,7 @@ impl CampaignEvent {
                 | Self::TrackerChanged { .. }
                 | Self::TrackerRemoved { .. }
                 | Self::SpotlightSet { .. }
+                | Self::VisibilityChanged { .. }
         )
     }
 }
@@ -209,5 +251,6 @@ kinds! {
     TrackerSet = "tracker.set.v1",
     TrackerChanged = "tracker.changed.v1",
     TrackerRemoved = "tracker.removed.v1",
+    VisibilityChanged = "visibility.changed.v1",
     SpotlightSet = "spotlight.set.v1",
 }

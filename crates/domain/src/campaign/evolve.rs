@@ -8,10 +8,12 @@ use super::entities::{
     SessionStatus,
 };
 use super::event::CampaignEvent;
+use super::secrets::SecretSubject;
 use super::state::{CampaignState, NoteOrigin};
-use super::tracker::TrackerOwner;
+use super::tracker::{TrackerOwner, public_time};
 use crate::Moment;
 use crate::decider::DecisionContext;
+use crate::visibility::Visibility;
 
 pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &DecisionContext) -> CampaignState {
     use CampaignEvent as E;
@@ -38,13 +40,19 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
             }
             state.participants.remove(participant_id);
         }
-        E::ActorAdded { actor_id, name, kind, notes } => state.add_actor(actor_id, name, *kind, notes, at),
-        E::ActorUpdated { actor_id, name, kind, notes } => state.actors.change(actor_id, |actor| {
-            set_if_some(&mut actor.name, name.as_ref());
-            set_if_some(&mut actor.kind, kind.as_ref());
-            set_if_some(&mut actor.notes, notes.as_ref());
-            actor.updated_at = at;
-        }),
+        E::ActorAdded { actor_id, name, kind, notes, notes_visible_to } => {
+            state.add_actor(actor_id, name, *kind, notes, at);
+            state.record_visibility(&SecretSubject::actor_notes(actor_id), notes_visible_to, None, at);
+        }
+        E::ActorUpdated { actor_id, name, kind, notes, .. } => {
+            let public_at = public_time(&event.visibility(), at);
+            state.actors.change(actor_id, |actor| {
+                set_if_some(&mut actor.name, name.as_ref());
+                set_if_some(&mut actor.kind, kind.as_ref());
+                set_if_some(&mut actor.notes, notes.as_ref());
+                actor.updated_at = public_at.unwrap_or(actor.updated_at);
+            });
+        }
         E::ActorRemoved { actor_id, .. } => {
             state.set_controller(actor_id, None, at);
             state.actors.remove(actor_id);
@@ -58,43 +66,40 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
                 (session.updated_at, session.ended_at) = (at, Some(at));
             });
         }
-        E::NoteAdded { note_id, session_id, .. } => {
+        E::NoteAdded { note_id, session_id, visible_to, .. } => {
             let origin = NoteOrigin { session_id: session_id.clone(), by: given.by.clone() };
             state.notes.insert(note_id.as_str().into(), Arc::new(origin));
-            state.count_notes(session_id.as_deref(), at, |count| count + 1);
+            state.count_notes(session_id.as_deref(), public_time(visible_to, at), |count| count + 1);
+            state.record_visibility(&SecretSubject::note(note_id), visible_to, session_id.as_deref(), at);
         }
-        E::NoteRemoved { note_id } => {
-            if let Some(origin) = state.notes.remove(note_id.as_str()) {
-                state.count_notes(origin.session_id.as_deref(), at, |count| count.saturating_sub(1));
-            }
-        }
+        E::NoteRemoved { note_id, visible_to } => state.remove_note(note_id, public_time(visible_to, at)),
         E::RollRecorded(roll) => {
             state.sessions.change(roll.session_id.as_deref().unwrap_or_default(), |session| {
                 session.roll_count += 1;
-                session.updated_at = at;
+                session.updated_at = public_time(&roll.visible_to, at).unwrap_or(session.updated_at);
             });
+            if let Some(of) = event.secret_subject() {
+                state.record_visibility(&of, &roll.visible_to, roll.session_id.as_deref(), at);
+            }
             for change in &roll.changes {
                 state.apply_tracker_change(change, at);
             }
         }
-        E::ActorSheetSet { actor_id, template, traits, trackers } => {
-            state.actors.change(actor_id, |actor| {
-                actor.template = template.or(actor.template);
-                for (name, value) in traits {
-                    match value {
-                        Some(value) => actor.traits.insert(name.clone(), value.clone()),
-                        None => actor.traits.remove(name),
-                    };
-                }
-                actor.updated_at = at;
-            });
-            for tracker in trackers {
-                state.put_tracker(&TrackerOwner::actor(actor_id), tracker, at);
-            }
+        E::ActorSheetSet { .. } => state.set_sheet(event, at),
+        E::TrackerSet { owner, tracker, .. } => {
+            state.put_tracker(owner, tracker, at);
+            let of = SecretSubject::tracker(owner, &tracker.name);
+            state.record_visibility(&of, &tracker.visible_to, None, at);
         }
-        E::TrackerSet { owner, tracker, .. } => state.put_tracker(owner, tracker, at),
         E::TrackerChanged { change, .. } => state.apply_tracker_change(change, at),
-        E::TrackerRemoved { owner, name, .. } => state.remove_tracker(owner, name, at),
+        E::TrackerRemoved { owner, name, visible_to, .. } => {
+            state.remove_tracker(owner, name, public_time(visible_to, at));
+            state.mark_secret_removed(&SecretSubject::tracker(owner, name));
+        }
+        E::VisibilityChanged { of, visible_to, .. } => {
+            let session_id = state.session_of_subject(of);
+            state.record_visibility(of, visible_to, session_id.as_deref(), at);
+        }
         E::NoteChanged { .. }
         | E::SpotlightSet { .. }
         | E::CampaignUpdated { .. }
@@ -112,7 +117,7 @@ impl CampaignState {
     /// Updates the campaign's own record after every event except those of play: notes, rolls, trackers, the spotlight.
     fn update_campaign(&mut self, event: &CampaignEvent, at: Moment) {
         use CampaignEvent as E;
-        if event.is_play() {
+        if event.is_play() || !event.visibility().is_table() {
             return;
         }
         let Some(campaign) = &mut self.campaign else { return };
@@ -135,6 +140,24 @@ impl CampaignState {
                 (campaign.completed_at, campaign.archived_at) = (None, None);
             }
             _ => {}
+        }
+    }
+
+    fn set_sheet(&mut self, event: &CampaignEvent, at: Moment) {
+        let CampaignEvent::ActorSheetSet { actor_id, template, traits, trackers } = event else { return };
+        let public_at = public_time(&event.visibility(), at);
+        self.actors.change(actor_id, |actor| {
+            actor.template = template.or(actor.template);
+            for (name, value) in traits {
+                match value {
+                    Some(value) => actor.traits.insert(name.clone(), value.clone()),
+                    None => actor.traits.remove(name),
+                };
+            }
+            actor.updated_at = public_at.unwrap_or(actor.updated_at);
+        });
+        for tracker in trackers {
+            self.put_tracker(&TrackerOwner::actor(actor_id), tracker, at);
         }
     }
 
@@ -178,6 +201,7 @@ impl CampaignState {
             name: name.to_owned(),
             kind,
             notes: notes.to_owned(),
+            notes_visible_to: Visibility::Table,
             controller: None,
             template: None,
             traits: Traits::new(),
@@ -203,12 +227,19 @@ impl CampaignState {
         });
     }
 
+    fn remove_note(&mut self, note_id: &str, at: Option<Moment>) {
+        self.mark_secret_removed(&SecretSubject::note(note_id));
+        if let Some(origin) = self.notes.remove(note_id) {
+            self.count_notes(origin.session_id.as_deref(), at, |count| count.saturating_sub(1));
+        }
+    }
+
     /// Updates the number of notes of a session, if the note belongs to one.
-    fn count_notes(&mut self, session_id: Option<&str>, at: Moment, count: impl Fn(u64) -> u64) {
+    fn count_notes(&mut self, session_id: Option<&str>, at: Option<Moment>, count: impl Fn(u64) -> u64) {
         if let Some(session_id) = session_id {
             self.sessions.change(session_id, |session| {
                 session.note_count = count(session.note_count);
-                session.updated_at = at;
+                session.updated_at = at.unwrap_or(session.updated_at);
             });
         }
     }

@@ -4,6 +4,7 @@ use super::tests::{CampaignFixture, add_participant, create, start_session};
 use super::*;
 use crate::decider::Decider;
 use crate::limits;
+use crate::visibility::Visibility;
 
 fn add_actor_with_notes(id: &str, name: &str, bytes: usize) -> CampaignCommand {
     let (id, name, kind) = (id.to_owned(), name.to_owned(), ActorKind::Npc);
@@ -86,7 +87,13 @@ fn a_campaign_past_the_limit_can_shrink() {
     let mut table = nearly_full_campaign(0);
     let given = CampaignFixture::given();
     let (actor_id, kind) = ("actor_old".to_owned(), ActorKind::Npc);
-    let event = CampaignEvent::ActorAdded { actor_id, name: "Old".to_owned(), kind, notes: "x".repeat(1_000) };
+    let event = CampaignEvent::ActorAdded {
+        actor_id,
+        name: "Old".to_owned(),
+        kind,
+        notes: "x".repeat(1_000),
+        notes_visible_to: Visibility::Table,
+    };
     table.state = CampaignRules::evolve(table.state, &event, &given);
     assert_eq!(table.run(&add_participant("part_a", "A", Role::Gm)).unwrap_err().kind(), CampaignRefusalKind::TooLarge);
     assert_eq!(table.run(&update_notes("actor_old", 1_001)).unwrap_err().kind(), CampaignRefusalKind::TooLarge);

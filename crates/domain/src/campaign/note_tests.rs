@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::tests::{CampaignFixture, add_note, end_session, start_session};
 use super::*;
 use crate::limits;
+use crate::visibility::Visibility;
 
 #[test]
 fn notes_belong_to_a_session_also_after_it_ended_or_to_none() {
@@ -29,6 +30,7 @@ fn notes_belong_to_a_session_also_after_it_ended_or_to_none() {
             session_id: Some("sess_1".to_owned()),
             text: "The bridge fell.".to_owned(),
             tags: Vec::new(),
+            visible_to: Visibility::Table,
         }]
     );
     assert_eq!(table.campaign().updated_at, before);
@@ -74,6 +76,7 @@ fn a_note_is_corrected_tagged_and_taken_back() {
             note_id: "note_1".to_owned(),
             text: Some("The bridge fell.".to_owned()),
             tags: Some(vec!["Bridge".to_owned(), "war".to_owned()]),
+            visible_to: Visibility::Table,
         }]
     );
     let fields = &["text", "tags"];

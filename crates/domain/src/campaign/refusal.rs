@@ -67,6 +67,8 @@ pub enum CampaignRefusal {
     SessionNotFound { session_id: String },
     #[error("there is no note {note_id} in this campaign, or it was taken back")]
     NoteNotFound { note_id: String },
+    #[error("there is nobody called {person} in this campaign")]
+    PersonNotFound { person: String },
     #[error("{field} is required, it is empty")]
     Empty { field: &'static str },
     #[error("{field} has at most {chars_max} characters, this one has {chars}")]
@@ -135,6 +137,7 @@ impl CampaignRefusal {
             | Self::ActorNotFound { .. }
             | Self::SessionNotFound { .. }
             | Self::NoteNotFound { .. }
+            | Self::PersonNotFound { .. }
             | Self::TrackerNotFound { .. }
             | Self::SpotlightHolderNotFound { .. } => CampaignRefusalKind::NotFound,
             Self::InPart { refusal, .. } => refusal.kind(),
@@ -181,6 +184,7 @@ impl CampaignRefusal {
             Self::SpotlightHolderNotFound { .. } => Some("/spotlight".to_owned()),
             Self::ActorNotFound { .. } | Self::NoThresholds { .. } => Some("/actor_id".to_owned()),
             Self::NoteNotFound { .. } => Some("/note_id".to_owned()),
+            Self::PersonNotFound { .. } => Some("/visible_to".to_owned()),
             Self::SessionNotFound { .. } | Self::SessionEnded { .. } => Some("/session_id".to_owned()),
             Self::NothingToUpdate { .. }
             | Self::TooMany { .. }
@@ -202,6 +206,7 @@ impl CampaignRefusal {
             | Self::ActorNotFound { actor_id: id }
             | Self::SessionNotFound { session_id: id }
             | Self::NoteNotFound { note_id: id }
+            | Self::PersonNotFound { person: id }
             | Self::CampaignExists { campaign_id: id }
             | Self::IdTaken { id }
             | Self::ActiveSessionExists { session_id: id }
@@ -267,6 +272,7 @@ impl CampaignRefusal {
             Self::ActorNotFound { .. } => "send its name or id; `campaign_read` with view actors lists them",
             Self::SessionNotFound { .. } => "send its name or id; `campaign_read` with view sessions lists them",
             Self::NoteNotFound { .. } => "send the id that session_note answered; events_list has them",
+            Self::PersonNotFound { .. } => "send gm, table, or names or ids of participants or actors of this campaign",
             Self::Empty { .. } => "send at least one character that is not a space",
             Self::TooLong { .. } => "shorten it, or put the rest elsewhere",
             Self::Deceptive { .. } => "leave that character out; a longer text may have several lines in the notes",

@@ -8,6 +8,7 @@ use super::tracker::TrackerChange;
 use crate::Moment;
 use crate::dice::odds::Exact;
 use crate::dice::{Outcome, RandomReport};
+use crate::visibility::Visibility;
 
 /// A roll as the journal keeps it: enough to read it, and to roll it again and compare.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +55,10 @@ pub struct RecordedRoll {
     /// How the dice came about. Left out for dice that fell on a real table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rng: Option<RandomReport>,
+    /// Who may see it; everybody if left out.
+    #[serde(default, skip_serializing_if = "Visibility::is_table")]
+    #[schemars(with = "Vec<String>")]
+    pub visible_to: Visibility,
     /// What its outcome changed. Decided with the roll; what a command brings is replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<TrackerChange>,

@@ -24,7 +24,7 @@ pub struct Spotlight {
 }
 
 impl Spotlight {
-    /// Applies one event of the session. Whoever rolls is up.
+    /// Applies one event of the session. Whoever rolls is up, unless the roll is a secret.
     pub(super) fn record_event(&mut self, event: &CampaignEvent) {
         match event {
             CampaignEvent::SessionStarted { .. } | CampaignEvent::SessionEnded { .. } => *self = Self::default(),
@@ -36,7 +36,9 @@ impl Spotlight {
                     self.pass_to(up);
                 }
             }
-            CampaignEvent::RollRecorded(roll) if roll.session_id.is_some() && !roll.reaction => {
+            CampaignEvent::RollRecorded(roll)
+                if roll.session_id.is_some() && !roll.reaction && roll.visible_to.is_table() =>
+            {
                 if let Some(actor_id) = &roll.actor_id {
                     self.pass_to(actor_id);
                 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::actor_sheet::trait_text_bytes;
 use super::entities::{Actor, Campaign, Participant, Session};
 use super::insertion_ordered_map::{HasId, Register};
+use super::secrets::CampaignSecret;
 use super::spotlight::Spotlight;
 use super::tracker::Tracker;
 
@@ -32,6 +33,9 @@ pub struct CampaignState {
     pub(super) trackers: Arc<Vec<Tracker>>,
     #[serde(default)]
     pub(super) spotlight: Spotlight,
+    /// What is or was visible to some alone.
+    #[serde(default)]
+    pub(super) secrets: OrdMap<Arc<str>, Arc<CampaignSecret>>,
 }
 
 /// Where a note is, and who wrote it.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::state::CampaignState;
 use crate::Moment;
 use crate::case_insensitive_enum::case_insensitive_enum;
+use crate::visibility::Visibility;
 
 /// When a tracker moves by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -44,6 +45,10 @@ pub struct Tracker {
     pub meaning: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticks: Option<TrackerTick>,
+    /// Who may see it; everybody if left out.
+    #[serde(default, skip_serializing_if = "Visibility::is_table")]
+    #[schemars(with = "Vec<String>")]
+    pub visible_to: Visibility,
 }
 
 impl Tracker {
@@ -68,8 +73,21 @@ impl Tracker {
         };
         let is_end = self.ticks.is_some_and(|tick| tick.by.signum() == by.signum());
         let reached = bound.map(|bound| if is_end { TrackerBound::End } else { bound });
-        TrackerChange { owner: owner.clone(), name: self.name.clone(), by, from, to, reached }
+        TrackerChange {
+            owner: owner.clone(),
+            name: self.name.clone(),
+            by,
+            from,
+            to,
+            reached,
+            visible_to: self.visible_to.clone(),
+        }
     }
+}
+
+/// The time of a change that everybody sees.
+pub(super) fn public_time(visible_to: &Visibility, at: Moment) -> Option<Moment> {
+    visible_to.is_table().then_some(at)
 }
 
 /// `HP 4/6`, or `Gold 12` without a maximum.
@@ -129,6 +147,10 @@ pub struct TrackerChange {
     pub to: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<TrackerBound>,
+    /// Who may see it; everybody if left out.
+    #[serde(default, skip_serializing_if = "Visibility::is_table")]
+    #[schemars(with = "Vec<String>")]
+    pub visible_to: Visibility,
 }
 
 impl TrackerChange {
@@ -217,8 +239,16 @@ impl CampaignState {
         own.chain(participants).chain(actors)
     }
 
+    pub(super) fn set_tracker_visibility(&mut self, owner: &TrackerOwner, name: &str, visible_to: &Visibility) {
+        self.change_trackers(owner, None, |trackers| {
+            if let Some(tracker) = trackers.iter_mut().find(|tracker| tracker.has_name(name)) {
+                tracker.visible_to.clone_from(visible_to);
+            }
+        });
+    }
+
     pub(super) fn put_tracker(&mut self, owner: &TrackerOwner, tracker: &Tracker, at: Moment) {
-        self.change_trackers(owner, at, |trackers| {
+        self.change_trackers(owner, public_time(&tracker.visible_to, at), |trackers| {
             match trackers.iter_mut().find(|known| known.has_name(&tracker.name)) {
                 Some(known) => known.clone_from(tracker),
                 None => trackers.push(tracker.clone()),
@@ -227,26 +257,27 @@ impl CampaignState {
     }
 
     pub(super) fn apply_tracker_change(&mut self, change: &TrackerChange, at: Moment) {
-        self.change_trackers(&change.owner, at, |trackers| {
+        self.change_trackers(&change.owner, public_time(&change.visible_to, at), |trackers| {
             if let Some(tracker) = trackers.iter_mut().find(|tracker| tracker.has_name(&change.name)) {
                 tracker.value = change.to;
             }
         });
     }
 
-    pub(super) fn remove_tracker(&mut self, owner: &TrackerOwner, name: &str, at: Moment) {
+    pub(super) fn remove_tracker(&mut self, owner: &TrackerOwner, name: &str, at: Option<Moment>) {
         self.change_trackers(owner, at, |trackers| trackers.retain(|tracker| !tracker.has_name(name)));
     }
 
-    fn change_trackers(&mut self, owner: &TrackerOwner, at: Moment, change: impl FnOnce(&mut Vec<Tracker>)) {
+    /// Without a time, the time of the owner's last change stays: that of a secret would tell of it.
+    fn change_trackers(&mut self, owner: &TrackerOwner, at: Option<Moment>, change: impl FnOnce(&mut Vec<Tracker>)) {
         match (&owner.actor_id, &owner.participant_id) {
             (Some(id), _) => self.actors.change(id, |actor| {
                 change(&mut actor.trackers);
-                actor.updated_at = at;
+                actor.updated_at = at.unwrap_or(actor.updated_at);
             }),
             (None, Some(id)) => self.participants.change(id, |participant| {
                 change(&mut participant.trackers);
-                participant.updated_at = at;
+                participant.updated_at = at.unwrap_or(participant.updated_at);
             }),
             (None, None) => change(Arc::make_mut(&mut self.trackers)),
         }

@@ -6,6 +6,7 @@ use super::entities::{Actor, ActorKind};
 use super::event::CampaignEvent;
 use super::refusal::{CampaignAction, CampaignRefusal};
 use super::roll::RecordedRoll;
+use super::secrets::SecretSubject;
 use super::spotlight::GAME_MASTER;
 use super::state::CampaignState;
 use super::tracker::{
@@ -15,6 +16,7 @@ use crate::Moment;
 use crate::decider::DecisionContext;
 use crate::dice::{Outcome, RollMode};
 use crate::limits;
+use crate::visibility::Visibility;
 
 pub(super) const HP: &str = "HP";
 pub(super) const STRESS: &str = "Stress";
@@ -37,8 +39,8 @@ pub(super) fn decide_tracker(state: &CampaignState, command: &TrackerCommand) ->
         }
         TrackerCommand::Remove { owner, name } => {
             let owner = find_owner(state, owner)?;
-            let Tracker { name, value, .. } = find_tracker(state, &owner, name)?.clone();
-            CampaignEvent::TrackerRemoved { owner, name, value }
+            let Tracker { name, value, visible_to, .. } = find_tracker(state, &owner, name)?.clone();
+            CampaignEvent::TrackerRemoved { owner, name, value, visible_to }
         }
     };
     Ok(vec![event])
@@ -52,7 +54,9 @@ fn set_tracker(
 ) -> SingleDecision {
     let (owner, reason) = (find_owner(state, owner)?, check_reason(reason)?);
     let known = state.tracker(&owner, &definition.name);
-    let tracker = define_tracker(known, definition)?;
+    let mut tracker = define_tracker(known, definition)?;
+    // A tracker that is set again after it was removed is as secret as it was.
+    tracker.visible_to = state.visibility_of(&SecretSubject::tracker(&owner, &tracker.name));
     check_tracker_count(state.trackers_of(&owner).len() + usize::from(known.is_none()))?;
     check_text_limit(state, (known.map_or(0, Tracker::text_bytes), tracker.text_bytes()))?;
     let session_id = state.active_session().map(|session| session.id.clone());
@@ -95,7 +99,8 @@ pub(super) fn define_tracker(
     if value < min || max.is_some_and(|max| value > max) {
         return Err(CampaignRefusal::TrackerOutOfBounds { name, value, min, max });
     }
-    Ok(Tracker { name, value, min, max, meaning, ticks })
+    let visible_to = known.map(|known| known.visible_to.clone()).unwrap_or_default();
+    Ok(Tracker { name, value, min, max, meaning, ticks, visible_to })
 }
 
 fn define_ticks(
@@ -194,10 +199,14 @@ pub(super) fn add_roll_effects(
         if is_with_fear(outcome) {
             changes.extend(tick_changes(&after, TickMoment::Fear));
         }
+        // Whoever may not see the roll must not read its outcome off a tracker.
+        if !roll.visible_to.is_table() {
+            changes.retain(|change| change.visible_to == Visibility::GameMasters);
+        }
         for change in &changes {
             after.apply_tracker_change(change, Moment::from(given.at));
         }
-        is_game_masters_turn = plays_by_rules && is_with_fear(outcome);
+        is_game_masters_turn = plays_by_rules && is_with_fear(outcome) && roll.visible_to.is_table();
         roll.changes.extend(changes);
     }
     let passed = match (&roll.session_id, is_game_masters_turn) {

@@ -290,6 +290,7 @@ fn what_is_no_action_of_a_character_changes_nothing() {
             from: 1,
             to: 10,
             reached: None,
+            visible_to: crate::visibility::Visibility::Table,
         }],
         ..roll_dice(8, 5)
     }));

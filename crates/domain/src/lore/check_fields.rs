@@ -37,6 +37,10 @@ pub(super) fn check_tags(state: &LoreState, tags: &[String]) -> Result<Vec<Strin
     Ok(checked.into_iter().zip(known).map(spelled).collect())
 }
 
+pub(super) fn check_tag_name(name: &str) -> Result<String, LoreRefusal> {
+    check_short_text("name", check_not_empty("name", name)?, limits::TAG_CHARS_MAX)
+}
+
 /// Trims aliases and drops repeated ones.
 pub(super) fn check_aliases(aliases: &[String]) -> Result<Vec<String>, LoreRefusal> {
     check_list("aliases", aliases, limits::NAME_CHARS_MAX, limits::LORE_ALIASES_MAX)
@@ -62,6 +66,16 @@ fn check_list(
         }
     }
     Ok(checked)
+}
+
+/// A text of several lines that may be empty.
+pub(super) fn check_description(text: &str, chars_max: usize) -> Result<String, LoreRefusal> {
+    let text = text.trim();
+    let chars = text.chars().count();
+    if chars > chars_max {
+        return Err(LoreRefusal::TooLong { field: "description", chars, chars_max });
+    }
+    Ok(text.to_owned())
 }
 
 /// Mentions in ascending order, each once.

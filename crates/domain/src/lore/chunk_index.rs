@@ -54,7 +54,10 @@ struct FuzzyIndex {
 impl ChunkIndex {
     pub(super) fn new(entities: &[Arc<Entity>]) -> Self {
         let slots = || (0..=u8::MAX).zip(entities);
-        let live: SlotSet = slots().filter(|(_, entity)| !entity.is_archived()).map(|(slot, _)| slot).collect();
+        let live: SlotSet = slots()
+            .filter(|(_, entity)| !entity.is_archived() && !entity.is_superseded())
+            .map(|(slot, _)| slot)
+            .collect();
         let public = slots().filter(|(_, entity)| !entity.is_private).map(|(slot, _)| slot).collect();
         let mut tags: Vec<(u32, u8)> =
             slots().flat_map(|(slot, entity)| entity.tags.iter().map(move |tag| (*tag, slot))).collect();
@@ -70,7 +73,7 @@ impl ChunkIndex {
         }
         let (mut names, mut entries, mut unfolded) = (String::new(), Vec::with_capacity(entities.len()), Vec::new());
         for (slot, entity) in slots() {
-            let aliases = entity.aliases.iter().map(|alias| (alias, true));
+            let aliases = entity.details().aliases.iter().map(|alias| (alias, true));
             for (name, is_alias) in std::iter::once((&entity.name, false)).chain(aliases) {
                 let folded = fold_text(name);
                 if !name.is_ascii() {

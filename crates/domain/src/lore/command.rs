@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::canon::CanonCommand;
 use super::entity::{EntityType, ImportSource, TextKey, TextRef};
+use super::relationship::RelationshipCommand;
+use super::timeline::TimelineCommand;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum LoreCommand {
@@ -38,12 +41,51 @@ pub enum LoreCommand {
         entity_id: u64,
         post_id: u64,
     },
+    /// Gives an entity and its posts the fields that they had earlier. What was archived since comes back.
+    RestoreVersion {
+        entity_id: u64,
+        change: Box<EntityChange>,
+        /// Posts that are there still, each with its earlier fields.
+        posts: Vec<(u64, PostChange)>,
+    },
+    /// Creates a tag that stays even if no entity has it. An entity that names a new tag creates one that does not.
+    CreateTag {
+        name: String,
+    },
+    RenameTag {
+        tag_id: u32,
+        name: String,
+    },
+    /// Takes the tag off all entities that have it, archived ones included.
+    DeleteTag {
+        tag_id: u32,
+    },
     /// Removes these archived entities for good, or without ids all that is archived, posts of other entities included.
     EmptyArchive {
         entity_ids: Vec<u64>,
         /// Keys of earlier texts of what is removed. Those of current texts need not be given.
         text_keys: Vec<TextKey>,
     },
+    /// Gives an entity the ids that another place has given it. Its id before stays valid as another name for it, until
+    /// an entity comes from elsewhere that has this id.
+    RenumberEntity {
+        entity_id: u64,
+        ids: ExplicitIds,
+    },
+    /// From now on all ids that are given here are above this one: those below are given by another place.
+    ReserveIds {
+        above: u64,
+    },
+    Canon(CanonCommand),
+    /// A change that says the same in another form, such as a text with other ids of what it mentions. It is not held.
+    SameValue(Box<LoreCommand>),
+    /// A command with the operation that it came by. A change that is held says so.
+    FromTool {
+        tool: &'static str,
+        command: Box<LoreCommand>,
+    },
+    Relationship(RelationshipCommand),
+    Timeline(TimelineCommand),
 }
 
 /// An entity to create. The event that creates it has the same fields, and the ids beside them.
@@ -158,7 +200,7 @@ pub struct PostChange {
 
 /// Reads null as `Some(None)`; a field that is left out is `None` by its default.
 #[expect(clippy::option_option, reason = "unchanged, removed and set are three things")]
-fn null_removes<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+pub(super) fn null_removes<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,

@@ -4,21 +4,42 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::canon_decide::{decide_canon, decide_in_order, hold_against_canon};
 use super::check_fields::{
     check_aliases, check_id, check_name, check_optional, check_source, check_subtype, check_tags, check_text,
 };
 use super::command::{EntityChange, ExplicitIds, LoreCommand, NewEntity, NewPost, PostChange};
-use super::entity::{Entity, Post, TextKey, TextRef};
+use super::decide_relationship::decide_relationship;
+use super::decide_tags::{create_tag, delete_tag, rename_tag};
+use super::decide_timeline::decide_timeline;
+use super::entity::{Entity, EntityType, Post, TextKey, TextRef};
 use super::event::LoreEvent;
 use super::refusal::LoreRefusal;
 use super::state::LoreState;
+use crate::decider::DecisionContext;
 use crate::limits;
 
-type LoreDecision = Result<LoreEvent, LoreRefusal>;
+pub(super) type LoreDecision = Result<LoreEvent, LoreRefusal>;
 
-pub(super) fn decide(state: &LoreState, command: &LoreCommand) -> LoreDecision {
+/// Decides a command. What would change an authoritative value is held instead.
+pub(super) fn decide(state: &LoreState, command: &LoreCommand, given: &DecisionContext) -> LoreDecision {
+    let (command, tool) = match command {
+        LoreCommand::FromTool { tool, command } => (&**command, *tool),
+        command => (command, ""),
+    };
+    if let LoreCommand::SameValue(command) = command {
+        return decide_freely(state, command, given);
+    }
+    hold_against_canon(state, decide_freely(state, command, given)?, tool)
+}
+
+/// Decides a command as if nothing were authoritative.
+pub(super) fn decide_freely(state: &LoreState, command: &LoreCommand, given: &DecisionContext) -> LoreDecision {
     use LoreCommand as C;
     match command {
+        C::Canon(command) => decide_canon(state, command, given),
+        C::FromTool { command, .. } | C::SameValue(command) => decide_freely(state, command, given),
+        C::RestoreVersion { entity_id, change, posts } => restore_version(state, *entity_id, change, posts, given),
         C::CreateEntity(new) => create_entity(state, new),
         C::UpdateEntity { entity_id, expected_revision, change } => {
             update_entity(state, *entity_id, *expected_revision, change)
@@ -48,8 +69,36 @@ pub(super) fn decide(state: &LoreState, command: &LoreCommand) -> LoreDecision {
             let hidden = entity.is_private || post.is_private;
             Ok(LoreEvent::PostRestored { entity_id: *entity_id, post_id: *post_id, hidden })
         }
+        C::CreateTag { name } => create_tag(state, name),
+        C::RenameTag { tag_id, name } => rename_tag(state, *tag_id, name),
+        C::DeleteTag { tag_id } => delete_tag(state, *tag_id),
         C::EmptyArchive { entity_ids, text_keys } => empty_archive(state, entity_ids, text_keys),
+        C::RenumberEntity { entity_id, ids } => renumber_entity(state, *entity_id, *ids),
+        C::ReserveIds { above } => {
+            check_id("above", *above)?;
+            if state.has_reserved_ids(*above) {
+                return Err(LoreRefusal::Unchanged);
+            }
+            Ok(LoreEvent::IdsReserved { above: *above })
+        }
+        C::Relationship(command) => decide_relationship(state, command),
+        C::Timeline(command) => decide_timeline(state, command),
     }
+}
+
+fn renumber_entity(state: &LoreState, entity_id: u64, ids: ExplicitIds) -> LoreDecision {
+    let missing = LoreRefusal::EntityNotFound { field: "entity_id", entity_id };
+    let entity = state.entity(entity_id).ok_or(missing)?;
+    if (entity.entity_id, entity.id) == (ids.entity_id, ids.id) {
+        return Err(LoreRefusal::Unchanged);
+    }
+    check_free_ids(state, entity.entity_type, ids, Some(entity.entity_id))?;
+    Ok(LoreEvent::EntityRenumbered {
+        entity_id: entity.entity_id,
+        new_entity_id: ids.entity_id,
+        new_id: ids.id,
+        hidden: entity.is_private,
+    })
 }
 
 fn create_entity(state: &LoreState, new: &NewEntity) -> LoreDecision {
@@ -71,7 +120,9 @@ fn create_entity(state: &LoreState, new: &NewEntity) -> LoreDecision {
     let text = new.text.as_ref().map(check_text).transpose()?;
     let source = new.source.as_ref().map(check_source).transpose()?;
     check_source_free(state, entity_id, source.as_ref().map(|source| source.id.as_str()))?;
-    let entity = NewEntity { name, subtype, tags, aliases, image, date, actor_id, text, source, ids: None, ..*new };
+    let parent = new.parent.map(|parent| state.current_id(parent));
+    let entity =
+        NewEntity { name, subtype, parent, tags, aliases, image, date, actor_id, text, source, ids: None, ..*new };
     check_head_bytes(state, 0, new_head_bytes(&entity))?;
     Ok(LoreEvent::EntityCreated { entity_id, id, entity: Box::new(entity) })
 }
@@ -80,17 +131,30 @@ fn create_entity(state: &LoreState, new: &NewEntity) -> LoreDecision {
 fn new_ids(state: &LoreState, new: &NewEntity) -> Result<ExplicitIds, LoreRefusal> {
     let highest = state.highest.ids[new.entity_type.place()];
     let ids = new.ids.unwrap_or(ExplicitIds { id: highest + 1, entity_id: state.highest.entity_id + 1 });
+    check_free_ids(state, new.entity_type, ids, None)?;
+    Ok(ids)
+}
+
+/// Refuses ids that another entity than `own` has.
+fn check_free_ids(
+    state: &LoreState,
+    entity_type: EntityType,
+    ids: ExplicitIds,
+    own: Option<u64>,
+) -> Result<(), LoreRefusal> {
     check_id("id", ids.id)?;
     check_id("entity_id", ids.entity_id)?;
-    if state.entity(ids.entity_id).is_some() {
+    if state.numbered_entity(ids.entity_id).is_some_and(|entity| Some(entity.entity_id) != own) {
         return Err(LoreRefusal::IdTaken { field: "entity_id", id: ids.entity_id });
     }
     // Only an id from elsewhere can be below the highest, and then the entities of the type have to be looked at.
-    let is_same = |entity: &Arc<Entity>| entity.entity_type == new.entity_type && entity.id == ids.id;
-    if ids.id <= highest && state.all_entities().any(is_same) {
+    let is_same = |entity: &Arc<Entity>| {
+        entity.entity_type == entity_type && entity.id == ids.id && Some(entity.entity_id) != own
+    };
+    if ids.id <= state.highest.ids[entity_type.place()] && state.all_entities().any(is_same) {
         return Err(LoreRefusal::IdTaken { field: "id", id: ids.id });
     }
-    Ok(ids)
+    Ok(())
 }
 
 fn update_entity(
@@ -122,11 +186,13 @@ fn differences(state: &LoreState, entity: &Entity, change: &EntityChange) -> Res
         let checked = given.map(|text| check_optional(field, text.as_ref(), chars_max)).transpose()?;
         Ok(checked.filter(|text| text.as_deref() != known))
     };
-    let parent = change.parent.filter(|parent| *parent != entity.parent);
+    let parent = change.parent.map(|parent| parent.map(|parent| state.current_id(parent)));
+    let parent = parent.filter(|parent| *parent != entity.details().parent);
     if let Some(Some(parent)) = parent {
         check_parent(state, entity.entity_id, parent)?;
     }
-    let actor_id = optional("actor_id", change.actor_id.as_ref(), entity.actor_id.as_deref(), limits::ID_CHARS_MAX)?;
+    let actor_id =
+        optional("actor_id", change.actor_id.as_ref(), entity.details().actor_id.as_deref(), limits::ID_CHARS_MAX)?;
     check_actor_free(state, entity.entity_id, actor_id.as_ref().and_then(|actor_id| actor_id.as_deref()))?;
     let source = change.source.as_ref().map(check_source).transpose()?;
     check_source_free(state, entity.entity_id, source.as_ref().map(|source| source.id.as_str()))?;
@@ -134,14 +200,20 @@ fn differences(state: &LoreState, entity: &Entity, change: &EntityChange) -> Res
         name: name.filter(|name| **name != *entity.name),
         subtype: subtype.filter(|subtype| **subtype != *entity.subtype),
         tags: tags.filter(|tags| !has_tags(state, entity, tags)),
-        aliases: aliases.filter(|aliases| !aliases.iter().map(String::as_str).eq(entity.aliases.iter().map(|a| &**a))),
+        aliases: aliases
+            .filter(|aliases| !aliases.iter().map(String::as_str).eq(entity.details().aliases.iter().map(|a| &**a))),
         is_private: change.is_private.filter(|is_private| *is_private != entity.is_private),
         parent,
-        image: optional("image", change.image.as_ref(), entity.image.as_deref(), limits::LORE_IMAGE_CHARS_MAX)?,
-        date: optional("date", change.date.as_ref(), entity.date.as_deref(), limits::NAME_CHARS_MAX)?,
+        image: optional(
+            "image",
+            change.image.as_ref(),
+            entity.details().image.as_deref(),
+            limits::LORE_IMAGE_CHARS_MAX,
+        )?,
+        date: optional("date", change.date.as_ref(), entity.details().date.as_deref(), limits::NAME_CHARS_MAX)?,
         actor_id,
         text: text_difference(change.text.as_ref(), entity.text.as_ref())?,
-        source: source.filter(|source| entity.source.as_deref() != Some(source)),
+        source: source.filter(|source| entity.details().source.as_deref() != Some(source)),
     })
 }
 
@@ -171,10 +243,41 @@ fn restore_entity(state: &LoreState, entity_id: u64) -> LoreDecision {
     let is_taken = |actor_id: &str| state.entity_of_actor(actor_id).is_some();
     Ok(LoreEvent::EntityRestored {
         entity_id,
-        parent_cleared: entity.parent.is_some_and(is_gone),
-        actor_cleared: entity.actor_id.as_deref().is_some_and(is_taken),
+        parent_cleared: entity.details().parent.is_some_and(is_gone),
+        actor_cleared: entity.details().actor_id.as_deref().is_some_and(is_taken),
         hidden: entity.is_private,
     })
+}
+
+/// Decides the commands of a restored version one after the other, each on what the one before left.
+fn restore_version(
+    state: &LoreState,
+    entity_id: u64,
+    change: &EntityChange,
+    posts: &[(u64, PostChange)],
+    given: &DecisionContext,
+) -> LoreDecision {
+    let missing = LoreRefusal::EntityNotFound { field: "entity_id", entity_id };
+    let entity = state.entity(entity_id).ok_or(missing)?;
+    let mut commands = Vec::new();
+    if entity.is_archived() {
+        commands.push(LoreCommand::RestoreEntity { entity_id });
+    }
+    let change = Box::new(change.clone());
+    commands.push(LoreCommand::UpdateEntity { entity_id, expected_revision: None, change });
+    for (post_id, change) in posts {
+        let (post_id, change) = (*post_id, Box::new(change.clone()));
+        if state.require_post(entity_id, post_id)?.1.is_archived() {
+            commands.push(LoreCommand::RestorePost { entity_id, post_id });
+        }
+        commands.push(LoreCommand::UpdatePost { entity_id, post_id, expected_revision: None, change });
+    }
+    let steps = decide_in_order(state, &commands, given)?.steps;
+    if steps.is_empty() {
+        return Err(LoreRefusal::Unchanged);
+    }
+    let hidden = steps.iter().all(LoreEvent::is_private);
+    Ok(LoreEvent::EntityVersionRestored { entity_id, steps, hidden })
 }
 
 fn create_post(state: &LoreState, new: &NewPost) -> LoreDecision {
@@ -185,7 +288,7 @@ fn create_post(state: &LoreState, new: &NewPost) -> LoreDecision {
     if state.post(post_id).is_some() {
         return Err(LoreRefusal::IdTaken { field: "post_id", id: post_id });
     }
-    let (count, count_max) = (entity.posts.len() + 1, limits::LORE_ENTITY_POSTS_MAX);
+    let (count, count_max) = (entity.details().posts.len() + 1, limits::LORE_ENTITY_POSTS_MAX);
     if count > count_max {
         return Err(LoreRefusal::TooManyOnOne { things: "posts", field: "entity_id", count, count_max });
     }
@@ -232,7 +335,7 @@ fn empty_archive(state: &LoreState, entity_ids: &[u64], history: &[TextKey]) -> 
         if !state.entity(*entity_id).ok_or(missing)?.is_archived() {
             return Err(LoreRefusal::EntityNotArchived { entity_id: *entity_id });
         }
-        removed.insert(*entity_id);
+        removed.insert(state.current_id(*entity_id));
     }
     let is_all = entity_ids.is_empty();
     if is_all {
@@ -243,11 +346,12 @@ fn empty_archive(state: &LoreState, entity_ids: &[u64], history: &[TextKey]) -> 
     let mut kept_keys = BTreeSet::new();
     for entity in state.all_entities() {
         if removed.contains(&entity.entity_id) {
-            post_ids.extend(entity.posts.iter().map(|post| post.post_id));
+            post_ids.extend(entity.details().posts.iter().map(|post| post.post_id));
             text_keys.extend(entity.text_keys());
             continue;
         }
-        let (gone, kept): (Vec<_>, Vec<_>) = entity.posts.iter().partition(|post| is_all && post.is_archived());
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            entity.details().posts.iter().partition(|post| is_all && post.is_archived());
         post_ids.extend(gone.iter().map(|post| post.post_id));
         text_keys.extend(gone.iter().filter_map(|post| Some(post.text.as_ref()?.key)));
         let texts = entity.text.iter().chain(kept.iter().filter_map(|post| post.text.as_ref()));
@@ -267,7 +371,7 @@ fn empty_archive(state: &LoreState, entity_ids: &[u64], history: &[TextKey]) -> 
 }
 
 impl LoreState {
-    fn require_entity(&self, field: &'static str, entity_id: u64) -> Result<&Arc<Entity>, LoreRefusal> {
+    pub(super) fn require_entity(&self, field: &'static str, entity_id: u64) -> Result<&Arc<Entity>, LoreRefusal> {
         let entity = self.entity(entity_id).ok_or(LoreRefusal::EntityNotFound { field, entity_id })?;
         if entity.is_archived() { Err(LoreRefusal::EntityArchived { field, entity_id }) } else { Ok(entity) }
     }
@@ -284,7 +388,7 @@ impl LoreState {
     }
 }
 
-fn check_revision(expected: Option<u64>, current: u64) -> Result<(), LoreRefusal> {
+pub(super) fn check_revision(expected: Option<u64>, current: u64) -> Result<(), LoreRefusal> {
     match expected {
         Some(expected) if expected != current => Err(LoreRefusal::RevisionConflict { expected, current }),
         _ => Ok(()),
@@ -303,7 +407,7 @@ fn check_parent(state: &LoreState, entity_id: u64, parent: u64) -> Result<(), Lo
         match above {
             None => return Ok(()),
             Some(above_id) if above_id == entity_id => break,
-            Some(above_id) => above = state.entity(above_id).and_then(|entity| entity.parent),
+            Some(above_id) => above = state.entity(above_id).and_then(|entity| entity.details().parent),
         }
     }
     Err(LoreRefusal::ParentCycle { parent })
@@ -328,8 +432,9 @@ fn check_source_free(state: &LoreState, entity_id: u64, source_id: Option<&str>)
 }
 
 /// Refuses heads past the limit. Lore that is already past it may shrink but not grow.
-fn check_head_bytes(state: &LoreState, gone: usize, come: usize) -> Result<(), LoreRefusal> {
-    let (bytes, bytes_max) = (state.head_bytes, limits::LORE_HEAD_BYTES_MAX);
+pub(super) fn check_head_bytes(state: &LoreState, gone: usize, come: usize) -> Result<(), LoreRefusal> {
+    let bytes_max = limits::LORE_HEAD_BYTES_MAX;
+    let bytes = state.head_bytes + state.relationships.bytes + state.timeline.bytes;
     let bytes_after = (bytes + come).saturating_sub(gone);
     if bytes_after <= bytes_max || come <= gone {
         return Ok(());

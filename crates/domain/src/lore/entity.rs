@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::canon::CanonMark;
 use super::short_list::ShortList;
 use crate::case_insensitive_enum::case_insensitive_enum;
 
@@ -192,7 +193,8 @@ pub struct ImportSource {
     pub hash: String,
 }
 
-/// The head of an entity. Short forms of strings and lists keep 100,000 of them small.
+/// The head of an entity. Short forms of strings and lists, and details that are stored only where there are any, keep
+/// 100,000 of them small.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entity {
     /// Its number among the entities of its type.
@@ -206,25 +208,36 @@ pub struct Entity {
     pub subtype: Arc<str>,
     /// Ids of its tags, in the order in which they were given.
     pub tags: ShortList,
+    pub created_at: Timestamp,
+    /// When its own fields changed last. Its posts have their own moments, see [`Entity::updated_for`].
+    pub updated_at: Timestamp,
+    /// Counts its own changes, from 1. Changes of its posts do not count.
+    pub revision: u64,
+    /// Revisions of the stream of everything that happened to it, its posts included.
+    pub changes: ShortList,
+    pub text: Option<TextRef>,
+    /// `None` stands for empty ones, so that two equal entities are equal in memory too.
+    pub(super) details: Option<Box<EntityDetails>>,
+}
+
+/// Fields of an entity that many entities do not have.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EntityDetails {
     pub aliases: Box<[Box<str>]>,
     pub parent: Option<u64>,
     pub image: Option<Box<str>>,
     pub date: Option<Box<str>>,
     /// The actor of the campaign that it describes.
     pub actor_id: Option<Box<str>>,
-    pub created_at: Timestamp,
-    /// When its own fields changed last. Its posts have their own moments, see [`Entity::updated_for`].
-    pub updated_at: Timestamp,
     pub archived_at: Option<Timestamp>,
-    /// Counts its own changes, from 1. Changes of its posts do not count.
-    pub revision: u64,
-    /// Revisions of the stream of everything that happened to it, its posts included.
-    pub changes: ShortList,
-    pub text: Option<TextRef>,
     /// Its posts in the order in which they were added, archived ones included.
     pub posts: Box<[Arc<Post>]>,
     pub source: Option<Box<ImportSource>>,
+    /// `None` for a draft.
+    pub canon: Option<CanonMark>,
 }
+
+static NO_DETAILS: LazyLock<EntityDetails> = LazyLock::new(EntityDetails::default);
 
 /// The head of a post: a further text on the page of an entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,52 +259,67 @@ pub struct Post {
 pub struct Tag {
     pub id: u32,
     pub name: Arc<str>,
-    /// How many entities have it, archived ones included. A tag that no entity has is dropped.
+    /// How many entities have it, archived ones included. A tag that no entity has is dropped, unless it is kept.
     pub uses: usize,
+    /// It was created by itself, so it stays until it is deleted.
+    pub is_kept: bool,
+    pub created_at: Timestamp,
+    /// When its name changed last.
+    pub updated_at: Timestamp,
 }
 
 impl Entity {
+    pub fn details(&self) -> &EntityDetails {
+        self.details.as_deref().unwrap_or(&NO_DETAILS)
+    }
+
+    pub(super) fn change_details(&mut self, change: impl FnOnce(&mut EntityDetails)) {
+        let mut details = self.details.take().unwrap_or_default();
+        change(&mut details);
+        self.details = (*details != *NO_DETAILS).then_some(details);
+    }
+
     pub fn is_archived(&self) -> bool {
-        self.archived_at.is_some()
+        self.details().archived_at.is_some()
     }
 
     /// When it or one of its posts changed last, as far as a reader may know: private posts count only for those who
     /// see them.
     pub fn updated_for(&self, sees_private: bool) -> Timestamp {
-        let posts = self.posts.iter().filter(|post| sees_private || !post.is_private);
+        let posts = self.details().posts.iter().filter(|post| sees_private || !post.is_private);
         posts.map(|post| post.updated_at).chain([self.updated_at]).max().unwrap_or(self.updated_at)
     }
 
     /// The post of this id, archived or not.
     pub fn post(&self, post_id: u64) -> Option<&Arc<Post>> {
-        self.posts.iter().find(|post| post.post_id == post_id)
+        self.details().posts.iter().find(|post| post.post_id == post_id)
     }
 
     /// Its posts that are not archived.
     pub fn live_posts(&self) -> impl Iterator<Item = &Arc<Post>> {
-        self.posts.iter().filter(|post| !post.is_archived())
+        self.details().posts.iter().filter(|post| !post.is_archived())
     }
 
     /// The keys of its text and of the texts of all its posts.
     pub(super) fn text_keys(&self) -> impl Iterator<Item = TextKey> {
-        let posts = self.posts.iter().filter_map(|post| post.text.as_ref());
+        let posts = self.details().posts.iter().filter_map(|post| post.text.as_ref());
         self.text.iter().chain(posts).map(|text| text.key)
     }
 
     /// The entities that its text and its posts mention, each with the post; 0 stands for the entity's own text.
     pub(super) fn mentions(&self) -> impl Iterator<Item = (u64, u64)> {
         let own = self.text.iter().map(|text| (0, text));
-        let posts = self.posts.iter().filter_map(|post| Some((post.post_id, post.text.as_ref()?)));
+        let posts = self.details().posts.iter().filter_map(|post| Some((post.post_id, post.text.as_ref()?)));
         own.chain(posts).flat_map(|(post_id, text)| text.mentions.iter().map(move |mentioned| (*mentioned, post_id)))
     }
 
     /// What it counts towards the limit of the heads of a campaign.
     pub(super) fn head_bytes(&self) -> usize {
         let length = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
-        let aliases: usize = self.aliases.iter().map(|alias| alias.len()).sum();
-        let source = self.source.as_ref().map_or(0, |source| source.id.len() + source.hash.len());
-        let posts: usize = self.posts.iter().map(|post| post.head_bytes()).sum();
-        let fields = length(&self.image) + length(&self.date) + length(&self.actor_id);
+        let aliases: usize = self.details().aliases.iter().map(|alias| alias.len()).sum();
+        let source = self.details().source.as_ref().map_or(0, |source| source.id.len() + source.hash.len());
+        let posts: usize = self.details().posts.iter().map(|post| post.head_bytes()).sum();
+        let fields = length(&self.details().image) + length(&self.details().date) + length(&self.details().actor_id);
         self.name.len() + self.subtype.len() + aliases + fields + source + mention_bytes(self.text.as_ref()) + posts
     }
 }

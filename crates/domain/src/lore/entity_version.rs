@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::entity::TextRef;
 use super::event::LoreEvent;
+use super::find::fold_name;
 
 /// An entity as it was after some of its events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -91,7 +92,26 @@ impl EntityVersion {
                 self.posts.retain(|post_id, _| !post_ids.contains(post_id));
                 self.parent = self.parent.filter(|parent| !entity_ids.contains(parent));
             }
-            LoreEvent::EntityArchived { .. } => {}
+            LoreEvent::EntityVersionRestored { steps, .. }
+            | LoreEvent::ConflictResolved { steps, .. }
+            | LoreEvent::ConflictReopened { steps, .. } => steps.iter().for_each(|step| self.apply_event(step)),
+            LoreEvent::TagDeleted { name, .. } => self.tags.retain(|tag| fold_name(tag) != fold_name(name)),
+            LoreEvent::EntityArchived { .. }
+            | LoreEvent::EntityMarked { .. }
+            | LoreEvent::EntityDied { .. }
+            | LoreEvent::ChangeHeld { .. }
+            | LoreEvent::ConflictAcknowledged { .. }
+            | LoreEvent::FindingReviewed { .. }
+            | LoreEvent::EntityRenumbered { .. }
+            | LoreEvent::IdsReserved { .. }
+            | LoreEvent::TagCreated { .. }
+            | LoreEvent::TagRenamed { .. }
+            | LoreEvent::RelationshipAdded { .. }
+            | LoreEvent::RelationshipUpdated { .. }
+            | LoreEvent::RelationshipRemoved { .. }
+            | LoreEvent::TimelineEventAdded { .. }
+            | LoreEvent::TimelineEventUpdated { .. }
+            | LoreEvent::TimelineEventRemoved { .. } => {}
         }
     }
 

@@ -5,11 +5,17 @@
 //! - No event names the campaign, and none has a text: it has the key of the row that holds the text.
 //! - An archived thing is named in its event, so that a history can be read without earlier events.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::canon::{CanonFields, Confidence, ConflictChoice, ConflictStatus};
 use super::command::{EntityChange, NewEntity, PostChange};
 use super::entity::{TextKey, TextRef};
+use super::relationship::{NewRelationship, RelationshipChange};
+use super::timeline::{NewTimelineEvent, TimelineEventChange};
+use super::timeline_date::SortDate;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type")]
@@ -90,6 +96,36 @@ pub enum LoreEvent {
         #[serde(default, skip_serializing_if = "is_false")]
         hidden: bool,
     },
+    #[serde(rename = "entity.version_restored.v1")]
+    EntityVersionRestored {
+        entity_id: u64,
+        /// What changed, in order. All are about this entity and its posts.
+        steps: Vec<LoreEvent>,
+        /// Only game masters see it, before and after.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    #[serde(rename = "tag.created.v1")]
+    TagCreated { tag_id: u32, name: String },
+    #[serde(rename = "tag.renamed.v1")]
+    TagRenamed {
+        tag_id: u32,
+        name: String,
+        /// Only game masters see an entity that has it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    #[serde(rename = "tag.deleted.v1")]
+    TagDeleted {
+        tag_id: u32,
+        name: String,
+        /// All entities that had it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        entity_ids: Vec<u64>,
+        /// Only game masters see an entity that had it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
     #[serde(rename = "archive.emptied.v1")]
     ArchiveEmptied {
         entity_ids: Vec<u64>,
@@ -102,6 +138,145 @@ pub enum LoreEvent {
         /// Entities that are not archived and had one of the removed ones as their parent.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         orphan_ids: Vec<u64>,
+    },
+    #[serde(rename = "entity.renumbered.v1")]
+    EntityRenumbered {
+        /// The id that it had.
+        entity_id: u64,
+        new_entity_id: u64,
+        /// Its number among the entities of its type from now on.
+        new_id: u64,
+        /// Only game masters see it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    #[serde(rename = "ids.reserved.v1")]
+    IdsReserved {
+        /// All ids that are given here from now on are above this one.
+        above: u64,
+    },
+    #[serde(rename = "entity.marked.v1")]
+    EntityMarked {
+        entity_id: u64,
+        confidence: Confidence,
+        /// All fields that are authoritative from now on.
+        #[serde(default, skip_serializing_if = "CanonFields::has_none")]
+        fields: CanonFields,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    #[serde(rename = "entity.died.v1")]
+    EntityDied {
+        entity_id: u64,
+        /// As the timeline writes dates; none if it did not die after all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        date: Option<SortDate>,
+    },
+    #[serde(rename = "change.held.v1")]
+    ChangeHeld {
+        conflict_id: u64,
+        entity_id: u64,
+        /// The authoritative fields that it would have changed.
+        fields: CanonFields,
+        /// What would have happened.
+        proposed: Box<LoreEvent>,
+        /// The operation that proposed it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        tool: String,
+        /// The text that a proposed text was made from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        entry_before: Option<TextKey>,
+    },
+    #[serde(rename = "conflict.acknowledged.v1")]
+    ConflictAcknowledged {
+        conflict_id: u64,
+        entity_id: u64,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    #[serde(rename = "conflict.resolved.v1")]
+    ConflictResolved {
+        conflict_id: u64,
+        entity_id: u64,
+        choice: ConflictChoice,
+        reason: String,
+        /// What it changed, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        steps: Vec<LoreEvent>,
+        /// What takes that back, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        undo: Vec<LoreEvent>,
+    },
+    #[serde(rename = "conflict.reopened.v1")]
+    ConflictReopened {
+        conflict_id: u64,
+        entity_id: u64,
+        reason: String,
+        /// What it took back, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        steps: Vec<LoreEvent>,
+    },
+    #[serde(rename = "finding.reviewed.v1")]
+    FindingReviewed {
+        /// Names the finding and what it is about.
+        finding_id: String,
+        status: ConflictStatus,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    #[serde(rename = "relationship.added.v1")]
+    RelationshipAdded {
+        relationship_id: u64,
+        relationship: Box<NewRelationship>,
+        /// Not everybody sees it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    #[serde(rename = "relationship.updated.v1")]
+    RelationshipUpdated {
+        relationship_id: u64,
+        /// Fields that are really different.
+        change: Box<RelationshipChange>,
+        /// Not everybody sees it, before and after.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    #[serde(rename = "relationship.removed.v1")]
+    RelationshipRemoved {
+        relationship_id: u64,
+        /// Not everybody saw it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    #[serde(rename = "timeline_event.added.v1")]
+    TimelineEventAdded {
+        event_id: u64,
+        event: Box<NewTimelineEvent>,
+        /// Not everybody sees it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    #[serde(rename = "timeline_event.updated.v1")]
+    TimelineEventUpdated {
+        event_id: u64,
+        /// Fields that are really different; null removes a value.
+        change: Box<TimelineEventChange>,
+        /// The key of the text that is gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaced_text_key: Option<TextKey>,
+        /// Not everybody sees it, before and after.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    #[serde(rename = "timeline_event.removed.v1")]
+    TimelineEventRemoved {
+        event_id: u64,
+        /// The key of the text that is gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text_key: Option<TextKey>,
+        /// Not everybody saw it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
     },
 }
 
@@ -133,7 +308,26 @@ kinds! {
     PostUpdated = "post.updated.v1",
     PostArchived = "post.archived.v1",
     PostRestored = "post.restored.v1",
+    EntityVersionRestored = "entity.version_restored.v1",
+    TagCreated = "tag.created.v1",
+    TagRenamed = "tag.renamed.v1",
+    TagDeleted = "tag.deleted.v1",
     ArchiveEmptied = "archive.emptied.v1",
+    EntityRenumbered = "entity.renumbered.v1",
+    IdsReserved = "ids.reserved.v1",
+    EntityMarked = "entity.marked.v1",
+    EntityDied = "entity.died.v1",
+    ChangeHeld = "change.held.v1",
+    ConflictAcknowledged = "conflict.acknowledged.v1",
+    ConflictResolved = "conflict.resolved.v1",
+    ConflictReopened = "conflict.reopened.v1",
+    FindingReviewed = "finding.reviewed.v1",
+    RelationshipAdded = "relationship.added.v1",
+    RelationshipUpdated = "relationship.updated.v1",
+    RelationshipRemoved = "relationship.removed.v1",
+    TimelineEventAdded = "timeline_event.added.v1",
+    TimelineEventUpdated = "timeline_event.updated.v1",
+    TimelineEventRemoved = "timeline_event.removed.v1",
 }
 
 impl LoreEvent {
@@ -144,11 +338,30 @@ impl LoreEvent {
             | Self::EntityUpdated { entity_id, .. }
             | Self::EntityArchived { entity_id, .. }
             | Self::EntityRestored { entity_id, .. }
+            | Self::EntityVersionRestored { entity_id, .. }
             | Self::PostCreated { entity_id, .. }
             | Self::PostUpdated { entity_id, .. }
             | Self::PostArchived { entity_id, .. }
-            | Self::PostRestored { entity_id, .. } => Some(*entity_id),
-            Self::ArchiveEmptied { .. } => None,
+            | Self::PostRestored { entity_id, .. }
+            | Self::EntityMarked { entity_id, .. }
+            | Self::EntityDied { entity_id, .. }
+            | Self::ChangeHeld { entity_id, .. }
+            | Self::ConflictAcknowledged { entity_id, .. }
+            | Self::ConflictResolved { entity_id, .. }
+            | Self::ConflictReopened { entity_id, .. } => Some(*entity_id),
+            Self::EntityRenumbered { new_entity_id, .. } => Some(*new_entity_id),
+            Self::TagCreated { .. }
+            | Self::TagRenamed { .. }
+            | Self::TagDeleted { .. }
+            | Self::IdsReserved { .. }
+            | Self::FindingReviewed { .. }
+            | Self::RelationshipAdded { .. }
+            | Self::RelationshipUpdated { .. }
+            | Self::RelationshipRemoved { .. }
+            | Self::TimelineEventAdded { .. }
+            | Self::TimelineEventUpdated { .. }
+            | Self::TimelineEventRemoved { .. }
+            | Self::ArchiveEmptied { .. } => None,
         }
     }
 
@@ -159,10 +372,29 @@ impl LoreEvent {
             | Self::PostUpdated { post_id, .. }
             | Self::PostArchived { post_id, .. }
             | Self::PostRestored { post_id, .. } => Some(*post_id),
+            Self::ChangeHeld { proposed, .. } => proposed.post_id(),
             Self::EntityCreated { .. }
             | Self::EntityUpdated { .. }
             | Self::EntityArchived { .. }
             | Self::EntityRestored { .. }
+            | Self::EntityRenumbered { .. }
+            | Self::IdsReserved { .. }
+            | Self::EntityVersionRestored { .. }
+            | Self::TagCreated { .. }
+            | Self::TagRenamed { .. }
+            | Self::TagDeleted { .. }
+            | Self::EntityMarked { .. }
+            | Self::EntityDied { .. }
+            | Self::ConflictAcknowledged { .. }
+            | Self::ConflictResolved { .. }
+            | Self::ConflictReopened { .. }
+            | Self::FindingReviewed { .. }
+            | Self::RelationshipAdded { .. }
+            | Self::RelationshipUpdated { .. }
+            | Self::RelationshipRemoved { .. }
+            | Self::TimelineEventAdded { .. }
+            | Self::TimelineEventUpdated { .. }
+            | Self::TimelineEventRemoved { .. }
             | Self::ArchiveEmptied { .. } => None,
         }
     }
@@ -174,27 +406,70 @@ impl LoreEvent {
             Self::EntityUpdated { hidden, .. }
             | Self::EntityArchived { hidden, .. }
             | Self::EntityRestored { hidden, .. }
+            | Self::EntityRenumbered { hidden, .. }
+            | Self::EntityVersionRestored { hidden, .. }
             | Self::PostUpdated { hidden, .. }
             | Self::PostArchived { hidden, .. }
-            | Self::PostRestored { hidden, .. } => *hidden,
+            | Self::PostRestored { hidden, .. }
+            | Self::TagRenamed { hidden, .. }
+            | Self::TagDeleted { hidden, .. }
+            | Self::RelationshipAdded { hidden, .. }
+            | Self::RelationshipUpdated { hidden, .. }
+            | Self::RelationshipRemoved { hidden, .. }
+            | Self::TimelineEventAdded { hidden, .. }
+            | Self::TimelineEventUpdated { hidden, .. }
+            | Self::TimelineEventRemoved { hidden, .. } => *hidden,
             Self::PostCreated { hidden, is_private, .. } => *hidden || *is_private,
-            Self::ArchiveEmptied { .. } => true,
+            // A new tag is on no entity yet.
+            Self::TagCreated { .. }
+            | Self::ArchiveEmptied { .. }
+            | Self::IdsReserved { .. }
+            // Canon is the game masters' business; what a decision changed is seen by those who see the entity.
+            | Self::EntityMarked { .. }
+            | Self::EntityDied { .. }
+            | Self::ChangeHeld { .. }
+            | Self::ConflictAcknowledged { .. }
+            | Self::FindingReviewed { .. } => true,
+            Self::ConflictResolved { steps, .. } | Self::ConflictReopened { steps, .. } => {
+                steps.iter().all(Self::is_private)
+            }
         }
     }
 
-    /// The text that the event wrote.
+    /// The text that the event wrote. One that a restored version brought back was written by an earlier event.
     pub fn text(&self) -> Option<&TextRef> {
         match self {
             Self::EntityCreated { entity, .. } => entity.text.as_ref(),
             Self::EntityUpdated { change, .. } => change.text.as_ref()?.as_ref(),
             Self::PostCreated { text, .. } => text.as_ref(),
             Self::PostUpdated { change, .. } => change.text.as_ref()?.as_ref(),
+            Self::ChangeHeld { proposed, .. } => proposed.text(),
+            Self::ConflictResolved { steps, .. } => steps.iter().find_map(Self::text),
+            Self::TimelineEventAdded { event, .. } => event.text.as_ref(),
+            Self::TimelineEventUpdated { change, .. } => change.text.as_ref()?.as_ref(),
             _ => None,
+        }
+    }
+
+    /// The texts that the event and its steps name.
+    pub(super) fn all_texts(&self) -> Vec<&TextRef> {
+        match self {
+            Self::EntityVersionRestored { steps, .. } => steps.iter().flat_map(Self::all_texts).collect(),
+            event => event.text().into_iter().collect(),
         }
     }
 
     /// The names of the fields that the event changed; none for a creation.
     pub fn changed_fields(&self) -> Vec<&'static str> {
+        if let Self::EntityVersionRestored { steps, .. }
+        | Self::ConflictResolved { steps, .. }
+        | Self::ConflictReopened { steps, .. } = self
+        {
+            let mut fields: Vec<&'static str> = steps.iter().flat_map(Self::changed_fields).collect();
+            let mut seen = BTreeSet::new();
+            fields.retain(|field| seen.insert(*field));
+            return fields;
+        }
         let fields: Vec<(&'static str, bool)> = match self {
             Self::EntityUpdated { change, .. } => vec![
                 ("name", change.name.is_some()),
@@ -213,6 +488,8 @@ impl LoreEvent {
                 ("entry", change.text.is_some()),
                 ("is_private", change.is_private.is_some()),
             ],
+            Self::TagDeleted { .. } => vec![("tags", true)],
+            Self::EntityMarked { .. } => vec![("confidence", true)],
             _ => Vec::new(),
         };
         fields.into_iter().filter(|(_, is_changed)| *is_changed).map(|(field, _)| field).collect()

@@ -2,6 +2,8 @@
 //!
 //! Names are compared folded; a name filter and a query look at aliases too. Archived entities are never found.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use memchr::memmem::Finder;
 
@@ -21,6 +23,8 @@ pub struct EntityFilter {
     pub name: Option<NameFilter>,
     /// Whether private entities are found.
     pub sees_private: bool,
+    /// Private entities that are found nevertheless.
+    pub revealed: BTreeSet<u64>,
     /// A part of a name or an alias, or a whole type, subtype or tag. The better it matches, the earlier an entity comes.
     pub query: Option<String>,
     /// Only what changed after this moment, posts included.
@@ -121,6 +125,7 @@ struct EntitySearch {
     name: NameSearch,
     query: Option<QuerySearch>,
     sees_private: bool,
+    revealed: BTreeSet<u64>,
     updated_after: Option<Timestamp>,
 }
 
@@ -168,6 +173,7 @@ impl EntitySearch {
             name,
             query,
             sees_private: filter.sees_private,
+            revealed: filter.revealed.clone(),
             updated_after: filter.updated_after,
         })
     }
@@ -181,6 +187,10 @@ impl EntitySearch {
     ) {
         let index = chunk.index();
         let mut slots = if self.sees_private { index.live } else { index.public };
+        if !self.sees_private && !self.revealed.is_empty() {
+            let is_revealed = |slot: &u8| self.revealed.contains(&chunk.id_at(*slot, chunk_number));
+            index.live.iter().filter(is_revealed).for_each(|slot| slots.insert(slot));
+        }
         if let Some(after) = self.updated_after {
             if index.newest_update <= after {
                 return;

@@ -48,8 +48,8 @@ impl SortedIndex<EntityKey> {
 impl EntityIndexes {
     /// Replaces the keys of an entity. Keys that it has before and after are left alone.
     pub(super) fn replace(&mut self, before: Option<&Entity>, after: Option<&Entity>) {
-        let is_renamed =
-            before.map(|entity| (&entity.name, &entity.aliases)) != after.map(|entity| (&entity.name, &entity.aliases));
+        let is_renamed = before.map(|entity| (&entity.name, &entity.details().aliases))
+            != after.map(|entity| (&entity.name, &entity.details().aliases));
         if is_renamed {
             replace_keys(&mut self.names, before, after, |entity| name_keys(entity).collect());
         }
@@ -120,24 +120,24 @@ fn replace_keys<K: Ord + Copy>(
 }
 
 fn name_keys(entity: &Entity) -> impl Iterator<Item = EntityKey> {
-    let names = std::iter::once(&entity.name).chain(&entity.aliases);
+    let names = std::iter::once(&entity.name).chain(&entity.details().aliases);
     names.map(|name| (text_hash(&fold_name(name)), index_id(entity.entity_id)))
 }
 
 fn actor_key(entity: &Entity) -> Option<EntityKey> {
-    Some((text_hash(entity.actor_id.as_deref()?), index_id(entity.entity_id)))
+    Some((text_hash(entity.details().actor_id.as_deref()?), index_id(entity.entity_id)))
 }
 
 fn source_key(entity: &Entity) -> Option<EntityKey> {
-    Some((text_hash(&entity.source.as_ref()?.id), index_id(entity.entity_id)))
+    Some((text_hash(&entity.details().source.as_ref()?.id), index_id(entity.entity_id)))
 }
 
 fn child_key(entity: &Entity) -> Option<EntityKey> {
-    Some((index_id(entity.parent?), index_id(entity.entity_id)))
+    Some((index_id(entity.details().parent?), index_id(entity.entity_id)))
 }
 
 fn post_keys(entity: &Entity) -> impl Iterator<Item = EntityKey> {
-    entity.posts.iter().map(|post| (index_id(post.post_id), index_id(entity.entity_id)))
+    entity.details().posts.iter().map(|post| (index_id(post.post_id), index_id(entity.entity_id)))
 }
 
 fn mention_keys(entity: &Entity) -> impl Iterator<Item = MentionKey> {

@@ -119,7 +119,7 @@ fn the_lore_of_a_campaign_has_an_end() {
     assert_eq!(refusal, too_many("posts", limits::LORE_POSTS_MAX));
     let mut almost = full(|state| {
         for number in 1..limits::LORE_CAMPAIGN_TAGS_MAX {
-            state.tag_id(&format!("t{number}"));
+            state.tag_id(&format!("t{number}"), jiff::Timestamp::UNIX_EPOCH);
         }
     });
     let tagged = |tags: &[&str]| NewEntity { tags: texts(tags), ..character("A") };
@@ -128,6 +128,8 @@ fn the_lore_of_a_campaign_has_an_end() {
     almost.create(tagged(&["new", "t1"]));
     almost.create(tagged(&["NEW", "t2"]));
     let refusal = almost.expect_refusal(create(tagged(&["newer"])));
+    assert_eq!(refusal, too_many("tags", limits::LORE_CAMPAIGN_TAGS_MAX));
+    let refusal = almost.expect_refusal(LoreCommand::CreateTag { name: "newer".to_owned() });
     assert_eq!(refusal, too_many("tags", limits::LORE_CAMPAIGN_TAGS_MAX));
 }
 

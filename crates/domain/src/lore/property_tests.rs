@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::tests::LoreFixture;
 use super::*;
 use crate::decider::Decider;
+use crate::gate::ActingRole;
 use crate::text_fold::fold_text;
 
 /// Few names in several spellings, and an empty one.
@@ -106,6 +107,15 @@ fn revision() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![4 => Just(None), 1 => (1..4_u64).prop_map(Some)]
 }
 
+fn any_post_change() -> impl Strategy<Value = PostChange> {
+    use proptest::option::of;
+    (of(name()), of(any::<bool>()), of(of(any_text()))).prop_map(|(name, is_private, text)| PostChange {
+        name,
+        is_private,
+        text,
+    })
+}
+
 fn any_post_command() -> impl Strategy<Value = LoreCommand> {
     use proptest::option::of;
     let post_id = || 0..6_u64;
@@ -114,18 +124,27 @@ fn any_post_command() -> impl Strategy<Value = LoreCommand> {
             .prop_map(|(entity_id, name, is_private, text, post_id)| {
                 LoreCommand::CreatePost(Box::new(NewPost { entity_id, name, is_private, text, post_id }))
             }),
-        3 => (id(), post_id(), revision(), of(name()), of(any::<bool>()), of(of(any_text()))).prop_map(
-            |(entity_id, post_id, expected_revision, name, is_private, text)| LoreCommand::UpdatePost {
+        3 => (id(), post_id(), revision(), any_post_change()).prop_map(
+            |(entity_id, post_id, expected_revision, change)| LoreCommand::UpdatePost {
                 entity_id,
                 post_id,
                 expected_revision,
-                change: Box::new(PostChange { name, is_private, text }),
+                change: Box::new(change),
             }
         ),
         1 => (id(), post_id(), revision()).prop_map(|(entity_id, post_id, expected_revision)| {
             LoreCommand::ArchivePost { entity_id, post_id, expected_revision }
         }),
         1 => (id(), post_id()).prop_map(|(entity_id, post_id)| LoreCommand::RestorePost { entity_id, post_id }),
+    ]
+}
+
+fn any_tag_command() -> impl Strategy<Value = LoreCommand> {
+    let tag_id = || 0..8_u32;
+    prop_oneof![
+        2 => name().prop_map(|name| LoreCommand::CreateTag { name }),
+        2 => (tag_id(), name()).prop_map(|(tag_id, name)| LoreCommand::RenameTag { tag_id, name }),
+        1 => tag_id().prop_map(|tag_id| LoreCommand::DeleteTag { tag_id }),
     ]
 }
 
@@ -136,14 +155,72 @@ fn any_command() -> impl Strategy<Value = LoreCommand> {
         8 => (id(), revision(), any_change()).prop_map(|(entity_id, expected_revision, change)| {
             LoreCommand::UpdateEntity { entity_id, expected_revision, change: Box::new(change) }
         }),
+        2 => (id(), id(), id()).prop_map(|(entity_id, id, new_entity_id)| LoreCommand::RenumberEntity {
+            entity_id,
+            ids: ExplicitIds { id, entity_id: new_entity_id },
+        }),
+        1 => prop_oneof![0..10_u64, 250..260_u64].prop_map(|above| LoreCommand::ReserveIds { above }),
         3 => (id(), revision()).prop_map(|(entity_id, expected_revision)| {
             LoreCommand::ArchiveEntity { entity_id, expected_revision }
         }),
         2 => id().prop_map(|entity_id| LoreCommand::RestoreEntity { entity_id }),
+        2 => (id(), any_change(), proptest::collection::vec((0..6_u64, any_post_change()), 0..3)).prop_map(
+            |(entity_id, change, posts)| LoreCommand::RestoreVersion { entity_id, change: Box::new(change), posts }
+        ),
         6 => any_post_command(),
+        3 => any_tag_command(),
         1 => (proptest::collection::vec(id(), 0..2), keys)
             .prop_map(|(entity_ids, text_keys)| LoreCommand::EmptyArchive { entity_ids, text_keys }),
+        6 => any_canon_command().prop_map(LoreCommand::Canon),
     ]
+}
+
+fn any_canon_command() -> impl Strategy<Value = CanonCommand> {
+    use ConflictChoice::{Current, Proposed, Value};
+    let acting = || any::<bool>().prop_map(|is_human| ActingRole { role: "gm".to_owned(), is_human });
+    let confidence = prop::sample::select(vec![
+        Confidence::Authoritative,
+        Confidence::Authoritative,
+        Confidence::Draft,
+        Confidence::Superseded,
+    ]);
+    let fields = || proptest::collection::vec(prop::sample::select(CanonField::ALL.to_vec()), 0..3);
+    let (reason, conflict_id) = (|| "because".to_owned(), || 1..4_u64);
+    let change = proptest::option::of(any_change().prop_map(Box::new));
+    let status =
+        prop::sample::select(vec![ConflictStatus::Detected, ConflictStatus::Acknowledged, ConflictStatus::Resolved]);
+    prop_oneof![
+        3 => (id(), confidence, fields(), acting()).prop_map(move |(entity_id, confidence, fields, acting)| {
+            let fields = fields.into_iter().collect();
+            CanonCommand::Mark { entity_id, confidence, fields, reason: reason(), acting }
+        }),
+        1 => conflict_id().prop_map(move |conflict_id| CanonCommand::Acknowledge { conflict_id, reason: reason() }),
+        4 => (conflict_id(), prop::sample::select(vec![Current, Proposed, Proposed, Value]), change, acting()).prop_map(
+            move |(conflict_id, choice, change, acting)| {
+                CanonCommand::Resolve { conflict_id, choice, change, reason: reason(), acting }
+            }
+        ),
+        3 => (conflict_id(), acting())
+            .prop_map(move |(conflict_id, acting)| CanonCommand::Reopen { conflict_id, reason: reason(), acting }),
+        1 => (id(), status, acting()).prop_map(move |(id, status, acting)| {
+            let finding_id = format!("near_name:{id}");
+            CanonCommand::Review { finding_id, status, reason: reason(), acting }
+        }),
+    ]
+}
+
+/// The values of an entity that are authoritative.
+fn canon_values(entity: &Entity) -> Vec<String> {
+    let details = entity.details();
+    let value = |field| match field {
+        CanonField::Name => entity.name.to_string(),
+        CanonField::Type => entity.subtype.to_string(),
+        CanonField::Entry => format!("{:?}", entity.text.as_ref().map(|text| text.key)),
+        CanonField::Aliases => format!("{:?}", details.aliases),
+        CanonField::Date => format!("{:?}", details.date),
+        CanonField::Parent | CanonField::Posts => String::new(),
+    };
+    entity.canon_mark().fields.iter().map(value).collect()
 }
 
 fn any_commands() -> impl Strategy<Value = Vec<LoreCommand>> {
@@ -157,28 +234,29 @@ fn check_invariants(lore: &LoreFixture) {
     let all: Vec<_> = state.entities().chain(state.archived()).collect();
     let ids: BTreeSet<u64> = all.iter().map(|entity| entity.entity_id).collect();
     let typed: BTreeSet<_> = all.iter().map(|entity| (entity.entity_type, entity.id)).collect();
-    let posts: Vec<u64> = all.iter().flat_map(|entity| entity.posts.iter().map(|post| post.post_id)).collect();
+    let posts: Vec<u64> =
+        all.iter().flat_map(|entity| entity.details().posts.iter().map(|post| post.post_id)).collect();
     assert_eq!((ids.len(), typed.len()), (all.len(), all.len()));
     assert_eq!(posts.iter().collect::<BTreeSet<_>>().len(), posts.len());
     let tags: Vec<String> = state.tags().map(|tag| fold_text(&tag.name)).collect();
     assert_eq!(tags.iter().collect::<BTreeSet<_>>().len(), tags.len(), "a tag in two spellings");
-    assert!(state.tags().all(|tag| tag.uses > 0));
+    assert!(state.tags().all(|tag| tag.uses > 0 || tag.is_kept));
     for entity in &all {
         assert_eq!(entity.tags.iter().collect::<BTreeSet<_>>().len(), entity.tags.len());
         assert!(entity.tags.iter().all(|tag| !state.tag_name(*tag).is_empty()));
         assert!(entity.changes.is_sorted_by(|one, other| one < other));
-        assert!(entity.is_archived() || entity.parent.is_none_or(|parent| state.entity(parent).is_some()));
-        let mut above = entity.parent;
+        assert!(entity.is_archived() || entity.details().parent.is_none_or(|parent| state.entity(parent).is_some()));
+        let mut above = entity.details().parent;
         for _ in 0..=all.len() {
-            above = above.and_then(|above| state.entity(above)?.parent);
+            above = above.and_then(|above| state.entity(above)?.details().parent);
         }
         assert_eq!(above, None, "a circle of parents");
-        if let (Some(actor_id), false) = (&entity.actor_id, entity.is_archived()) {
+        if let (Some(actor_id), false) = (&entity.details().actor_id, entity.is_archived()) {
             assert_eq!(state.entity_of_actor(actor_id), Some(entity.entity_id));
         }
         let is_named = state.entities_named(&entity.name, true).contains(&entity.entity_id);
         assert_eq!(is_named, !entity.is_archived());
-        for post in &entity.posts {
+        for post in &entity.details().posts {
             assert_eq!(state.post(post.post_id).unwrap().0.entity_id, entity.entity_id);
         }
     }
@@ -188,7 +266,7 @@ fn check_invariants(lore: &LoreFixture) {
 fn found_one_by_one(state: &LoreState, filter: &EntityFilter) -> BTreeSet<u64> {
     let contains = |text: &str, part: &str| fold_name(text).contains(part);
     let matches = |entity: &&std::sync::Arc<Entity>| {
-        let names = || std::iter::once(&entity.name).chain(&entity.aliases);
+        let names = || std::iter::once(&entity.name).chain(&entity.details().aliases);
         let tags: Vec<String> = state.tag_names(entity).into_iter().map(fold_name).collect();
         let is_named = match &filter.name {
             Some(NameFilter::Contains(part)) => names().any(|name| contains(name, &fold_name(part))),
@@ -203,7 +281,8 @@ fn found_one_by_one(state: &LoreState, filter: &EntityFilter) -> BTreeSet<u64> {
             let whole = [entity.entity_type.as_str().to_owned(), fold_name(&entity.subtype)];
             names().any(|name| contains(name, &query)) || whole.contains(&query) || tags.contains(&query)
         });
-        (filter.sees_private || !entity.is_private)
+        !entity.is_superseded()
+            && (filter.sees_private || !entity.is_private)
             && filter.entity_type.is_none_or(|entity_type| entity_type == entity.entity_type)
             && filter.subtype.as_deref().is_none_or(|subtype| fold_name(subtype) == fold_name(&entity.subtype))
             && filter.tags.iter().all(|tag| tags.contains(&fold_name(tag)))
@@ -237,12 +316,32 @@ fn any_filter() -> impl Strategy<Value = EntityFilter> {
             tags,
             name,
             sees_private,
+            revealed: std::collections::BTreeSet::new(),
             query,
             updated_after: None,
         })
 }
 
 proptest! {
+    /// An authoritative value is changed by a decision about canon, or goes with its entity, and by nothing else.
+    #[test]
+    fn nothing_overwrites_what_is_authoritative(commands in any_commands()) {
+        let mut lore = LoreFixture::empty();
+        for command in commands {
+            let before = lore.state.clone();
+            let is_canon = matches!(command, LoreCommand::Canon(_));
+            let Ok(event) = lore.run(&command) else { continue };
+            if is_canon {
+                continue;
+            }
+            for entity in before.entities().filter(|entity| !entity.canon_mark().fields.is_empty()) {
+                let after = lore.state.entity(entity.entity_id).expect("what is authoritative is not removed");
+                assert!(!after.is_archived(), "{event:?}");
+                assert_eq!(canon_values(entity), canon_values(after), "{event:?}");
+            }
+        }
+    }
+
     #[test]
     fn any_commands_leave_lore_in_order(commands in any_commands()) {
         let mut lore = LoreFixture::empty();

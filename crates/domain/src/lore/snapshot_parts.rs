@@ -12,12 +12,15 @@ use jiff::Timestamp;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::canon::{CanonMark, Conflict, FindingReview};
 use super::chunk::{EntityChunk, chunk_number};
-use super::entity::{Entity, EntityType, ImportSource, Post, Tag, TextKey, TextRef};
+use super::entity::{Entity, EntityDetails, EntityType, ImportSource, Post, Tag, TextKey, TextRef};
 use super::find::fold_name;
 use super::index_keys::IndexKeys;
 use super::short_list::ShortList;
+use super::snapshot_relations::{StoredRelationships, StoredTimeline};
 use super::state::{HighestIds, LoreState};
+use super::timeline_date::SortDate;
 
 /// A part ends with the chunk that brings it to so many entities.
 const PART_ENTITIES: usize = 8_192;
@@ -50,7 +53,7 @@ impl PartSummary {
         for entity in chunks.iter().flat_map(|(_, chunk)| chunk.entities()) {
             summary.keys.add(entity);
             summary.archived_ids.extend(entity.is_archived().then_some(entity.entity_id));
-            summary.post_total += entity.posts.len();
+            summary.post_total += entity.details().posts.len();
             summary.head_bytes += entity.head_bytes();
             tags.extend_from_slice(&entity.tags);
         }
@@ -87,7 +90,14 @@ impl LoreState {
             highest_post_id: self.highest.post_id,
             highest_tag_id: self.highest.tag_id,
             highest_ids: self.highest.ids,
-            tags: self.tags.values().map(|tag| (tag.id, tag.name.clone())).collect(),
+            tags: self.tags.values().map(StoredTag::new).collect(),
+            renumbered: self.renumbered.iter().map(|(old, new)| (*old, *new)).collect(),
+            highest_conflict_id: self.canon.highest_conflict_id,
+            conflicts: self.canon.conflicts.values().map(|conflict| Conflict::clone(conflict)).collect(),
+            deaths: self.canon.deaths.iter().map(|(id, date)| (*id, *date)).collect(),
+            reviews: self.canon.reviews.iter().map(|(id, review)| (id.clone(), review.clone())).collect(),
+            relationships: StoredRelationships::new(&self.relationships),
+            timeline: StoredTimeline::new(&self.timeline),
         }
     }
 
@@ -105,8 +115,19 @@ impl LoreState {
             if let Some(header) = part.header {
                 state.revision = header.revision;
                 state.highest = header.highest();
+                state.renumbered = header.renumbered.iter().copied().collect();
+                state.canon.highest_conflict_id = header.highest_conflict_id;
+                for conflict in header.conflicts {
+                    state.canon.put_conflict(conflict);
+                }
+                state.canon.deaths = header.deaths.into_iter().collect();
+                state.canon.reviews = header.reviews.into_iter().collect();
                 expected_total = header.entity_total;
-                tags.extend(header.tags.into_iter().map(|(id, name)| (id, Tag { id, name, uses: 0 })));
+                state.relationships = header.relationships.into_relationships()?;
+                state.timeline = header.timeline.into_timeline()?;
+                for tag in header.tags {
+                    tags.insert(tag.0, tag.into_tag()?);
+                }
             }
             for (number, chunk) in &part.chunks {
                 if last_chunk.is_some_and(|last| last >= *number) {
@@ -158,7 +179,39 @@ struct StoredHeader {
     highest_tag_id: u32,
     /// By the place of the type.
     highest_ids: [u64; EntityType::ALL.len()],
-    tags: Vec<(u32, Arc<str>)>,
+    tags: Vec<StoredTag>,
+    /// Earlier and current ids of renumbered entities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    renumbered: Vec<(u64, u64)>,
+    #[serde(default)]
+    highest_conflict_id: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<Conflict>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deaths: Vec<(u64, SortDate)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reviews: Vec<(String, FindingReview)>,
+    #[serde(default, skip_serializing_if = "StoredRelationships::is_unused")]
+    relationships: StoredRelationships,
+    #[serde(default, skip_serializing_if = "StoredTimeline::is_unused")]
+    timeline: StoredTimeline,
+}
+
+/// A tag: its id, name, whether it is kept, and its moments.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredTag(u32, Arc<str>, bool, Micros, Micros);
+
+impl StoredTag {
+    fn new(tag: &Tag) -> Self {
+        let (created, updated) = (tag.created_at.as_microsecond(), tag.updated_at.as_microsecond());
+        Self(tag.id, tag.name.clone(), tag.is_kept, created, updated)
+    }
+
+    /// `None` if a moment is out of range.
+    fn into_tag(self) -> Option<Tag> {
+        let Self(id, name, is_kept, created, updated) = self;
+        Some(Tag { id, name, uses: 0, is_kept, created_at: moment(created)?, updated_at: moment(updated)? })
+    }
 }
 
 impl StoredHeader {
@@ -246,7 +299,7 @@ fn push_chunk(chunks: &mut Vec<(u64, Arc<EntityChunk>)>, last_id: u64, entities:
 }
 
 /// Microseconds since 1970.
-type Micros = i64;
+pub(super) type Micros = i64;
 type StoredText<'a> = (TextKey, &'a [u64]);
 
 /// An entity as an array, with what few entities have in an object at its end.
@@ -264,11 +317,11 @@ struct WrittenEntity<'a>(
     Micros,
     &'a [u32],
     Option<StoredText<'a>>,
-    WrittenExtras<'a>,
+    WrittenDetails<'a>,
 );
 
 #[derive(Serialize)]
-struct WrittenExtras<'a> {
+struct WrittenDetails<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     aliases: &'a [Box<str>],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -283,6 +336,8 @@ struct WrittenExtras<'a> {
     archived_at: Option<Micros>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'a ImportSource>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canon: Option<CanonMark>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     posts: Vec<WrittenPost<'a>>,
 }
@@ -292,6 +347,7 @@ struct WrittenPost<'a>(u64, &'a str, bool, u64, Micros, Micros, Option<Micros>, 
 
 impl<'a> WrittenEntity<'a> {
     fn new(entity: &'a Entity) -> Self {
+        let details = entity.details();
         Self(
             entity.entity_id,
             entity.id,
@@ -305,15 +361,16 @@ impl<'a> WrittenEntity<'a> {
             entity.updated_at.as_microsecond(),
             &entity.changes,
             stored_text(entity.text.as_ref()),
-            WrittenExtras {
-                aliases: &entity.aliases,
-                parent: entity.parent,
-                image: entity.image.as_deref(),
-                date: entity.date.as_deref(),
-                actor_id: entity.actor_id.as_deref(),
-                archived_at: entity.archived_at.map(Timestamp::as_microsecond),
-                source: entity.source.as_deref(),
-                posts: entity.posts.iter().map(|post| WrittenPost::new(post)).collect(),
+            WrittenDetails {
+                aliases: &details.aliases,
+                parent: details.parent,
+                image: details.image.as_deref(),
+                date: details.date.as_deref(),
+                actor_id: details.actor_id.as_deref(),
+                archived_at: details.archived_at.map(Timestamp::as_microsecond),
+                source: details.source.as_deref(),
+                canon: details.canon,
+                posts: details.posts.iter().map(|post| WrittenPost::new(post)).collect(),
             },
         )
     }
@@ -352,13 +409,13 @@ struct ReadEntity<'a>(
     Micros,
     ShortList,
     Option<(TextKey, Vec<u64>)>,
-    ReadExtras,
+    ReadDetails,
 );
 
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
-struct ReadExtras {
+struct ReadDetails {
     aliases: Box<[Box<str>]>,
     parent: Option<u64>,
     image: Option<Box<str>>,
@@ -366,6 +423,7 @@ struct ReadExtras {
     actor_id: Option<Box<str>>,
     archived_at: Option<Micros>,
     source: Option<Box<ImportSource>>,
+    canon: Option<CanonMark>,
     posts: Vec<ReadPost>,
 }
 
@@ -376,13 +434,13 @@ impl ReadEntity<'_> {
     /// `None` if a moment is out of range. Equal subtypes share their memory.
     fn into_entity(self, subtypes: &mut BTreeSet<Arc<str>>) -> Option<Entity> {
         let Self(entity_id, id, entity_type, is_private, name, subtype, tags, revision, created, updated, ..) = self;
-        let (changes, text, extras) = (self.10, self.11, self.12);
+        let (changes, text, details) = (self.10, self.11, self.12);
         let subtype = subtypes.get(&*subtype).cloned().unwrap_or_else(|| {
             let subtype: Arc<str> = subtype.into();
             subtypes.insert(subtype.clone());
             subtype
         });
-        Some(Entity {
+        let mut entity = Entity {
             id,
             entity_id,
             entity_type,
@@ -390,19 +448,32 @@ impl ReadEntity<'_> {
             name,
             subtype,
             tags,
-            aliases: extras.aliases,
-            parent: extras.parent,
-            image: extras.image,
-            date: extras.date,
-            actor_id: extras.actor_id,
             created_at: moment(created)?,
             updated_at: moment(updated)?,
-            archived_at: optional_moment(extras.archived_at)?,
             revision,
             changes,
             text: text.map(text_ref),
-            posts: extras.posts.into_iter().map(ReadPost::into_post).collect::<Option<_>>()?,
-            source: extras.source,
+            details: None,
+        };
+        let details = details.into_details()?;
+        entity.change_details(|empty| *empty = details);
+        Some(entity)
+    }
+}
+
+impl ReadDetails {
+    /// `None` if a moment is out of range.
+    fn into_details(self) -> Option<EntityDetails> {
+        Some(EntityDetails {
+            aliases: self.aliases,
+            parent: self.parent,
+            image: self.image,
+            date: self.date,
+            actor_id: self.actor_id,
+            archived_at: optional_moment(self.archived_at)?,
+            posts: self.posts.into_iter().map(ReadPost::into_post).collect::<Option<_>>()?,
+            source: self.source,
+            canon: self.canon,
         })
     }
 }
@@ -428,7 +499,7 @@ fn text_ref((key, mut mentions): (TextKey, Vec<u64>)) -> TextRef {
     TextRef { key, mentions }
 }
 
-fn moment(micros: Micros) -> Option<Timestamp> {
+pub(super) fn moment(micros: Micros) -> Option<Timestamp> {
     Timestamp::from_microsecond(micros).ok()
 }
 

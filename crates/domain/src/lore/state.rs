@@ -6,12 +6,16 @@
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
+use jiff::Timestamp;
 
+use super::canon::CanonState;
 use super::chunk::{EntityChunk, chunk_number};
 use super::entity::{Entity, EntityType, Post, Tag};
 use super::find::fold_name;
 use super::index_keys::{EntityIndexes, index_id, text_hash};
+use super::relationship::Relationships;
 use super::short_list::ShortList;
+use super::timeline::Timeline;
 use crate::text_fold::folds_to;
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,6 +27,11 @@ pub struct LoreState {
     /// Highest ids ever given, so that none is given twice.
     pub(super) highest: HighestIds,
     pub(super) tags: OrdMap<u32, Tag>,
+    /// Ids that entities had before they were renumbered, and those that they have now.
+    pub(super) renumbered: OrdMap<u64, u64>,
+    pub(super) canon: CanonState,
+    pub(super) relationships: Relationships,
+    pub(super) timeline: Timeline,
     // What follows is derived from entities and tags; a snapshot leaves it out.
     pub(super) entity_total: usize,
     pub(super) post_total: usize,
@@ -57,9 +66,47 @@ impl LoreState {
         self.revision
     }
 
-    /// The entity of this id, archived or not.
+    pub fn relationships(&self) -> &Relationships {
+        &self.relationships
+    }
+
+    /// The written events of the timeline.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// The entity of this id, archived or not. An id that it had before it was renumbered is as good.
     pub fn entity(&self, entity_id: u64) -> Option<&Arc<Entity>> {
+        self.numbered_entity(entity_id).or_else(|| self.numbered_entity(*self.renumbered.get(&entity_id)?))
+    }
+
+    /// The entity that has exactly this id now.
+    pub(super) fn numbered_entity(&self, entity_id: u64) -> Option<&Arc<Entity>> {
         self.chunks.get(&chunk_number(entity_id))?.get(entity_id)
+    }
+
+    /// The id that an entity has now, given one that it has or had.
+    pub fn current_id(&self, entity_id: u64) -> u64 {
+        if self.renumbered.is_empty() {
+            return entity_id;
+        }
+        self.entity(entity_id).map_or(entity_id, |entity| entity.entity_id)
+    }
+
+    /// The highest id of an entity that was ever given.
+    pub fn highest_entity_id(&self) -> u64 {
+        self.highest.entity_id
+    }
+
+    /// The id that the next post gets.
+    pub fn next_post_id(&self) -> u64 {
+        self.highest.post_id + 1
+    }
+
+    /// Whether all ids that are given from now on are above this one.
+    pub(super) fn has_reserved_ids(&self, above: u64) -> bool {
+        let HighestIds { entity_id, post_id, ids, .. } = &self.highest;
+        *entity_id >= above && *post_id >= above && ids.iter().all(|id| *id >= above)
     }
 
     /// All entities that are not archived, by `entity_id`.
@@ -80,7 +127,7 @@ impl LoreState {
 
     /// All archived posts of entities that are not archived themselves.
     pub fn archived_posts(&self) -> impl Iterator<Item = (&Arc<Entity>, &Arc<Post>)> {
-        let posts = self.entities().flat_map(|entity| entity.posts.iter().map(move |post| (entity, post)));
+        let posts = self.entities().flat_map(|entity| entity.details().posts.iter().map(move |post| (entity, post)));
         posts.filter(|(_, post)| post.is_archived())
     }
 
@@ -108,7 +155,12 @@ impl LoreState {
         entity.tags.iter().map(|tag_id| self.tag_name(*tag_id)).collect()
     }
 
-    /// All tags that an entity has, in the order in which they were first used.
+    /// The tag of this id.
+    pub fn tag(&self, tag_id: u32) -> Option<&Tag> {
+        self.tags.get(&tag_id)
+    }
+
+    /// All tags, in the order in which they were created or first used.
     pub fn tags(&self) -> impl Iterator<Item = &Tag> {
         self.tags.values()
     }
@@ -131,14 +183,15 @@ impl LoreState {
     pub fn entity_of_actor(&self, actor_id: &str) -> Option<u64> {
         let entities = self.indexes.actors.entities_of(text_hash(actor_id)).into_iter();
         let mut entities = entities.filter_map(|entity_id| self.live_entity(entity_id));
-        entities.find(|entity| entity.actor_id.as_deref() == Some(actor_id)).map(|entity| entity.entity_id)
+        entities.find(|entity| entity.details().actor_id.as_deref() == Some(actor_id)).map(|entity| entity.entity_id)
     }
 
     /// The entity that was imported from this source, archived or not.
     pub fn entity_of_source(&self, source_id: &str) -> Option<u64> {
         let entities = self.indexes.sources.entities_of(text_hash(source_id)).into_iter();
         let mut entities = entities.filter_map(|entity_id| self.entity(entity_id));
-        let is_source = |entity: &&Arc<Entity>| entity.source.as_ref().is_some_and(|source| source.id == source_id);
+        let is_source =
+            |entity: &&Arc<Entity>| entity.details().source.as_ref().is_some_and(|source| source.id == source_id);
         entities.find(is_source).map(|entity| entity.entity_id)
     }
 
@@ -165,16 +218,19 @@ impl LoreState {
 
     /// The entities with exactly this name, in any case, by id; if there are none, those with this alias.
     pub fn entities_named(&self, name: &str, sees_private: bool) -> Vec<u64> {
+        self.visible_entities_named(name, |entity| sees_private || !entity.is_private)
+    }
+
+    /// The same among the entities that somebody may see.
+    pub fn visible_entities_named(&self, name: &str, is_visible: impl Fn(&Entity) -> bool) -> Vec<u64> {
         let folded = fold_name(name);
         let entities = self.indexes.names.entities_of(text_hash(&folded)).into_iter();
-        let seen = entities
-            .filter_map(|entity_id| self.live_entity(entity_id))
-            .filter(|entity| sees_private || !entity.is_private);
+        let seen = entities.filter_map(|entity_id| self.live_entity(entity_id)).filter(|entity| is_visible(entity));
         let (named, others): (Vec<_>, Vec<_>) = seen.partition(|entity| folds_to(&entity.name, &folded));
         if !named.is_empty() {
             return named.into_iter().map(|entity| entity.entity_id).collect();
         }
-        let has_alias = |entity: &&Arc<Entity>| entity.aliases.iter().any(|alias| folds_to(alias, &folded));
+        let has_alias = |entity: &&Arc<Entity>| entity.details().aliases.iter().any(|alias| folds_to(alias, &folded));
         others.into_iter().filter(has_alias).map(|entity| entity.entity_id).collect()
     }
 
@@ -186,13 +242,13 @@ impl LoreState {
     /// Adds or replaces an entity, and updates everything that follows from it.
     pub(super) fn put_entity(&mut self, entity: Entity) {
         let entity = Arc::new(entity);
-        let before = self.entity(entity.entity_id).cloned();
+        let before = self.numbered_entity(entity.entity_id).cloned();
         Arc::make_mut(self.chunks.entry(chunk_number(entity.entity_id)).or_default()).put(entity.clone());
         self.update_indexes(before.as_deref(), Some(&entity));
     }
 
     pub(super) fn remove_entity(&mut self, entity_id: u64) {
-        let Some(before) = self.entity(entity_id).cloned() else { return };
+        let Some(before) = self.numbered_entity(entity_id).cloned() else { return };
         if let Some(chunk) = self.chunks.get_mut(&chunk_number(entity_id)) {
             let chunk = Arc::make_mut(chunk);
             chunk.remove(entity_id);
@@ -205,8 +261,9 @@ impl LoreState {
 
     /// Updates totals and indexes after an entity changed. Indexes of fields that are the same are left alone.
     pub(super) fn update_indexes(&mut self, before: Option<&Entity>, after: Option<&Entity>) {
-        let count =
-            |entity: Option<&Entity>| entity.map_or((0, 0, 0), |entity| (1, entity.posts.len(), entity.head_bytes()));
+        let count = |entity: Option<&Entity>| {
+            entity.map_or((0, 0, 0), |entity| (1, entity.details().posts.len(), entity.head_bytes()))
+        };
         let ((entities_gone, posts_gone, bytes_gone), (entities, posts, bytes)) = (count(before), count(after));
         self.entity_total = self.entity_total + entities - entities_gone;
         self.post_total = self.post_total + posts - posts_gone;
@@ -225,7 +282,7 @@ impl LoreState {
         self.count_tag_uses(before, after);
     }
 
-    /// Counts how many entities have each tag, and drops a tag that none has any more.
+    /// Counts how many entities have each tag, and drops a tag that none has any more, unless it is kept.
     fn count_tag_uses(&mut self, before: Option<&Entity>, after: Option<&Entity>) {
         let tags = |entity: Option<&Entity>| entity.map(|entity| entity.tags.clone()).unwrap_or_default();
         let (gone, come): (ShortList, ShortList) = (tags(before), tags(after));
@@ -240,24 +297,31 @@ impl LoreState {
         for tag_id in &gone {
             let Some(tag) = self.tags.get_mut(tag_id) else { continue };
             tag.uses = tag.uses.saturating_sub(1);
-            if tag.uses == 0 {
-                let folded = fold_name(&tag.name);
-                self.tags.remove(tag_id);
-                self.tag_ids.remove(folded.as_str());
+            if tag.uses == 0 && !tag.is_kept {
+                self.remove_tag(*tag_id);
             }
         }
     }
 
     /// The tag of this name, which is added if it is new. Only an entity that has it keeps it.
-    pub(super) fn tag_id(&mut self, name: &str) -> u32 {
-        let folded = fold_name(name);
-        if let Some(tag_id) = self.tag_ids.get(folded.as_str()) {
-            return *tag_id;
+    pub(super) fn tag_id(&mut self, name: &str, at: Timestamp) -> u32 {
+        if let Some(tag_id) = self.find_tag(name) {
+            return tag_id;
         }
-        self.highest.tag_id += 1;
-        let id = self.highest.tag_id;
-        self.tags.insert(id, Tag { id, name: name.into(), uses: 0 });
-        self.tag_ids.insert(folded.into(), id);
+        let id = self.highest.tag_id + 1;
+        self.add_tag(Tag { id, name: name.into(), uses: 0, is_kept: false, created_at: at, updated_at: at });
         id
+    }
+
+    pub(super) fn add_tag(&mut self, tag: Tag) {
+        self.highest.tag_id = self.highest.tag_id.max(tag.id);
+        self.tag_ids.insert(fold_name(&tag.name).into(), tag.id);
+        self.tags.insert(tag.id, tag);
+    }
+
+    pub(super) fn remove_tag(&mut self, tag_id: u32) {
+        if let Some(tag) = self.tags.remove(&tag_id) {
+            self.tag_ids.remove(fold_name(&tag.name).as_str());
+        }
     }
 }

@@ -160,7 +160,7 @@ fn ids_from_elsewhere_are_taken_if_they_are_free() {
     assert_eq!(lore.expect_refusal(posts(Some(9))), LoreRefusal::IdTaken { field: "post_id", id: 9 });
     lore.expect_event(posts(Some(3)));
     lore.expect_event(posts(None));
-    let ids: Vec<u64> = lore.entity(40).posts.iter().map(|post| post.post_id).collect();
+    let ids: Vec<u64> = lore.entity(40).details().posts.iter().map(|post| post.post_id).collect();
     assert_eq!(ids, [9, 3, 10]);
 }
 
@@ -185,7 +185,7 @@ fn a_new_entity_has_its_fields() {
     assert_eq!((&entity.tags, &entity.aliases), (&texts(&["Elf", "North"]), &texts(&["The Grey Lady", "Ael"])));
     assert_eq!(entity.text, Some(text(1, &[2, 9])));
     let aelysh = lore.entity(2);
-    assert_eq!((aelysh.revision, &*aelysh.changes, aelysh.parent), (1, [2].as_slice(), Some(court)));
+    assert_eq!((aelysh.revision, &*aelysh.changes, aelysh.details().parent), (1, [2].as_slice(), Some(court)));
     assert_eq!(lore.state.tag_names(aelysh), ["Elf", "North"]);
     assert_eq!(aelysh.created_at.to_string(), "2025-01-15T10:02:00.25Z");
     assert_eq!(lore.state.children(court), [2]);
@@ -279,7 +279,10 @@ fn an_update_stores_what_is_different() {
     assert_eq!(event, LoreEvent::EntityUpdated { entity_id: ann, change: Box::new(expected), hidden: false });
     let entity = lore.entity(ann);
     assert_eq!((entity.revision, &*entity.changes), (2, [1, 2].as_slice()));
-    assert_eq!((entity.image.as_deref(), entity.is_private, &*entity.aliases[0]), (None, true, "a"));
+    assert_eq!(
+        (entity.details().image.as_deref(), entity.is_private, &*entity.details().aliases[0]),
+        (None, true, "a")
+    );
     assert!(entity.updated_at > entity.created_at);
     // A tag that no entity has any more is dropped, and may come again in another spelling.
     let names = |state: &LoreState| state.tags().map(|tag| tag.name.to_string()).collect::<Vec<_>>();
@@ -436,7 +439,7 @@ fn parents_make_no_circle() {
     );
     assert!(lore.state.children(top).is_empty());
     lore.expect_event(restore(middle));
-    assert_eq!((lore.state.children(top), lore.entity(middle).parent), (vec![middle], Some(top)));
+    assert_eq!((lore.state.children(top), lore.entity(middle).details().parent), (vec![middle], Some(top)));
     lore.expect_event(update(low, EntityChange { parent: Some(None), ..EntityChange::default() }));
     lore.expect_event(update(top, parent(low)));
     assert_eq!(lore.state.children(low), [top]);
@@ -461,10 +464,13 @@ fn an_actor_is_linked_to_one_entity() {
     let expected =
         LoreEvent::EntityRestored { entity_id: ann, parent_cleared: false, actor_cleared: true, hidden: false };
     assert_eq!(restored, expected);
-    assert_eq!((lore.entity(ann).actor_id.as_deref(), lore.state.entity_of_actor("actor_1")), (None, Some(ben)));
+    assert_eq!(
+        (lore.entity(ann).details().actor_id.as_deref(), lore.state.entity_of_actor("actor_1")),
+        (None, Some(ben))
+    );
     lore.expect_event(archive(ben));
     lore.expect_event(restore(ben));
-    assert_eq!(lore.entity(ben).actor_id.as_deref(), Some("actor_1"));
+    assert_eq!(lore.entity(ben).details().actor_id.as_deref(), Some("actor_1"));
     assert_eq!(lore.state.entity_of_actor("actor_1"), Some(ben));
 }
 
@@ -485,7 +491,7 @@ fn a_source_is_imported_once() {
     lore.expect_event(restore(ann));
     assert_eq!(lore.expect_refusal(update(ann, change("1"))), LoreRefusal::Unchanged);
     lore.expect_event(update(ann, change("2")));
-    assert_eq!(lore.entity(ann).source.as_ref().unwrap().hash, "2");
+    assert_eq!(lore.entity(ann).details().source.as_ref().unwrap().hash, "2");
     lore.expect_event(archive(ann));
     lore.expect_event(empty_archive(&[ann]));
     assert_eq!(lore.state.entity_of_source("vault/Ann.md"), None);
@@ -524,17 +530,17 @@ fn emptying_the_archive_names_every_text() {
     };
     assert_eq!(lore.expect_event(one), expected);
     assert!(lore.state.entity(ann).is_none() && lore.state.post(ann_post).is_none());
-    assert_eq!((lore.entity(ben).parent, lore.entity(ben).revision), (None, 2));
+    assert_eq!((lore.entity(ben).details().parent, lore.entity(ben).revision), (None, 2));
     assert!(lore.entity(ben).updated_at > updated);
     let updated = lore.entity(ben).updated_at;
     // The archived child loses its parent when it comes back.
-    assert_eq!(lore.entity(late).parent, Some(ann));
+    assert_eq!(lore.entity(late).details().parent, Some(ann));
     let restored = lore.expect_event(restore(late));
     assert_eq!(
         restored,
         LoreEvent::EntityRestored { entity_id: late, parent_cleared: true, actor_cleared: false, hidden: false }
     );
-    assert_eq!(lore.entity(late).parent, None);
+    assert_eq!(lore.entity(late).details().parent, None);
     // All: only the archived post is left.
     let expected = LoreEvent::ArchiveEmptied {
         entity_ids: vec![],
@@ -543,7 +549,7 @@ fn emptying_the_archive_names_every_text() {
         orphan_ids: vec![],
     };
     assert_eq!(lore.expect_event(empty_archive(&[])), expected);
-    let ids: Vec<u64> = lore.entity(ben).posts.iter().map(|post| post.post_id).collect();
+    let ids: Vec<u64> = lore.entity(ben).details().posts.iter().map(|post| post.post_id).collect();
     assert_eq!((ids, lore.entity(ben).revision, lore.entity(ben).updated_at), (vec![shown], 2, updated));
     let refusal = lore.expect_refusal(empty_archive(&[]));
     assert_eq!((&refusal, refusal.kind()), (&LoreRefusal::ArchiveEmpty, LoreRefusalKind::Unchanged));
@@ -606,4 +612,52 @@ fn a_private_post_moves_the_entity_only_for_those_who_see_it() {
     let entity = lore.entity(ann);
     assert!(entity.updated_for(true) > public && entity.updated_for(false) < public);
     assert_eq!(entity.updated_for(false), entity.updated_at);
+}
+
+#[test]
+fn a_renumbered_entity_keeps_everything_and_answers_to_its_old_id() {
+    let mut lore = LoreFixture::empty();
+    let above = LoreCommand::ReserveIds { above: 3_000_000_000 };
+    lore.expect_event(above.clone());
+    assert_eq!(lore.expect_refusal(above), LoreRefusal::Unchanged);
+    let keep = NewEntity { tags: vec!["Old".to_owned()], ..character("Keep") };
+    let keep = lore.create(keep);
+    assert_eq!(keep, 3_000_000_001, "ids that are given here are above those of the other place");
+    let post = lore.post(keep, "Cellar", None);
+    let ann = lore.create(NewEntity { parent: Some(keep), text: Some(text(1, &[keep])), ..character("Ann") });
+    let ids = ExplicitIds { id: 77, entity_id: 1_205 };
+    let event = lore.expect_event(LoreCommand::RenumberEntity { entity_id: keep, ids });
+    assert_eq!((event.entity_id(), event.kind()), (Some(1_205), "entity.renumbered.v1"));
+
+    for id in [keep, 1_205] {
+        assert_eq!((lore.entity(id).entity_id, lore.entity(id).id, &*lore.entity(id).name), (1_205, 77, "Keep"));
+        assert_eq!(lore.state.current_id(id), 1_205);
+    }
+    assert_eq!(lore.state.tag_names(lore.entity(1_205)), ["Old"]);
+    assert_eq!(lore.state.post(post).unwrap().0.entity_id, 1_205);
+    assert_eq!(lore.entity(ann).details().parent, Some(1_205));
+    assert_eq!(lore.state.mentioned_by(1_205), [MentionPlace { entity_id: ann, post_id: None }]);
+    assert_eq!(lore.state.entities().map(|entity| entity.entity_id).collect::<Vec<_>>(), [1_205, ann]);
+
+    // Whoever knows the old id goes on with it.
+    let change = EntityChange { name: Some("The Keep".to_owned()), ..EntityChange::default() };
+    lore.expect_event(LoreCommand::UpdateEntity { entity_id: keep, expected_revision: None, change: Box::new(change) });
+    assert_eq!(&*lore.entity(1_205).name, "The Keep");
+    let ids = ExplicitIds { id: 78, entity_id: ann };
+    let taken = lore.expect_refusal(LoreCommand::RenumberEntity { entity_id: keep, ids });
+    assert_eq!(taken, LoreRefusal::IdTaken { field: "entity_id", id: ann });
+    let ben = lore.create(NewEntity { parent: Some(keep), text: Some(text(2, &[keep])), ..character("Ben") });
+    assert_eq!(lore.entity(ben).details().parent, Some(1_205));
+    assert_eq!(lore.entity(ben).text.as_ref().unwrap().mentions, [1_205]);
+}
+
+#[test]
+fn an_entity_from_elsewhere_takes_its_id_from_an_earlier_name() {
+    let mut lore = LoreFixture::empty();
+    let ann = lore.character("Ann");
+    let ids = ExplicitIds { id: 900, entity_id: 900 };
+    lore.expect_event(LoreCommand::RenumberEntity { entity_id: ann, ids });
+    assert_eq!(&*lore.entity(ann).name, "Ann");
+    let ben = lore.create(NewEntity { ids: Some(ExplicitIds { id: 1, entity_id: ann }), ..character("Ben") });
+    assert_eq!((ben, &*lore.entity(ann).name, &*lore.entity(900).name), (ann, "Ben", "Ann"));
 }

@@ -233,7 +233,12 @@ fn a_folder_that_is_a_link_or_gone_holds_nothing() {
 fn where_several_machines_serve_only_content_that_is_handed_in_counts() {
     block_on(async {
         let place = TemporaryFolder::new();
-        let files = Folders::new(FoldersOptions { working: place.file(""), process_folders: vec![], artifacts: None });
+        let files = Folders::new(FoldersOptions {
+            working: place.file(""),
+            process_folders: vec![],
+            artifacts: None,
+            restored: None,
+        });
         std::fs::write(place.file("note.md"), "x").unwrap();
         let folder = place.file("").display().to_string();
         let no_folder = "there is no artifact folder here, hand the content in as text or base64";

@@ -72,6 +72,7 @@ fn folders(place: &TemporaryFolder) -> Folders {
         working: place.file("work"),
         process_folders: vec![place.file("first"), place.file("second")],
         artifacts: Some(place.file("artifacts")),
+        restored: None,
     })
 }
 

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use skald_app::{App, Clock, Engine, Entropy, LocalEngine, NewToken, PrincipalKind, ToolsetFilter};
+use skald_app::{App, Clock, Engine, Entropy, LocalEngine, NewToken, PrincipalKind, TokenRestrictions, ToolsetFilter};
 use skald_grpc::{GrpcHealth, GrpcOptions};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -87,7 +87,19 @@ pub(crate) async fn create_token(
 ) -> (String, String) {
     let roles = [(campaign.to_owned(), role)].into();
     let (kind, program) = (PrincipalKind::Human, "a test".to_owned());
-    let new = NewToken { name: "Alice".to_owned(), person: None, kind, roles, gate_role: None, program };
+    let restrictions = TokenRestrictions::default();
+    let name = "Alice".to_owned();
+    let new = NewToken {
+        name,
+        person: None,
+        kind,
+        roles,
+        participants: Vec::new(),
+        gate_role: None,
+        restrictions,
+        subject: None,
+        program,
+    };
     let (secret, token) = local.app().create_token(new).await.expect("a token");
     (secret, token.id)
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skald_app::{Caller, CampaignRole, NewToken, PrincipalKind, RequestControl, ToolsetFilter, limits};
+use skald_app::{
+    Caller, CampaignRole, NewToken, PrincipalKind, RequestControl, TokenRestrictions, ToolsetFilter, limits,
+};
 use skald_journal::{Append, Batch, Head, Record, StreamName};
 use skald_testkit::{Client, Event, EventStream};
 
@@ -237,8 +239,11 @@ fn a_stream_is_for_those_with_a_role_and_as_long_as_they_have_it() {
         name: "guest".to_owned(),
         kind: PrincipalKind::Human,
         roles: BTreeMap::from([(ours, CampaignRole::Guest)]),
+        participants: Vec::new(),
         gate_role: None,
         person: None,
+        restrictions: TokenRestrictions::default(),
+        subject: None,
         program: "a test".to_owned(),
     };
     let app = server.local.app();

@@ -70,7 +70,7 @@ impl Server {
         let readiness = Readiness::default();
         let routes = skald_http::routes(&engine, visible, &readiness, exposition, &Calls::default());
         let closing = CancellationToken::new();
-        let access = Access { engine: Arc::clone(&engine), is_token_required: false };
+        let access = Access { engine: Arc::clone(&engine), is_token_required: false, protected_resource: None };
         runtime.spawn(skald_http::serve(listener, routes, Allowlist::default(), access, readiness.clone(), closing));
         Self { address, readiness, engine, local, runtime }
     }
@@ -255,7 +255,7 @@ fn a_page_that_may_call_may_also_read() {
     let preflight = ask(&[("Origin", origin), ("Access-Control-Request-Method", "POST")]);
     assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some(origin)));
     assert!(preflight.header("access-control-allow-headers").unwrap().contains("mcp-session-id"));
-    assert_eq!(preflight.header("access-control-allow-methods"), Some("GET,POST,PUT,DELETE"));
+    assert_eq!(preflight.header("access-control-allow-methods"), Some("GET,POST,PUT,PATCH,DELETE"));
     assert_eq!(preflight.header("access-control-max-age"), Some("600"));
     assert_eq!(preflight.header("access-control-allow-credentials"), None);
     assert_eq!(ask(&[("Origin", origin)]).status, 404, "without a method that is asked for, it is no preflight");
@@ -263,8 +263,38 @@ fn a_page_that_may_call_may_also_read() {
     let read = Client::connect(server.address).send("GET", "/health", &[("Origin", origin)], b"");
     assert_eq!(read.header("access-control-allow-origin"), Some(origin));
     assert_eq!(read.header("vary"), Some("origin"));
-    assert_eq!(read.header("access-control-expose-headers"), Some("mcp-session-id,etag,link,location"));
+    assert_eq!(
+        read.header("access-control-expose-headers"),
+        Some(
+            "mcp-session-id,etag,link,location,retry-after,www-authenticate,x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset"
+        )
+    );
     assert_eq!(server.get("/health").header("access-control-allow-origin"), None);
+}
+
+#[test]
+fn every_answer_tells_browsers_to_run_and_embed_nothing() {
+    let server = Server::start(ToolsetFilter::EVERYTHING);
+    let svg = "/api/v1/odds.svg?expression=2d6";
+    let strange_host = [("Host", "evil.example")];
+    for (path, headers) in
+        [("/health", &[][..]), ("/nowhere", &[]), ("/api/v1/campaigns", &[]), ("/health", &strange_host)]
+    {
+        let answer = Client::connect(server.address).send("GET", path, headers, b"");
+        let expected = [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("x-frame-options", "DENY"),
+            ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("cache-control", "private, no-cache"),
+        ];
+        for (name, value) in expected {
+            assert_eq!(answer.header(name), Some(value), "{path} {headers:?} {name}");
+        }
+    }
+    let picture = server.get(svg);
+    assert_eq!(picture.header("content-security-policy"), Some("default-src 'none'; style-src 'unsafe-inline'"));
 }
 
 #[test]

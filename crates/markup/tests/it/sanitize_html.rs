@@ -1,6 +1,6 @@
 //! Tests of `sanitize_html`: which elements and attributes of foreign HTML are shown, and which are removed.
 
-use skald_markup::{markdown_to_html, sanitize_html};
+use skald_markup::{markdown_to_html, sanitize_html, sanitize_page_html};
 
 #[test]
 fn nothing_active_is_left() {
@@ -126,4 +126,72 @@ fn sanitising_twice_changes_nothing() {
     let html = "<p>a &amp; b &lt;c&gt;</p><table><tbody><tr><td align=\"left\">x</td></tr></tbody></table><a href=\"https://x.org/?a=1&amp;b=2\">l</a>";
     let once = sanitize_html(html);
     assert_eq!(sanitize_html(&once), once);
+}
+
+#[test]
+fn nothing_that_a_page_acts_on_is_left() {
+    let texts = [
+        "<p hx-get=/x hx-trigger=load data-hx-post=/x hx-on:click=x ws-connect=/x>x</p>",
+        "<hx-partial hx-target=\"#main\">x</hx-partial>",
+        "<p style=\"position:fixed\" class=\"menu\" id=\"main\" onclick=x ONMOUSEOVER=x>x</p>",
+        "<form action=/sign-out method=post><button formaction=/x>x</button><input type=checkbox form=x></form>",
+        "<iframe src=\"https://www.youtube.com/embed/x\"></iframe>",
+        "<img src=\"https://elsewhere.example/x.png\" srcset=x onerror=x alt=\"&lt;script&gt;\">",
+        "<img src=\"javascript:alert(1)\" alt=x>",
+        "<font color=red face=x>x</font>",
+        "<svg><a href=\"javascript:x\"><script>x</script></a></svg>",
+        "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=alert(1)&gt;\">",
+        "[x](javascript:alert(1)) ![x](data:image/svg+xml,x) <script>x</script>",
+        "<dialog open>x</dialog><meta http-equiv=refresh content=0><base href=//x><link rel=stylesheet href=x>",
+    ];
+    for text in texts {
+        for shown in [sanitize_page_html(text), sanitize_page_html(&markdown_to_html(text))] {
+            let tags: String =
+                shown.split('<').skip(1).filter_map(|tag| tag.split_once('>')).map(|(tag, _)| tag).collect();
+            let forbidden = [
+                "hx-",
+                "data-",
+                "ws-",
+                "style",
+                "class",
+                "id=",
+                "onclick",
+                "onmouse",
+                "onerror",
+                "form",
+                "button",
+                "input",
+                "iframe",
+                "img",
+                "font",
+                "svg",
+                "math",
+                "script",
+                "javascript",
+                "dialog",
+                "meta",
+                "base",
+                "link ",
+                "src",
+            ];
+            for word in forbidden {
+                assert!(!tags.to_lowercase().contains(word), "{word} of {text} is in {shown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_has_links_for_pictures_and_lower_headings() {
+    let shown =
+        sanitize_page_html(&markdown_to_html("# Big\n\n![A map](https://x.example/m.png)\n\n- [x] done\n- [ ] open"));
+    assert!(shown.contains("<h2>Big</h2>"), "{shown}");
+    let headings = sanitize_page_html("<h4>a</h4><h6>b</h6><h1>c</h1><h2>d</h2>");
+    assert_eq!(headings, "<h2>a</h2><h3>b</h3><h2>c</h2><h2>d</h2>");
+    assert!(shown.contains("href=\"https://x.example/m.png\"") && shown.contains(">A map</a>"), "{shown}");
+    assert!(shown.contains("☑ ") && shown.contains("☐ "), "{shown}");
+    assert_eq!(
+        sanitize_page_html("<a href=\"/c/1/lore/2\">x</a>"),
+        "<a href=\"/c/1/lore/2\" rel=\"noopener noreferrer nofollow\">x</a>"
+    );
 }

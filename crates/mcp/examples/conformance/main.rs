@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // The fixtures do not use the engine: it only authenticates tokens, and no request sends one.
     let engine =
         LocalEngine::new(App::new(Arc::new(NoEntropy), Arc::new(SystemClock), Arc::new(skald_store::Memory::new())));
-    let access = Access { engine, is_token_required: false };
+    let access = Access { engine, is_token_required: false, protected_resource: None };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     skald_http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), options.stopping).await?;
     Ok(())

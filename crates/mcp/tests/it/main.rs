@@ -9,6 +9,7 @@ mod offers;
 mod request_cases;
 mod server;
 mod sessions;
+mod skills;
 mod stdio;
 mod subscriptions;
 mod tools;

@@ -17,7 +17,7 @@ fn call_method(server: &Server, method: &str, params: &Value) -> Value {
     server.post_modern(&request(1, method, params)).json()
 }
 
-const LORE_TOOLS: [&str; 10] = [
+const LORE_TOOLS: [&str; 11] = [
     "find_entities",
     "create_entities",
     "update_entities",
@@ -28,14 +28,15 @@ const LORE_TOOLS: [&str; 10] = [
     "delete_posts",
     "check_entity_updates",
     "lore_history",
+    "kanka_mirror",
 ];
 
 #[test]
 fn a_header_narrows_the_toolsets() {
     let server = Server::start(default_engine());
-    assert_eq!(tool_names(&server, &[]).len(), 46);
-    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 19);
-    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 46);
+    assert_eq!(tool_names(&server, &[]).len(), 54);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 20);
+    assert_eq!(tool_names(&server, &[("X-MCP-Toolsets", "all")]).len(), 54);
     let elsewhere = ("X-MCP-Toolsets", "lore");
     assert_eq!(tool_names(&server, &[elsewhere]), LORE_TOOLS);
     for (method, list) in [
@@ -80,7 +81,7 @@ fn an_unknown_toolset_is_named_with_the_known() {
     let error = &server.post(&headers, &request(1, "tools/list", &json!({}))).json()["error"];
     assert_eq!(error["code"], -32602);
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("dices") && message.contains("dice, campaign, lore, gate, universe"), "{message}");
+    assert!(message.contains("dices") && message.contains("dice, campaign, lore, canon, gate, universe"), "{message}");
 }
 
 #[test]
@@ -93,11 +94,11 @@ fn read_only_hides_what_rolls() {
             listed.iter().all(|tool| !["roll", "roll_dice", "duality_action_roll"].contains(&tool.as_str())),
             "{listed:?}"
         );
-        assert_eq!(listed.len(), 15);
+        assert_eq!(listed.len(), 18);
         let roll = tool_call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
         assert_eq!(server.post_modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
-    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 46);
+    assert_eq!(tool_names(&server, &[("X-MCP-Readonly", "false")]).len(), 54);
     let unclear = server.post_modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }

@@ -45,7 +45,7 @@ fn a_plain_accept_gets_plain_json() {
         let listed = server.post(&[headers, &[("Mcp-Session-Id", session)]].concat(), &list_tools_request());
         assert_eq!((listed.status, listed.header("content-type")), (200, Some("application/json")), "{headers:?}");
         assert_eq!(listed.json()["id"], 2);
-        assert_eq!(listed.json()["result"]["tools"].as_array().map(Vec::len), Some(46));
+        assert_eq!(listed.json()["result"]["tools"].as_array().map(Vec::len), Some(54));
     }
 }
 

@@ -10,9 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skald_app::{
-    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Fault, Holder,
-    LocalEngine, Operation, OperationEntry, OperationKind, Principal, PrincipalKind, Resource, Revocations, Roles,
-    Toolset,
+    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Engine, Entropy, Fault, Holder, LocalEngine, Operation,
+    OperationEntry, OperationKind, Principal, PrincipalKind, Resource, Revocations, Toolset,
 };
 use skald_http::{Access, Allowlist, MountedRoutes, Readiness};
 use skald_mcp::{Drain, McpOptions};
@@ -149,7 +148,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
-        let access = Access { engine: Arc::clone(&engine), is_token_required: false };
+        let access = Access { engine: Arc::clone(&engine), is_token_required: false, protected_resource: None };
         let (handler, drain) = skald_mcp::http_route(engine, &options);
         let revocations = Arc::<Revocations>::default();
         let signals = Arc::clone(&revocations);
@@ -161,12 +160,7 @@ impl Server {
                 let id = format!("token_{name}");
                 let holder = Holder {
                     revocation: signals.signal(&id),
-                    id,
-                    name,
-                    kind: PrincipalKind::Human,
-                    roles: Roles::default(),
-                    gate_role: None,
-                    credential: Credential::default(),
+                    ..Holder::new(&id, &name, PrincipalKind::Human, BTreeMap::new())
                 };
                 let principal = Principal::Holder(Arc::new(holder));
                 request.extensions_mut().insert(Caller { principal, conversation: Conversation::None });

@@ -243,7 +243,7 @@ impl Surfaces {
         let closing = CancellationToken::new();
 
         let exposition = Exposition::install().expect("no other test of this program has metrics");
-        let access = Access { engine: Arc::clone(&engine), is_token_required: false };
+        let access = Access { engine: Arc::clone(&engine), is_token_required: false, protected_resource: None };
         let (mcp, _) = skald_mcp::http_route(Arc::clone(&engine), &McpOptions::default());
         let routes = skald_http::routes(
             &engine,

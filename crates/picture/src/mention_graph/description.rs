@@ -11,6 +11,8 @@ pub(super) const HOW_TO_BEGIN: &str = "Write [[Name]] in an entry to mention ano
 pub(super) const NOTHING_YET: &str = "Nothing mentions anything yet";
 const HOW_TO_READ: &str = "An arrow points to what is mentioned. Larger circles have more mentions.";
 
+const HOW_TO_READ_BOTH: &str = "An arrow points to what is mentioned. A bold one is a relationship.";
+
 /// The most mentioned entities that a description names.
 const MOST_MENTIONED_MAX: usize = 3;
 /// Mentions that a description names.
@@ -22,10 +24,16 @@ fn count_with_noun(count: usize, one: &str, many: &str) -> String {
 
 pub(super) fn subtitle(graph: &DrawnGraph) -> String {
     let entities = count_with_noun(graph.entities.len(), "entity", "entities");
-    match graph.mention_count() {
-        _ if graph.entities.is_empty() => "no mentions yet".to_owned(),
-        0 => format!("{entities}, no mentions yet"),
+    let related = graph.relationships.len();
+    let mentions = match graph.mention_count() {
+        _ if graph.entities.is_empty() => return "no mentions yet".to_owned(),
+        0 if related == 0 => format!("{entities}, no mentions yet"),
+        0 => entities,
         count => format!("{entities}, {}", count_with_noun(count, "mention", "mentions")),
+    };
+    match related {
+        0 => mentions,
+        count => format!("{mentions}, {}", count_with_noun(count, "relationship", "relationships")),
     }
 }
 
@@ -34,9 +42,10 @@ pub(super) fn note(graph: &DrawnGraph, unnamed: usize) -> String {
     if graph.lines.is_empty() {
         return format!("{NOTHING_YET}. {HOW_TO_BEGIN}");
     }
+    let how = if graph.relationships.is_empty() { HOW_TO_READ } else { HOW_TO_READ_BOTH };
     match unnamed {
-        0 => HOW_TO_READ.to_owned(),
-        _ => format!("{HOW_TO_READ} +{unnamed} without a name."),
+        0 => how.to_owned(),
+        _ => format!("{how} +{unnamed} without a name."),
     }
 }
 
@@ -72,15 +81,21 @@ pub(super) fn describe_graph(graph: &DrawnGraph) -> String {
         sentences.push(format!("Mentioned most: {}.", named.join(", ")));
     }
     sentences.extend((graph.left_out > 0).then(|| format!("And {} more, not drawn.", graph.left_out)));
-    for line in graph.lines.iter().take(MENTIONS_MAX) {
-        let (from, to) = (name(&graph.entities[line.from]), name(&graph.entities[line.to]));
-        sentences.push(if line.is_mutual {
-            format!("{from} and {to} mention each other.")
+    for (from, to, word) in graph.relationships.iter().take(MENTIONS_MAX) {
+        let (from, to) = (name(&graph.entities[*from]), name(&graph.entities[*to]));
+        sentences.push(format!("{from} {} {to}.", truncate_for_message(word)));
+    }
+    let is_mutual = |(from, to): (usize, usize)| graph.mentions.contains(&(to, from));
+    let lines = graph.mentions.iter().copied().filter(|pair| pair.0 < pair.1 || !is_mutual(*pair));
+    for (from, to) in lines.clone().take(MENTIONS_MAX) {
+        let (from_name, to_name) = (name(&graph.entities[from]), name(&graph.entities[to]));
+        sentences.push(if is_mutual((from, to)) {
+            format!("{from_name} and {to_name} mention each other.")
         } else {
-            format!("{from} mentions {to}.")
+            format!("{from_name} mentions {to_name}.")
         });
     }
-    let more = graph.lines.len().saturating_sub(MENTIONS_MAX);
+    let more = lines.count().saturating_sub(MENTIONS_MAX) + graph.relationships.len().saturating_sub(MENTIONS_MAX);
     sentences.extend((more > 0).then(|| format!("And {}.", count_with_noun(more, "more line", "more lines"))));
     sentences.join(" ")
 }

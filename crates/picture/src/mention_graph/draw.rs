@@ -14,6 +14,8 @@ use crate::svg::Svg;
 use crate::{Heading, MARGIN, Point, Theme, begin_card};
 
 const LINE: f64 = 1.2;
+/// The line of a relationship.
+const BOLD_LINE: f64 = 2.0;
 const NOTE_SIZE: f64 = 11.0;
 /// Lines of a graph from which they are drawn fainter.
 const MANY_LINES: usize = 80;
@@ -30,7 +32,7 @@ pub(super) fn draw(graph: &DrawnGraph, placement: &NodePlacement, theme: Theme) 
         let curves = curved_lines::curves(graph, placement);
         let labels = name_labels::place_names(graph, placement, &curves);
         unnamed = labels.iter().filter(|label| label.is_none()).count();
-        draw_curves(&mut svg, &curves);
+        draw_curves(&mut svg, graph, &curves);
         draw_circles(&mut svg, graph, placement);
         for label in labels.iter().flatten() {
             draw_label(&mut svg, label);
@@ -46,17 +48,29 @@ fn draw_panel(svg: &mut Svg, area: &PanelArea) {
     rect.number("height", area.height).number("rx", 10.0).fill(Ink::Sky).stroke(Ink::Border, 1.0).end();
 }
 
-fn draw_curves(svg: &mut Svg, curves: &[MentionCurve]) {
+fn draw_curves(svg: &mut Svg, graph: &DrawnGraph, curves: &[MentionCurve]) {
+    let of_kind = |is_related: bool| {
+        let lines = graph.lines.iter().zip(curves).filter(move |(line, _)| line.is_related == is_related);
+        lines.map(|(_, curve)| curve).collect::<Vec<_>>()
+    };
     // The opacity of a whole group does not add up where lines cross.
     let opacity = if curves.len() < MANY_LINES { 0.9 } else { 0.65 };
+    draw_curve_group(svg, &of_kind(false), (Ink::Dust, LINE), opacity);
+    let related = of_kind(true);
+    if !related.is_empty() {
+        draw_curve_group(svg, &related, (Ink::Text, BOLD_LINE), opacity);
+    }
+}
+
+fn draw_curve_group(svg: &mut Svg, curves: &[&MentionCurve], (ink, width): (Ink, f64), opacity: f64) {
     svg.element("g").number("opacity", opacity).open();
-    svg.element("g").attribute("fill", "none").stroke(Ink::Dust, LINE).open();
+    svg.element("g").attribute("fill", "none").stroke(ink, width).open();
     for curve in curves {
         svg.element("path").attribute("d", &curve.path()).end();
     }
     svg.close("g");
-    svg.element("g").fill(Ink::Dust).open();
-    for path in curves.iter().flat_map(MentionCurve::head_paths) {
+    svg.element("g").fill(ink).open();
+    for path in curves.iter().flat_map(|curve| curve.head_paths()) {
         svg.element("path").attribute("d", &path).end();
     }
     svg.close("g");

@@ -15,6 +15,10 @@ pub(super) struct DrawnGraph {
     /// The most connected first.
     pub(super) entities: Vec<DrawnEntity>,
     pub(super) lines: Vec<MentionLine>,
+    /// Pairs of which the first mentions the second.
+    pub(super) mentions: BTreeSet<(usize, usize)>,
+    /// Pairs and what the first is to the second.
+    pub(super) relationships: Vec<(usize, usize, String)>,
     pub(super) left_out: usize,
 }
 
@@ -32,8 +36,10 @@ pub(super) struct DrawnEntity {
 pub(super) struct MentionLine {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Whether both mention each other.
+    /// Whether there is an arrow in both directions.
     pub(super) is_mutual: bool,
+    /// Whether they have a relationship.
+    pub(super) is_related: bool,
 }
 
 impl DrawnGraph {
@@ -46,20 +52,43 @@ impl DrawnGraph {
         let index_of: BTreeMap<u64, usize> = nodes.iter().enumerate().map(|(index, node)| (node.id, index)).collect();
         let known = graph.edges.iter().filter_map(|edge| Some((*index_of.get(&edge.from)?, *index_of.get(&edge.to)?)));
         let mentions: BTreeSet<(usize, usize)> = known.filter(|(from, to)| from != to).collect();
-        let is_mutual = |(from, to): (usize, usize)| mentions.contains(&(to, from));
-        let lines = mentions.iter().copied().filter(|pair| pair.0 < pair.1 || !is_mutual(*pair));
-        let lines = lines.map(|pair| MentionLine { from: pair.0, to: pair.1, is_mutual: is_mutual(pair) }).collect();
+        let (mut related, mut relationships) = (BTreeSet::new(), Vec::new());
+        for relationship in &graph.relationships {
+            let ends = (index_of.get(&relationship.from), index_of.get(&relationship.to));
+            let (Some(from), Some(to)) = ends else { continue };
+            if from == to {
+                continue;
+            }
+            related.insert((*from, *to));
+            related.extend(relationship.is_symmetric.then_some((*to, *from)));
+            relationships.push((
+                *from,
+                *to,
+                clean_name(&relationship.word).unwrap_or_else(|| relationship.word.clone()),
+            ));
+        }
+        let arrows: BTreeSet<(usize, usize)> = mentions.union(&related).copied().collect();
+        let is_mutual = |(from, to): (usize, usize)| arrows.contains(&(to, from));
+        let is_related = |(from, to): (usize, usize)| related.contains(&(from, to)) || related.contains(&(to, from));
+        let lines = arrows.iter().copied().filter(|pair| pair.0 < pair.1 || !is_mutual(*pair));
+        let lines = lines.map(|pair| MentionLine {
+            from: pair.0,
+            to: pair.1,
+            is_mutual: is_mutual(pair),
+            is_related: is_related(pair),
+        });
+        let lines = lines.collect();
         let entities = nodes.iter().enumerate().map(|(index, node)| DrawnEntity {
             name: visible_name(node),
             group: EntityGroup::by_name(node.group),
             degree: node.degree,
             mentioned_by: mentions.iter().filter(|(_, to)| *to == index).count(),
         });
-        Self { entities: entities.collect(), lines, left_out }
+        Self { entities: entities.collect(), lines, mentions, relationships, left_out }
     }
 
     pub(super) fn mention_count(&self) -> usize {
-        self.lines.iter().map(|line| 1 + usize::from(line.is_mutual)).sum()
+        self.mentions.len()
     }
 
     /// The indices of the entities that each entity has a line to.

@@ -1,4 +1,5 @@
-//! Graph of the entities of a campaign that mention each other: circles, with an arrow for each mention.
+//! Graph of the entities of a campaign that mention each other or have relationships: circles, with an arrow for each
+//! mention and a bold one for each relationship.
 //!
 //! What is drawn is chosen first (`drawn_graph.rs`). Then forces move the circles (`force_layout.rs`), which are fitted
 //! to the card (`node_placement.rs`) and joined by lines (`curved_lines.rs`); names are placed last (`name_labels.rs`).
@@ -22,6 +23,7 @@ use super::Theme;
 pub struct MentionGraph {
     pub nodes: Vec<MentionGraphNode>,
     pub edges: Vec<MentionGraphEdge>,
+    pub relationships: Vec<GraphRelationship>,
     /// How many entities are not among the nodes.
     pub left_out: usize,
     pub theme: Theme,
@@ -34,7 +36,7 @@ pub struct MentionGraphNode {
     pub name: String,
     /// The entity's type, such as `character`. An unknown type is drawn as `other`.
     pub group: &'static str,
-    /// How many mentions lead to the entity or away from it. The size of its circle.
+    /// How many mentions and relationships lead to the entity or away from it. The size of its circle.
     pub degree: usize,
 }
 
@@ -43,6 +45,17 @@ pub struct MentionGraphNode {
 pub struct MentionGraphEdge {
     pub from: u64,
     pub to: u64,
+}
+
+/// A relationship of one entity to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphRelationship {
+    pub from: u64,
+    pub to: u64,
+    /// Such as `parent_of`.
+    pub word: String,
+    /// Whether both are so to each other.
+    pub is_symmetric: bool,
 }
 
 impl MentionGraph {

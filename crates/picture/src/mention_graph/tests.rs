@@ -18,7 +18,7 @@ fn graph_of(names: &[&str], edges: &[(u64, u64)]) -> MentionGraph {
     };
     let nodes = (1..).zip(names).map(node).collect();
     let edges = edges.iter().map(|(from, to)| MentionGraphEdge { from: *from, to: *to }).collect();
-    MentionGraph { nodes, edges, left_out: 0, theme: Theme::Auto }
+    MentionGraph { nodes, edges, relationships: Vec::new(), left_out: 0, theme: Theme::Auto }
 }
 
 fn small_graph() -> MentionGraph {
@@ -312,8 +312,28 @@ proptest! {
     ) {
         let nodes = nodes.into_iter().map(|(id, name, group, degree)| MentionGraphNode { id, name, group, degree });
         let edges = edges.into_iter().map(|(from, to)| MentionGraphEdge { from, to });
-        let graph = MentionGraph { nodes: nodes.collect(), edges: edges.collect(), left_out, theme: Theme::Auto };
+        let graph = MentionGraph { nodes: nodes.collect(), edges: edges.collect(), relationships: Vec::new(), left_out, theme: Theme::Auto };
         check_layout(&graph);
         check_svg(&graph.svg());
     }
+}
+
+#[test]
+fn a_relationship_is_a_bold_line_beside_the_mentions() {
+    let plain = small_graph();
+    let relationship =
+        |from, to, word: &str, is_symmetric| super::GraphRelationship { from, to, word: word.to_owned(), is_symmetric };
+    // Two of them stand where no mention is, and one leads to an entity that is not drawn.
+    let relationships = vec![
+        relationship(1, 5, "parent_of", false),
+        relationship(3, 4, "rival_of", true),
+        relationship(1, 2, "rules", false),
+        relationship(1, 99, "knows", true),
+    ];
+    let svg = MentionGraph { relationships, ..plain.clone() }.svg();
+    check_svg(&svg);
+    assert!(svg.contains("6 mentions, 3 relationships"), "{svg}");
+    assert!(svg.contains("Mira Voss parent_of Old Tobin. The Gilded Hand rival_of Captain Hale."), "{svg}");
+    assert!(svg.contains("A bold one is a relationship."), "{svg}");
+    assert!(!plain.svg().contains("relationship"));
 }

@@ -30,8 +30,14 @@ pub(super) fn draw(sky: &UniverseScene, scene: &MapLayout) -> String {
     for (number, panel) in scene.panels.iter().enumerate() {
         draw_panel(&mut svg, sky, panel, number);
     }
-    for label in &scene.labels {
-        draw_label(&mut svg, label);
+    // A page that zooms places the names of bodies anew, and leaves those of regions.
+    let is_region = |label: &&Label| label.style == Style::Region;
+    for (class, is_regions) in [("region-names", true), ("body-names", false)] {
+        svg.element("g").attribute("class", class).open();
+        for label in scene.labels.iter().filter(|label| is_region(label) == is_regions) {
+            draw_label(&mut svg, label);
+        }
+        svg.close("g");
     }
     legend::draw(&mut svg, sky, scene);
     svg.finish()
@@ -72,7 +78,12 @@ fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) 
     }
     // The last bodies are the smallest, so draw them on top.
     for disc in &panel.discs {
-        draw_body::draw_body(svg, &sky.bodies[disc.body], disc);
+        let body = &sky.bodies[disc.body];
+        let group = svg.element("g").attribute("class", "body").attribute("data-body", body.id);
+        let group = group.attribute("data-name", body.name).number("data-x", disc.at.0).number("data-y", disc.at.1);
+        group.number("data-r", disc.outer_radius(body)).open();
+        draw_body::draw_body(svg, body, disc);
+        svg.close("g");
     }
     svg.close("svg");
     if !panel.title.is_empty() {

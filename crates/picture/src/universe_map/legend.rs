@@ -48,6 +48,7 @@ fn sample_body(kind: Kind) -> Body<'static> {
         _ => "#a7b0bd",
     };
     Body {
+        id: "",
         name: "",
         kind,
         color,

@@ -53,6 +53,8 @@ pub enum Kind {
 
 #[derive(Debug, Clone)]
 pub struct Body<'a> {
+    /// By which a reader of the picture finds it again.
+    pub id: &'a str,
     pub name: &'a str,
     pub kind: Kind,
     /// As #RRGGBB.

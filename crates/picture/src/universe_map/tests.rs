@@ -8,6 +8,7 @@ use crate::tests::picture_texts;
 fn body(name: &str, kind: Kind, parent: Option<usize>, distance: f64, degrees: f64) -> Body<'_> {
     let (sin, cos) = degrees.to_radians().sin_cos();
     Body {
+        id: name,
         name,
         kind,
         color: "#c8a070",
@@ -298,6 +299,15 @@ fn any_body() -> impl Strategy<Value = (Body<'static>, usize)> {
             (body, parent)
         },
     )
+}
+
+#[test]
+fn a_reader_of_the_picture_finds_each_body_by_its_id() {
+    let hostile = Body { id: "a\"b<c", ..body("Vex", Kind::Planet, Some(0), 3.0, 10.0) };
+    let svg = scene_of(vec![body("Sun", Kind::Star, None, 0.0, 0.0), hostile]).svg();
+    picture_texts(&svg);
+    assert!(svg.contains("<g class=\"body\" data-body=\"Sun\" data-name=\"Sun\" data-x="), "{svg}");
+    assert!(svg.contains("data-body=\"a&quot;b&lt;c\" data-name=\"Vex\""), "{svg}");
 }
 
 proptest! {

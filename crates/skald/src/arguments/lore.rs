@@ -14,6 +14,10 @@ pub(crate) struct ImportArguments {
     pub path: PathBuf,
     #[command(flatten)]
     pub store: StoreArguments,
+    /// Tells vaults and exports apart that have files of the same names: the name of the folder or file, if left out. A
+    /// later import under the same name updates what this one brought.
+    #[arg(long, value_name = "NAME")]
+    pub source_name: Option<String>,
     /// Say what would be imported, and write nothing.
     #[arg(long, conflicts_with = "yes")]
     pub dry_run: bool,

@@ -88,8 +88,36 @@ fn a_token_for_a_campaign_that_is_not_there_is_refused() {
         let words = create(&campaigns);
         assert!(words.contains(&format!("there are {campaign_id} (The Lost Expedition)")), "{words}");
     }
-    assert!(create("camp abc").contains("malformed"));
+    assert!(create("camp abc").contains("there is no campaign \"camp abc\""));
     assert!(text(&world.run(&["token", "list"]).stdout).contains("There are no tokens"));
+}
+
+#[test]
+fn a_token_is_bound_to_participants_by_name_or_id() {
+    let world = World::sqlite();
+    let mut owner = world.stdio_client(&[]);
+    let campaign_id = create_campaign(&mut owner);
+    let add = |owner: &mut TestClient, name: &str| {
+        let participant = json!({"campaign_id": campaign_id, "display_name": name, "role": "PLAYER"});
+        let added = owner.ok("participant_create", &participant);
+        added["id"].as_str().expect("an id").to_owned()
+    };
+    let (ana, ben) = (add(&mut owner, "Ana"), add(&mut owner, "Ben"));
+    let (_, token) = world.create_token(&["Ana", "--for", &campaign_id, "--participant", "ana", "--participant", &ben]);
+    let listed = || text(&world.run(&["token", "list"]).stdout);
+    let (first, second) = if ana < ben { (&ana, &ben) } else { (&ben, &ana) };
+    assert!(listed().contains(&format!(", is {first} and {second}")), "{}", listed());
+    assert!(world.run(&["token", "bind", &token, "--participant", "Ben"]).status.success());
+    assert!(listed().contains(&format!(", is {ben}  person")), "{}", listed());
+    for nobody in ["Cleo", "part_none"] {
+        let refused = world.run(&["token", "bind", &token, "--participant", nobody]);
+        assert!(!refused.status.success() && text(&refused.stderr).contains(nobody), "{}", text(&refused.stderr));
+    }
+    assert!(world.run(&["token", "bind", &token]).status.success());
+    assert!(!listed().contains(", is part_"), "{}", listed());
+    let invited = world.run(&["invite", "create", "Ben", "--for", &campaign_id, "--participant", "Ben"]);
+    assert!(text(&invited.stdout).contains(&format!(", is {ben}")), "{}", text(&invited.stdout));
+    assert!(world.run(&["verify"]).status.success());
 }
 
 /// Sends one request over REST and one over MCP with these headers: both statuses, and the REST reply.

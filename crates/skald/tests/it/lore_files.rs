@@ -256,6 +256,53 @@ fn a_changed_note_updates_one_entity() {
     assert!(imported.contains("People/Ann.md: is in the archive as entity"), "{imported}");
 }
 
+/// The second of two vaults with files of the same names overwrote what came from the first.
+#[test]
+fn two_vaults_do_not_overwrite_each_other() {
+    let mut world = LoreWorld::new();
+    let campaign = world.create_campaign("Bells");
+    let (north, south) = (world.path("north"), world.path("south"));
+    write(&north.join("People/Ann.md"), "Of the north.");
+    write(&south.join("People/Ann.md"), "Of the south.");
+    for vault in [&north, &south] {
+        let imported = world.import_ok(vault, &campaign);
+        assert!(imported.contains("1 created, 0 updated, 0 unchanged"), "{imported}");
+    }
+    let found = world.client.ok("find_entities", &json!({"campaign_id": campaign, "name": "Ann"}));
+    let entries: Vec<&str> =
+        found["entities"].as_array().expect("entities").iter().filter_map(|ann| ann["entry"].as_str()).collect();
+    assert_eq!(entries, ["Of the north.", "Of the south."]);
+    // A folder that was renamed is the same source if it is named so.
+    let moved = world.path("elsewhere");
+    fs::rename(&north, &moved).expect("the folder is renamed");
+    let again = world.import(&moved, &campaign, &["--yes", "--source-name", "north"]);
+    assert!(text(&again.stdout).contains("0 to create, 0 to update, 1 unchanged"), "{again:?}");
+}
+
+/// A link stayed a link by name for ever if its target came with a later import.
+#[test]
+fn a_link_in_an_unchanged_note_leads_to_a_note_that_comes_later() {
+    let mut world = LoreWorld::new();
+    let campaign = world.create_campaign("Bells");
+    let vault = world.path("vault");
+    write(&vault.join("Ann.md"), "Lives in the [[Inn]]. %%Owns the [[Inn]].%%");
+    write(&vault.join("Ben.md"), "Knows nobody.");
+    world.import_ok(&vault, &campaign);
+    // What somebody wrote here meanwhile stays.
+    let update = json!({"entity_id": "Ann", "entry_append": "She is old."});
+    world.client.ok("update_entities", &json!({"campaign_id": campaign, "updates": [update]}));
+    write(&vault.join("Inn.md"), "An inn.");
+    let imported = world.import_ok(&vault, &campaign);
+    assert!(imported.contains("1 created, 1 updated, 1 unchanged"), "{imported}");
+    let inn = world.entity(&campaign, "Inn")["entity_id"].clone();
+    let ann = world.entity(&campaign, "Ann");
+    let entry = ann["entry"].as_str().expect("a text");
+    assert!(entry.contains(&format!("Lives in the [entity:{inn}].")) && entry.contains("She is old."), "{entry}");
+    assert!(ann["posts"][0]["entry"].as_str().expect("a text").contains(&format!("[entity:{inn}]")), "{ann}");
+    let unchanged = world.import_ok(&vault, &campaign);
+    assert!(unchanged.contains("0 to create, 0 to update, 3 unchanged"), "{unchanged}");
+}
+
 #[test]
 fn what_is_not_confirmed_is_not_written() {
     let mut world = LoreWorld::new();

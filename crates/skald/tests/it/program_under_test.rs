@@ -158,6 +158,14 @@ impl Server {
         self.running.signal(name);
     }
 
+    /// Stops the server in order, and returns its log.
+    pub(crate) fn stop(self) -> String {
+        self.running.signal("TERM");
+        let (status, _, log) = self.running.wait_for_exit();
+        assert!(status.success(), "{log}");
+        log
+    }
+
     /// The command that starts a bridge to this server.
     pub(crate) fn bridge_command(&self, arguments: &[&str]) -> Command {
         skald_command(&[&["mcp", "--addr", &self.grpc.to_string()], arguments].concat())
@@ -471,6 +479,7 @@ pub(crate) fn parse_rest_reply(reply: &Reply) -> CallResult {
         "NotFound" => 404,
         "Aborted" => 409,
         "FailedPrecondition" => 422,
+        "ResourceExhausted" if fault["code"] == "RATE_LIMITED" => 429,
         "ResourceExhausted" => 413,
         other => panic!("{other}: {json}"),
     };

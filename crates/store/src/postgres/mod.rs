@@ -1,6 +1,7 @@
 //! PostgreSQL store: one database, for any number of nodes.
 
 mod address;
+mod audit;
 mod committer;
 mod database_error;
 mod notifier;
@@ -380,6 +381,14 @@ impl Journal for Postgres {
 
     fn health(&self) -> watch::Receiver<StoreHealth> {
         self.status.health()
+    }
+
+    fn count_nodes(&self) -> StoreFuture<'_, usize> {
+        Box::pin(async move {
+            self.link.query(sql::JOIN_NODES, &[]).await?;
+            let found = self.link.query(sql::COUNT_NODES, &[]).await?;
+            Ok(found.first().map_or(1, |row| usize::try_from(row.get::<_, i64>(0)).unwrap_or(1)).max(1))
+        })
     }
 
     fn awaits_token_import(&self) -> bool {

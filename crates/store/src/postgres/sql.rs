@@ -8,10 +8,14 @@ macro_rules! statements {
 
 statements! {
     APPEND "append";
+    AUDIT_AFTER "audit_after";
+    AUDIT_LATEST "audit_latest";
     CLEAR_SEARCH_ROWS "clear_search_rows";
     COUNT_DOCUMENTS "count_documents";
     COUNT_DOCUMENTS_IN_PARTITIONS "count_documents_in_partitions";
+    COUNT_NODES "count_nodes";
     CREATE_SCHEMA_TABLE "create_schema_table";
+    DELETE_AUDIT_BEFORE "delete_audit_before";
     DELETE_DOCUMENTS "delete_documents";
     DELETE_SIDE_ROW "delete_side_row";
     DOCUMENT "document";
@@ -26,8 +30,10 @@ statements! {
     GET_SIDE_ROWS "get_side_rows";
     HAS_HIDDEN_RECORDS "has_hidden_records";
     HEAD "head";
+    INSERT_AUDIT "insert_audit";
     INSERT_SCHEMA_VERSION "insert_schema_version";
     INSERT_SNAPSHOT_PART "insert_snapshot_part";
+    JOIN_NODES "join_nodes";
     LISTEN "listen";
     LIST_ANSWERS "list_answers";
     LIST_SIDE_ROWS "list_side_rows";
@@ -55,7 +61,7 @@ statements! {
 
 /// Migrations in order. The schema version is the number of migrations that have run, so they are only added, never
 /// changed.
-pub(super) const MIGRATIONS: [&str; 7] = [
+pub(super) const MIGRATIONS: [&str; 8] = [
     include_str!("../../sql/postgres/migrations/001.sql"),
     include_str!("../../sql/postgres/migrations/002.sql"),
     include_str!("../../sql/postgres/migrations/003.sql"),
@@ -63,4 +69,5 @@ pub(super) const MIGRATIONS: [&str; 7] = [
     include_str!("../../sql/postgres/migrations/005.sql"),
     include_str!("../../sql/postgres/migrations/006.sql"),
     include_str!("../../sql/postgres/migrations/007.sql"),
+    include_str!("../../sql/postgres/migrations/008.sql"),
 ];

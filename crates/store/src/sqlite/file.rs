@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::lock::Lock;
 use super::{SqliteSettings, sql};
-use crate::private_files::{create_private_file, open_private_file};
+use crate::private_files::{create_private_file, hide_from_others, open_private_file};
 use crate::{OpenError, TOKENS_IN_ROWS, version_after_opening};
 
 /// "SKLD", in the file's header.
@@ -47,7 +47,11 @@ impl DatabasePath {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 let leads_nowhere = !self.path.exists();
                 let refused = || std::io::Error::new(error.kind(), "it is a link that leads nowhere; remove it");
-                if leads_nowhere { Err(refused()) } else { Ok(()) }
+                if leads_nowhere {
+                    return Err(refused());
+                }
+                hide_from_others(&self.path);
+                Ok(())
             }
             created => created.map(drop),
         }

@@ -1,5 +1,6 @@
 //! SQLite store: one file on one machine, many readers, one writing thread per process, any number of processes.
 
+mod audit;
 mod damaged_file;
 mod file;
 mod lock;

@@ -196,6 +196,10 @@ impl SqliteTables<'_> {
     }
 
     /// Finds out in which of these rows all terms are frequent.
+    ///
+    /// Between two rows that it finds, a statement of FTS5 reads all rows with the words and minds no range. So one
+    /// statement goes on through several classes, and there is a new one only where rows lie between that are not asked
+    /// for.
     fn mark_frequent(
         &self,
         query: &SearchQuery,
@@ -203,13 +207,31 @@ impl SqliteTables<'_> {
         classes: &[SearchClass],
     ) -> rusqlite::Result<Vec<SearchHit>> {
         let expression = frequent_expression(&query.terms);
+        let mut ranges: Vec<(i64, i64)> = classes
+            .iter()
+            .filter_map(|class| {
+                let mut of_class = places.iter().filter(|place| place_class(**place) == *class);
+                let last = *of_class.next()?;
+                Some((*of_class.next_back().unwrap_or(&last), last))
+            })
+            .collect();
+        let lowest = ranges.first().map_or(0, |(first, _)| *first);
         let mut frequent = Vec::new();
-        for class in classes {
-            let of_class = || places.iter().filter(|place| place_class(**place) == *class);
-            let (Some(last), Some(first)) = (of_class().next(), of_class().next_back()) else { continue };
-            let mut statement = self.0.prepare_cached(sql::SEARCH)?;
-            let found = statement.query_map(params![expression, first, last], |row| row.get::<_, i64>(0))?;
-            frequent.extend(found.collect::<rusqlite::Result<Vec<_>>>()?);
+        let mut statement = self.0.prepare_cached(sql::SEARCH)?;
+        while let Some((_, highest)) = ranges.last().copied() {
+            let mut rows = statement.query(params![expression, lowest, highest])?;
+            loop {
+                let Some(row) = rows.next()? else {
+                    ranges.clear();
+                    break;
+                };
+                let place: i64 = row.get(0)?;
+                ranges.retain(|(first, _)| *first <= place);
+                if ranges.last().is_none_or(|(_, last)| *last < place) {
+                    break;
+                }
+                frequent.push(place);
+            }
         }
         frequent.sort_unstable();
         let hit =

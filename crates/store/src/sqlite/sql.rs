@@ -7,6 +7,8 @@ macro_rules! statements {
 }
 
 statements! {
+    AUDIT_AFTER "audit_after";
+    AUDIT_LATEST "audit_latest";
     BACKUP "backup";
     CHECKPOINT "checkpoint";
     CHECK_SEARCH_WORDS "check_search_words";
@@ -17,6 +19,7 @@ statements! {
     COUNT_TABLES "count_tables";
     COUNT_UNLISTED_SEARCH_WORDS "count_unlisted_search_words";
     DATA_VERSION "data_version";
+    DELETE_AUDIT_BEFORE "delete_audit_before";
     DELETE_DOCUMENT "delete_document";
     DELETE_DOCUMENTS "delete_documents";
     DELETE_OTHER_SNAPSHOT_PARTS "delete_other_snapshot_parts";
@@ -37,6 +40,7 @@ statements! {
     GET_SIDE_ROWS "get_side_rows";
     HEAD "head";
     INSERT_ANSWER "insert_answer";
+    INSERT_AUDIT "insert_audit";
     INSERT_HEAD "insert_head";
     INSERT_RECORD "insert_record";
     INSERT_SEARCH_PARTITION "insert_search_partition";
@@ -70,7 +74,7 @@ statements! {
 
 /// Migrations in order. The schema version is the number of migrations that have run, so they are only added, never
 /// changed.
-pub(super) const MIGRATIONS: [&str; 7] = [
+pub(super) const MIGRATIONS: [&str; 8] = [
     include_str!("../../sql/sqlite/migrations/001.sql"),
     include_str!("../../sql/sqlite/migrations/002.sql"),
     include_str!("../../sql/sqlite/migrations/003.sql"),
@@ -78,4 +82,5 @@ pub(super) const MIGRATIONS: [&str; 7] = [
     include_str!("../../sql/sqlite/migrations/005.sql"),
     include_str!("../../sql/sqlite/migrations/006.sql"),
     include_str!("../../sql/sqlite/migrations/007.sql"),
+    include_str!("../../sql/sqlite/migrations/008.sql"),
 ];

@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use serde_json::json;
 use skald_domain::campaign::{
     ActorKind, ActorSheet, BatchPart, CampaignCommand, Controller, GameTemplate, GmMode, RecordedRoll, Role,
-    TickMoment, TrackerCommand, TrackerDefinition, TrackerOwner, TraitValue,
+    SecretSubject, TickMoment, TrackerCommand, TrackerDefinition, TrackerOwner, TraitValue,
 };
+use skald_domain::visibility::Visibility;
 
 pub(crate) const CAMPAIGN: &str = "camp_1";
 
@@ -57,6 +58,13 @@ fn play_command() -> BoxedStrategy<CampaignCommand> {
             .prop_map(|(id, session_id, text)| CampaignCommand::AddNote { id, session_id, text, tags: Vec::new() }),
         1 => (id("note_"), of(text())).prop_map(|(note_id, text)| CampaignCommand::ChangeNote { note_id, text, tags: None }),
         1 => id("note_").prop_map(|note_id| CampaignCommand::RemoveNote { note_id }),
+        1 => (visibility(), id("note_"), text()).prop_map(|(visible_to, id, text)| {
+            let note = CampaignCommand::AddNote { id, session_id: None, text, tags: Vec::new() };
+            CampaignCommand::WithVisibility { visible_to, command: Box::new(note) }
+        }),
+        1 => (visibility(), id("note_")).prop_map(|(visible_to, note_id)| {
+            CampaignCommand::ChangeVisibility { of: SecretSubject::Note { note_id }, visible_to }
+        }),
         1 => group_roll(),
         1 => (id("roll_"), session(), of(id("part_")), of(id("actor_")), text()).prop_map(
             |(id, session_id, participant_id, actor_id, text)| {
@@ -72,6 +80,16 @@ fn play_command() -> BoxedStrategy<CampaignCommand> {
                 }))
             }
         ),
+    ]
+    .boxed()
+}
+
+fn visibility() -> BoxedStrategy<Visibility> {
+    let person = prop_oneof![id("part_"), id("actor_")];
+    prop_oneof![
+        Just(Visibility::Table),
+        Just(Visibility::GameMasters),
+        person.prop_map(|id| Visibility::People([id].into())),
     ]
     .boxed()
 }

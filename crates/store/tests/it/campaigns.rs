@@ -223,7 +223,7 @@ fn every_command_and_every_refusal_is_among_the_cases() {
     assert_eq!(refusals, REFUSALS.map(str::to_owned).into());
 }
 
-const KINDS: [&str; 23] = [
+const KINDS: [&str; 25] = [
     "Create",
     "Update",
     "End",
@@ -244,12 +244,14 @@ const KINDS: [&str; 23] = [
     "RecordRoll",
     "RecordRolls",
     "SetActorSheet",
+    "WithVisibility",
+    "ChangeVisibility",
     "Tracker",
     "SetSpotlight",
     "Batch",
 ];
 
-const REFUSALS: [&str; 22] = [
+const REFUSALS: [&str; 23] = [
     "ActiveSessionExists",
     "ActorNotFound",
     "CampaignExists",
@@ -263,6 +265,7 @@ const REFUSALS: [&str; 22] = [
     "NoteNotFound",
     "NothingToUpdate",
     "ParticipantNotFound",
+    "PersonNotFound",
     "SessionEnded",
     "SessionGoesOn",
     "SessionNotFound",
@@ -298,6 +301,8 @@ fn command_kind(command: &CampaignCommand) -> &'static str {
         CampaignCommand::RecordRoll(_) => "RecordRoll",
         CampaignCommand::RecordRolls(_) => "RecordRolls",
         CampaignCommand::SetActorSheet { .. } => "SetActorSheet",
+        CampaignCommand::WithVisibility { .. } => "WithVisibility",
+        CampaignCommand::ChangeVisibility { .. } => "ChangeVisibility",
         CampaignCommand::Tracker(_) => "Tracker",
         CampaignCommand::SetSpotlight { .. } => "SetSpotlight",
         CampaignCommand::Batch(_) => "Batch",

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use skald_journal::{
-    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SearchHit,
-    SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
+    Append, AuditFilter, AuditLog, AuditRow, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart,
+    Record, RowsToSumUp, SearchHit, SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow,
+    StoredSnapshot, StreamName,
 };
 use tokio::sync::watch;
 
@@ -260,6 +262,24 @@ impl Journal for FaultyJournal {
 
     fn backup<'a>(&'a self, path: &'a Path) -> StoreFuture<'a, ()> {
         self.unless_down(self.inner.backup(path))
+    }
+}
+
+impl AuditLog for FaultyJournal {
+    fn append_audit(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        self.unless_down(self.inner.append_audit(rows))
+    }
+
+    fn audit_after<'a>(&'a self, filter: &'a AuditFilter, after: u64, limit: usize) -> StoreFuture<'a, Vec<AuditRow>> {
+        self.unless_down(self.inner.audit_after(filter, after, limit))
+    }
+
+    fn audit_latest<'a>(&'a self, filter: &'a AuditFilter, limit: usize) -> StoreFuture<'a, Vec<AuditRow>> {
+        self.unless_down(self.inner.audit_latest(filter, limit))
+    }
+
+    fn delete_audit_before(&self, at: Timestamp) -> StoreFuture<'_, ()> {
+        self.unless_down(self.inner.delete_audit_before(at))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the journal's guarantees on every store, and of each store's failures.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod audit;
 mod campaign_commands;
 mod campaigns;
 mod chaos;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ on_every_store! {
     an_older_snapshot_does_not_replace_a_newer_one,
     a_snapshot_is_never_read_as_two,
     a_stream_opens_from_its_snapshot_or_without,
+    a_pause_brings_a_snapshot_of_many_records,
     a_snapshot_of_another_state_is_found_and_made_anew,
     a_large_universe_opens_from_all_its_parts,
 }
@@ -181,6 +183,19 @@ async fn a_stream_opens_from_its_snapshot_or_without(place: TestStore) {
         assert_eq!(read_state(journal).await, wanted);
     }
     journal.drop_snapshots().await.unwrap();
+    assert_eq!(read_state(journal).await, wanted);
+}
+
+/// Without it, a stream that is only read was opened from its first record at every start.
+async fn a_pause_brings_a_snapshot_of_many_records(place: TestStore) {
+    let (journal, stream) = (&place.journal, stream("one"));
+    let wanted = fill_stream(journal).await;
+    journal.drop_snapshots().await.unwrap();
+    let limits = Limits { records_per_snapshot: 30, pause: Duration::from_millis(5), ..Limits::default() };
+    let streams = Streams::<Tally>::with_limits(Arc::clone(journal), limits);
+    assert_eq!(streams.read(&stream).await.unwrap().state, wanted);
+    wait_until("a snapshot", || async { read_newest(&**journal, &stream).await.is_some() }).await;
+    assert_eq!(read_newest(&**journal, &stream).await.unwrap().head.revision, 35);
     assert_eq!(read_state(journal).await, wanted);
 }
 

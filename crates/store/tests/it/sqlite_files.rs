@@ -50,7 +50,7 @@ fn a_newer_file_is_refused_and_left_alone() {
         drop(open(&path).await.unwrap());
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 999).unwrap();
         let refused = open(&path).await.err().unwrap();
-        assert!(matches!(refused, OpenError::Newer { found: 999, known: 7, .. }), "{refused}");
+        assert!(matches!(refused, OpenError::Newer { found: 999, known: 8, .. }), "{refused}");
     });
 }
 
@@ -65,7 +65,7 @@ fn only_an_older_file_awaits_the_import_of_tokens() {
     };
     block_on(async {
         assert!(!open(&path).await.unwrap().awaits_token_import());
-        assert_eq!(version(), 7);
+        assert_eq!(version(), 8);
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
         // A process that was stopped before the end of the import repeats it.
         assert!(open(&path).await.unwrap().awaits_token_import());
@@ -73,7 +73,7 @@ fn only_an_older_file_awaits_the_import_of_tokens() {
         let file = open(&path).await.unwrap();
         file.finish_token_import().await.unwrap();
         assert!(!file.awaits_token_import());
-        assert_eq!(version(), 7);
+        assert_eq!(version(), 8);
         assert!(!open(&path).await.unwrap().awaits_token_import());
     });
 }

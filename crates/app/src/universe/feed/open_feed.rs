@@ -89,7 +89,9 @@ impl App {
 
     /// Refuses a position that no event of the universe has.
     async fn check_position(&self, stream: &StreamName, position: FeedPosition, revision: u64) -> Result<(), Fault> {
-        if position > FeedPosition::after_revision(revision) {
+        if position > FeedPosition::after_revision(revision)
+            && position > FeedPosition::after_revision(self.stored_revision(stream).await?)
+        {
             let message = format!("the last event id is {position}, and the universe is at revision {revision}");
             let fault =
                 Fault::new(Code::InvalidParams, message).with_path("/lastEventId").value(&position.to_string().into());
@@ -101,6 +103,13 @@ impl App {
         let next = self.journal.read(stream, position.revision, 1).await.map_err(|error| self.store_fault(&error))?;
         let is_told = next.first().is_some_and(|record| position.part < RecordEvents::from_record(record).id_count());
         if is_told { Ok(()) } else { Err(bad_event_id_fault(&position.to_string())) }
+    }
+
+    /// The revision in the store. A feed delivers a record as soon as it is stored, which may be just before the
+    /// stream's writer publishes the state after it; a reader that reconnects in between is ahead of that state.
+    async fn stored_revision(&self, stream: &StreamName) -> Result<u64, Fault> {
+        let head = self.journal.head(stream).await.map_err(|error| self.store_fault(&error))?;
+        Ok(head.revision)
     }
 }
 

@@ -16,11 +16,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use skald_app::{
-    App, Caller, CampaignRole, Clock, Conversation, Credential, Entropy, Fault, Holder, LocalEngine, Principal,
-    PrincipalKind,
+    App, Caller, CampaignRole, Clock, Conversation, Entropy, Fault, Holder, LocalEngine, Principal, PrincipalKind,
 };
 use skald_journal::Journal;
-use tokio_util::sync::CancellationToken;
 
 pub(crate) use crate::universe::{call, call_as_owner, run};
 
@@ -67,15 +65,8 @@ pub(crate) fn app_with(journal: Arc<dyn Journal>) -> App {
 /// The holder of a token with a role in every campaign, and a gate role if one is given.
 pub(crate) fn token_holder(name: &str, kind: PrincipalKind, gate_role: Option<&str>, role: CampaignRole) -> Caller {
     let roles: BTreeMap<String, CampaignRole> = [("*".to_owned(), role)].into();
-    let holder = Holder {
-        id: format!("token_{name}"),
-        name: name.to_owned(),
-        kind,
-        roles: roles.into(),
-        gate_role: gate_role.map(str::to_owned),
-        credential: Credential::default(),
-        revocation: CancellationToken::new(),
-    };
+    let holder =
+        Holder { gate_role: gate_role.map(str::to_owned), ..Holder::new(&format!("token_{name}"), name, kind, roles) };
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
 }
 

@@ -10,13 +10,13 @@ use skald_journal::{Journal, SealStatement, VerifyVerdict, rebuild, verify, veri
 use super::{LoreCampaign, fields, keys, rows};
 use crate::universe::run;
 
-async fn assert_sound(journal: &dyn Journal) {
+pub(super) async fn assert_sound(journal: &dyn Journal) {
     let verdict = verify(journal, &Nouns::all().stream_kinds()).await.expect("a verdict");
     assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
 }
 
 /// The bodies of all texts that are stored for a campaign.
-async fn stored_texts(lore: &LoreCampaign) -> Vec<String> {
+pub(super) async fn stored_texts(lore: &LoreCampaign) -> Vec<String> {
     let kind = format!("lore_text/{}", lore.campaign_id);
     let rows = lore.journal.list(&kind, "", 1_000).await.expect("a store");
     rows.into_iter().map(|(_, body)| body).collect()
@@ -149,6 +149,13 @@ fn an_earlier_version_is_restored_with_its_posts() {
         let revision = lore.stream_revision().await;
         lore.history(json!({"method": "restore", "entity_id": entity_id, "to": 3})).await;
         assert_eq!(lore.stream_revision().await, revision);
+        // Fields and posts come back with one record, so that a restore is never half-done.
+        lore.delete(entity_id).await;
+        lore.history(json!({"method": "restore", "entity_id": entity_id, "to": 1})).await;
+        assert_eq!(lore.stream_revision().await, revision + 2);
+        let versions = lore.history(json!({"entity_id": entity_id})).await;
+        let newest = &rows(&versions, "versions")[0];
+        assert_eq!(newest["kind"], "entity.version_restored.v1", "{newest}");
         assert_sound(&*lore.journal).await;
     });
 }

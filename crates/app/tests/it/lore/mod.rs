@@ -1,9 +1,13 @@
 //! Tests of the lore through the engine: a campaign with a clock that a test sets, and helpers to call its operations.
 
+mod canon;
+mod canon_search;
 mod history;
 mod privacy;
+mod relationships;
 mod search;
 mod seed_examples;
+mod timeline;
 mod writing;
 
 use std::collections::BTreeSet;

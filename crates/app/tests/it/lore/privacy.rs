@@ -50,6 +50,15 @@ async fn public_lore() -> LoreCampaign {
         .await;
     assert_eq!(created, [1, 2, 3]);
     lore.create_post(json!({"entity_id": 1, "name": "Prices", "entry": "Fish is cheap."})).await;
+    for (source, word, target) in [("Harbour", "contains", "Ferry"), ("Harbour", "knows", "Mira")] {
+        let relationship = json!({"method": "add", "entity_id": source, "type": word, "target_id": target});
+        lore.call("relationships", relationship).await;
+    }
+    let event = json!({
+        "method": "add", "date": "3rd of Rain, 1204", "sort": "1204-03-03", "description": "The ferry sank, with fish.",
+        "entity_ids": ["Ferry"], "is_player_known": true
+    });
+    lore.call("timeline", event).await;
     lore.advance(60);
     lore
 }
@@ -79,7 +88,69 @@ async fn private_lore() -> LoreCampaign {
     lore.delete(archived).await;
     let twin = json!({"entity_type": "character", "name": "Mira", "aliases": ["Ferry", "Mi"], "is_private": true});
     lore.create(json!([twin])).await;
+    // By its own words, by an end, and by both.
+    for (source, target, visible_to) in [(2, 3, "gm"), (3, PRIVATE_ID, "table"), (PRIVATE_ID, 2, "gm")] {
+        let relationship = json!({
+            "method": "add", "entity_id": source, "target_id": target, "type": "zqrelatesvx", "inverse": "zqrelatedvx",
+            "description": "A zqbondvx.", "visible_to": [visible_to], "tone": "fearful", "strength": 9
+        });
+        lore.call("relationships", relationship).await;
+    }
+    let long = format!("Under the zqeventvx of fish. {}", "The zqlongvx goes on. ".repeat(40));
+    for (description, date) in [("The zqeventvx of fish.", "1204-03-02"), (long.as_str(), "1204-03-04")] {
+        let event = json!({
+            "method": "add", "date": "zqrainvx", "sort": date, "description": description, "entity_ids": [2, PRIVATE_ID]
+        });
+        lore.call("timeline", event).await;
+    }
+    // An event that everybody knows does not name a private entity.
+    let change = json!({"method": "update", "event_id": 1, "entity_ids": [2, PRIVATE_ID]});
+    lore.call("timeline", change).await;
+    let tag = json!({"campaign_id": lore.campaign_id, "changes": [{"create_tag": {"name": "zqunusedvx"}}]});
+    assert_eq!(lore.call("write_lore", tag).await["results"], json!([{"tag_id": 3}]));
     lore
+}
+
+/// Reads of programs that keep a copy of what they may see.
+fn row_reads(campaign_id: &str) -> Vec<(&'static str, Value)> {
+    let page = |number: usize, rows: usize| json!({"number": number, "rows": rows});
+    let parts = json!({"entry": true, "posts": true, "relations": true});
+    let mut filters = vec![
+        json!({}),
+        json!({"is_private": true}),
+        json!({"archived": true}),
+        json!({"ids": [1, 2, 3]}),
+        json!({"entity_ids": [1, 2, 3, PRIVATE_ID, 5, 6, 7, UNKNOWN_ID]}),
+        json!({"parent": 1}),
+        json!({"parent": PRIVATE_ID}),
+        json!({"has_posts": true}),
+        json!({"has_image": true}),
+        json!({"date": [{"is_empty": false}]}),
+        json!({"date_from": "2025-05-30"}),
+        json!({"tags": {"any_of": [1, 2, 3]}}),
+        json!({"tags": "untagged"}),
+        json!({"updated_after": "2026-01-15T12:00:30Z"}),
+    ];
+    for word in WORDS.into_iter().chain(["mira", "zq"]) {
+        filters.push(json!({"name": [{"contains": word}]}));
+        filters.push(json!({"type": [{"equals": word}]}));
+    }
+    let mut calls = Vec::new();
+    for filter in filters {
+        for (page, newest_first) in [(page(1, 45), false), (page(1, 2), true), (page(2, 2), false)] {
+            let input = json!({
+                "campaign_id": campaign_id, "filter": filter, "page": page, "newest_first": newest_first, "parts": parts
+            });
+            calls.push(("list_entities", input));
+        }
+    }
+    for filter in [json!({}), json!({"ids": [2, 3]}), json!({"name": [{"contains": "zq"}]})] {
+        let mut input = filter;
+        input["campaign_id"] = campaign_id.into();
+        input["page"] = page(1, 45);
+        calls.push(("list_tags", input));
+    }
+    calls
 }
 
 /// Calls that read, most of them about what is private.
@@ -137,6 +208,38 @@ fn reads(campaign_id: &str) -> Vec<(&'static str, Value)> {
     }
     calls.push(("lore_graph", json!({"campaign_id": campaign_id})));
     calls.push(("kanka_context", json!({})));
+    calls.extend(canon_reads(campaign_id));
+    calls.extend(row_reads(campaign_id));
+    calls
+}
+
+/// Reads of relationships, the timeline and what is told in short.
+fn canon_reads(campaign_id: &str) -> Vec<(&'static str, Value)> {
+    let mut calls = vec![("campaign_overview", json!({})), ("timeline", json!({})), ("relationships", json!({}))];
+    for include in ["written", "recorded", "all"] {
+        calls.push(("timeline", json!({"include": include})));
+    }
+    calls.push(("timeline", json!({"start_date": "1204", "end_date": "1204-03"})));
+    calls.push(("read_timeline", json!({"campaign_id": campaign_id, "entity_id": "Ferry"})));
+    for event_id in [2, 3, UNKNOWN_ID] {
+        calls.push(("timeline", json!({"event_id": event_id})));
+    }
+    for entity_id in [1, 2, 3, PRIVATE_ID, UNKNOWN_ID] {
+        calls.push(("relationships", json!({"entity_id": entity_id})));
+        calls.push(("relationships", json!({"method": "map", "entity_id": entity_id, "depth": 5})));
+        calls.push(("read_relationships", json!({"campaign_id": campaign_id, "entity_id": entity_id})));
+        calls.push(("relationships", json!({"method": "path", "entity_id": 2, "target_id": entity_id})));
+        calls.push(("entity_compare", json!({"entity_id_1": 2, "entity_id_2": entity_id})));
+        calls.push(("timeline", json!({"entity_ids": [entity_id]})));
+    }
+    let places = json!(["posts", "timeline", "notes"]);
+    let words =
+        WORDS.into_iter().chain(["fish", "ferry", "zqeventvx", "zqlongvx", "zqrainvx", "zqrelatesvx", "zq", ""]);
+    for word in words {
+        calls.push(("entity_search", json!({"campaign_id": campaign_id, "query": word, "in": places})));
+        calls.push(("relationships", json!({"types": [format!("x{word}")]})));
+    }
+    calls.push(("relationships", json!({"types": ["zqrelatesvx", "zqrelatedvx", "knows"]})));
     calls
 }
 
@@ -202,7 +305,12 @@ fn resources_are_the_same_with_and_without_private_rows() {
             format!("lore://{campaign_id}/entities?limit=2"),
             format!("lore://{campaign_id}/entities?entity_type=note"),
             format!("lore://{campaign_id}/entities?query=fish"),
+            format!("imagineer://campaigns/{campaign_id}/entities"),
+            format!("imagineer://campaigns/{campaign_id}/entities?query=fish"),
+            format!("imagineer://campaigns/{campaign_id}/timeline"),
+            format!("imagineer://campaigns/{campaign_id}/timeline?include=all"),
         ];
+        uris.extend((1..=5).map(|id| format!("lore://{campaign_id}/relationships/{id}?depth=5")));
         uris.extend(WORDS.iter().map(|word| format!("lore://{campaign_id}/entities?query={word}")));
         uris.extend((1..=9).chain([UNKNOWN_ID]).map(|id| format!("lore://{campaign_id}/entity/{id}")));
         for role in ROLES {
@@ -231,6 +339,7 @@ fn completions_are_the_same_with_and_without_private_rows() {
                 &["campaign_id", "entity_type", "query", "cursor", "limit"],
             ),
             ("lore://{campaign_id}/graph.svg", &["campaign_id"]),
+            ("lore://{campaign_id}/relationships/{entity_id}{?depth,limit}", &["campaign_id", "entity_id"]),
         ];
         for role in ROLES {
             let caller = with.caller(role);
@@ -356,6 +465,10 @@ fn players_and_guests_write_nothing() {
                     ("create_posts", json!({"posts": [{"entity_id": id, "name": "Mine"}]})),
                     ("update_posts", json!({"updates": [{"entity_id": id, "post_id": 2, "name": "Mine"}]})),
                     ("delete_posts", json!({"deletions": [{"entity_id": id, "post_id": 2}]})),
+                    (
+                        "write_lore",
+                        json!({"campaign_id": lore.campaign_id, "changes": [{"delete_entity": {"entity_id": id}}]}),
+                    ),
                     ("lore_history", json!({"entity_id": id})),
                     ("lore_history", json!({"method": "diff", "entity_id": id})),
                     ("lore_history", json!({"method": "restore", "entity_id": id, "to": 1})),
@@ -417,9 +530,9 @@ impl<'a> ChangeListener<'a> {
 
     fn uris(&self, entity_id: u64) -> BTreeSet<String> {
         let campaign_id = &self.lore.campaign_id;
-        ["entities".to_owned(), "graph.svg".to_owned(), format!("entity/{entity_id}")]
-            .map(|end| format!("lore://{campaign_id}/{end}"))
-            .into()
+        let lore = ["entities".to_owned(), "graph.svg".to_owned(), format!("entity/{entity_id}")];
+        let lore = lore.map(|end| format!("lore://{campaign_id}/{end}"));
+        lore.into_iter().chain([format!("imagineer://campaigns/{campaign_id}/entities")]).collect()
     }
 }
 

@@ -347,7 +347,7 @@ fn a_cursor_that_was_never_answered_is_refused() {
     run(async {
         let lore = LoreCampaign::new().await;
         lore.create(numbered_places(0..3, Some("stone"))).await;
-        for cursor in ["x", "", "-1", "1.2.3", "5.x", "99999999999.0"] {
+        for cursor in ["x", "", "-1", "1.2.3.4", "5.x", "99999999999.0"] {
             let fault = lore.refusal("find_entities", json!({"cursor": cursor, "query": "stone"})).await;
             assert_eq!(
                 (fault.code(), fault.body().path.as_deref()),
@@ -409,6 +409,51 @@ fn an_entity_that_is_found_by_name_does_not_come_again_past_the_ranked_hits() {
         assert_eq!(names(&first)[0], "Pebble");
         let all: BTreeSet<u64> = walked.iter().copied().collect();
         assert_eq!((walked.len(), all.len()), (count, count), "each once");
+    });
+}
+
+/// Texts with the word as it was typed come before texts with a longer one, and more of them than are ranked leave the
+/// others to the pages after them.
+#[test]
+fn whole_words_rank_before_longer_ones() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        lore.create(json!([
+            {"entity_type": "location", "name": "One", "entry": "a stone"},
+            {"entity_type": "location", "name": "Two", "entry": "stones, stones, stones"},
+            {"entity_type": "location", "name": "Three", "entry": "a stonemason"},
+        ]))
+        .await;
+        let found = lore.find(json!({"query": "stone"})).await;
+        assert_eq!(names(&found), ["One", "Two", "Three"]);
+    });
+}
+
+#[test]
+fn longer_words_are_found_past_more_whole_ones_than_are_ranked() {
+    run(async {
+        let (lore, count) = crowded_lore().await;
+        let longer = numbered_places(count..count + 3, Some("two stonemasons"));
+        lore.create(longer).await;
+        let (walked, first, _) = walk_pages(&lore, "stone").await;
+        let all: BTreeSet<u64> = walked.iter().copied().collect();
+        assert_eq!((walked.len(), all.len()), (count + 3, count + 3), "each once");
+        assert_eq!(first["sync_info"]["total_count"], limits::RANKED_HITS_MAX);
+        let place_of = |id: u64| walked.iter().position(|walked| *walked == id).unwrap();
+        let newest = *all.last().unwrap();
+        assert!(place_of(newest) >= limits::RANKED_HITS_MAX, "{}", place_of(newest));
+    });
+}
+
+#[test]
+fn a_cursor_goes_on_past_longer_words_too() {
+    run(async {
+        let (lore, count) = crowded_lore().await;
+        lore.create(json!([{"entity_type": "location", "name": "A typed word", "entry": "ston"}])).await;
+        let (walked, first, _) = walk_pages(&lore, "ston").await;
+        let all: BTreeSet<u64> = walked.iter().copied().collect();
+        assert_eq!((walked.len(), all.len()), (count + 1, count + 1), "each once");
+        assert_eq!(names(&first)[0], "A typed word");
     });
 }
 

@@ -2,7 +2,7 @@
 
 use futures::future::{join, join_all};
 use serde_json::{Value, json};
-use skald_app::{Code, limits};
+use skald_app::{Caller, Code, Engine, RequestControl, limits};
 
 use super::{LoreCampaign, failure, fields, ids, numbered_places, rows, successful_id};
 use crate::universe::run;
@@ -526,5 +526,76 @@ fn updates_since_a_moment_are_told_by_id() {
         assert_eq!(rows(&most, "deleted_entity_ids").len(), limits::CHECKED_ENTITIES_MAX - 3);
         let fault = lore.refusal("check_entity_updates", many(limits::CHECKED_ENTITIES_MAX + 1)).await;
         assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/entity_ids")));
+    });
+}
+
+/// One item that does not fit its schema refused the whole call.
+#[test]
+fn an_item_that_does_not_fit_leaves_the_others_alone() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entities = json!([
+            character("Ann"), {"entity_type": "dragon", "name": "Smok"}, {"entity_type": "item"}, character("Ben"), 5,
+        ]);
+        let input = json!({"entities": entities});
+        let results = lore.results("create_entities", input.clone()).await;
+        let successes: Vec<bool> = results.iter().map(|result| result["success"] == true).collect();
+        assert_eq!(successes, [true, false, false, true, false]);
+        for (place, word) in [(1, "dragon"), (2, "entities/2/name"), (4, "entities/4")] {
+            let (error, code) = (results[place]["error"].as_str().unwrap(), &results[place]["code"]);
+            assert!(error.contains(word) && code == "INVALID_PARAMS", "{error}");
+        }
+        assert_eq!(lore.find_names(json!({})).await, ["Ann", "Ben"]);
+        // A key stands for the place of an item among all that were sent.
+        let first = lore.call_with_key("once", "create_entities", input.clone()).await;
+        let again = lore.call_with_key("once", "create_entities", input).await;
+        assert_eq!((&again, rows(&again, "results").len()), (&first, 5));
+        assert_eq!(lore.find_names(json!({})).await.len(), 4);
+        let updates = json!({"updates": [{"entity_id": 1, "nam": "x"}, {"entity_id": 1, "name": "Anna"}]});
+        let results = lore.results("update_entities", updates).await;
+        assert_eq!((&results[0]["success"], &results[1]["success"]), (&json!(false), &json!(true)));
+        assert!(results[0]["error"].as_str().unwrap().contains("nam"), "{}", results[0]);
+        // If no item fits, there is nothing to do, and the call fails.
+        let fault = lore.refusal("create_entities", json!({"entities": [{"entity_type": "item"}]})).await;
+        assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/entities/0/name")));
+    });
+}
+
+/// A revision of the whole lore beside a batch was ignored.
+#[test]
+fn a_batch_takes_no_revision_of_the_lore() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let work = RequestControl { expected_revision: Some(7), ..RequestControl::default() };
+        let input = json!({"entities": [character("Ann")]});
+        let fault = lore.engine.call(&Caller::owner(), "create_entities", input, &work).await.unwrap_err();
+        assert_eq!(fault.code(), Code::InvalidParams);
+        assert!(fault.to_string().contains("If-Match") && fault.to_string().contains('7'), "{fault}");
+        assert_eq!(lore.stream_revision().await, 0);
+    });
+}
+
+#[test]
+fn whole_entities_past_the_texts_of_one_answer_are_refused() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let long = "x".repeat(limits::ENTRY_CHARS_MAX);
+        let fitting = limits::ENTITY_TEXTS_BYTES_MAX / limits::ENTRY_CHARS_MAX;
+        let count = fitting + 20;
+        for number in 0..count {
+            lore.create_one(json!({"entity_type": "note", "name": format!("N{number}"), "entry": long})).await;
+        }
+        let all: Vec<usize> = (1..=count).collect();
+        let results = lore.results("get_entities", json!({"entity_ids": all})).await;
+        let whole = results.iter().take_while(|result| result["success"] == true).count();
+        assert!((fitting..fitting + 10).contains(&whole), "{whole} of {count}");
+        assert!(results[..whole].iter().all(|result| result["entry"].as_str().unwrap().len() == long.len()));
+        let refused = &results[whole..];
+        assert!(
+            refused.iter().all(|result| result["error"].as_str().unwrap().starts_with("TOO_LARGE")),
+            "{}",
+            refused[0]
+        );
+        assert_eq!(lore.get(count as u64).await["success"], true);
     });
 }

@@ -71,11 +71,13 @@ impl RecapText<'_> {
         match event {
             CampaignEvent::SessionStarted { session_id, .. } if *session_id == session.id => self.is_during = true,
             CampaignEvent::SessionEnded { session_id } if *session_id == session.id => self.is_during = false,
-            CampaignEvent::NoteAdded { note_id, session_id, text, .. } if session_id.as_ref() == Some(&session.id) => {
-                self.notes.add(note_id, at, by, text);
+            CampaignEvent::NoteAdded { note_id, session_id, text, visible_to, .. }
+                if session_id.as_ref() == Some(&session.id) =>
+            {
+                self.notes.add(note_id, at, by, text, !visible_to.is_table());
             }
             CampaignEvent::NoteChanged { note_id, text, .. } => self.notes.change(note_id, text.as_deref()),
-            CampaignEvent::NoteRemoved { note_id } => self.notes.remove(note_id),
+            CampaignEvent::NoteRemoved { note_id, .. } => self.notes.remove(note_id),
             CampaignEvent::RollRecorded(roll) if roll.session_id.as_ref() == Some(&session.id) => {
                 self.dice.record_roll(at, roll, &self.names);
             }

@@ -21,6 +21,8 @@ struct RecapNote {
     at: Timestamp,
     by: String,
     text: String,
+    /// Whether not everybody at the table may hear it.
+    is_secret: bool,
 }
 
 impl RecapNotes {
@@ -28,8 +30,8 @@ impl RecapNotes {
         self.0.is_empty()
     }
 
-    pub(super) fn add(&mut self, id: &str, at: Timestamp, by: &str, text: &str) {
-        self.0.push(RecapNote { id: id.to_owned(), at, by: by.to_owned(), text: truncate_note(text) });
+    pub(super) fn add(&mut self, id: &str, at: Timestamp, by: &str, text: &str, is_secret: bool) {
+        self.0.push(RecapNote { id: id.to_owned(), at, by: by.to_owned(), text: truncate_note(text), is_secret });
     }
 
     /// Replaces the text of a note. Notes of other sessions are unknown here, and change nothing.
@@ -48,12 +50,13 @@ impl RecapNotes {
         text.push_str("\n## What happened\n\n");
         let shown = &self.0[..self.0.len().min(NOTES_SHOWN)];
         let has_several_authors = shown.iter().any(|note| note.by != first.by);
-        for RecapNote { at, by, text: note, .. } in shown {
+        for RecapNote { at, by, text: note, is_secret, .. } in shown {
             let is_later = session.ended_at.is_some_and(|ended| Moment::from(*at) > ended);
             let time = if is_later { "later".to_owned() } else { format_time(*at) };
             let author = if has_several_authors { format!(" ({})", to_one_line(by)) } else { String::new() };
+            let secret = if *is_secret { " (secret)" } else { "" };
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "- {time}{author}: {}", indent_note(note));
+            let _ = writeln!(text, "- {time}{author}{secret}: {}", indent_note(note));
         }
         let left_out = self.0.len() - shown.len();
         if left_out > 0 {

@@ -27,9 +27,16 @@ impl RecapTrackers {
         match event {
             CampaignEvent::TrackerChanged { change, reason, .. } => self.record_change(change, reason),
             CampaignEvent::TrackerSet { owner, tracker, from: Some(from), reason, .. } => {
-                let (owner, name, to) = (owner.clone(), tracker.name.clone(), tracker.value);
-                let change =
-                    TrackerChange { owner, name, by: to.saturating_sub(*from), from: *from, to, reached: None };
+                let to = tracker.value;
+                let change = TrackerChange {
+                    owner: owner.clone(),
+                    name: tracker.name.clone(),
+                    by: to.saturating_sub(*from),
+                    from: *from,
+                    to,
+                    reached: None,
+                    visible_to: tracker.visible_to.clone(),
+                };
                 self.record_change(&change, reason);
             }
             CampaignEvent::RollRecorded(roll) => roll.changes.iter().for_each(|change| self.record_change(change, "")),

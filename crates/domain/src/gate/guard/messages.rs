@@ -91,8 +91,8 @@ impl GuardMessages {
 
     pub(super) fn artifact_stale(self, path: &str) -> String {
         self.pick(
-            || format!("Artifact file '{path}' has changed since it was submitted"),
-            || format!("成果物ファイル '{path}' は提出後に変更されています"),
+            || format!("Artifact file '{path}' is gone or has changed since it was submitted"),
+            || format!("成果物ファイル '{path}' は提出後に変更または削除されています"),
         )
     }
 

@@ -121,7 +121,7 @@ fn evidence_that_changed_does_not_count_and_says_so() {
         emitted.guards[0].missing,
         [
             "観察件数が不足 (現在: 2, 必要: 3)".to_owned(),
-            "成果物ファイル 'observation-1.md' は提出後に変更されています".to_owned()
+            "成果物ファイル 'observation-1.md' は提出後に変更または削除されています".to_owned()
         ]
     );
     assert_eq!(emitted.stale, ["observation-1.md"]);

@@ -61,7 +61,7 @@ fn add_entry(page: &mut TextPage, entry: &Value) {
         detail(format!("artifact {path}{types}, {} bytes, sha256 {hash}", artifact["bytes"]));
     }
     for stale in list_items(&entry["stale"]) {
-        detail(format!("changed since it was submitted: {}", one_line(stale)));
+        detail(format!("gone or changed since it was submitted: {}", one_line(stale)));
     }
     if !entry["campaign"].is_null() {
         detail(format!("campaign {}", one_line(&entry["campaign"])));

@@ -7,6 +7,7 @@ mod call_from_another_site;
 mod crowd_the_server;
 mod edited_store;
 mod forge_a_token;
+mod inject_syntax;
 mod learn_the_servers_paths;
 mod probe_for_ids;
 mod read_on_after_revocation;

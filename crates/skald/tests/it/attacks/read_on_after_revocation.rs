@@ -72,6 +72,27 @@ fn a_feed_ends() {
     assert_eq!(others.next_event().map(|event| event.event).as_deref(), Some("command"), "other tokens read on");
 }
 
+/// A token that expires ends like one that is revoked, without anybody saying so.
+#[test]
+fn what_an_expired_token_has_open_ends() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    UniversesClient::connect(&server).create_universe("sol");
+    let expiry = jiff::Timestamp::now() + Duration::from_secs(4);
+    let (secret, id) = world.create_token(&["Ada", "--role", "gm", "--expires", &expiry.to_string()]);
+    let token = Token { bearer: format!("Bearer {secret}"), secret, id };
+    let mut feed = token.open_feed(&server, "sol");
+    let mut client = server.client_with(Surface::Session, Some(&token.secret), "test");
+    let mut stream = client.watch(&[]).into_events();
+    assert_eq!(feed.next_event().map(|event| event.event).as_deref(), Some("dropped"));
+    assert_eq!(feed.next_block(), None);
+    assert!(stream.all(|message| message.get("method").is_some()), "a stream of MCP ends too");
+    let late = jiff::Timestamp::now().duration_since(expiry);
+    assert!(late.as_secs() <= 5, "it ended {late} after the token");
+    let reply = Client::connect(server.address).send("GET", "/api/v1/campaigns", &[token.header()], b"");
+    assert_eq!(reply.status, 401);
+}
+
 /// Each revision is a megabyte, so the history is far larger than all buffers between the server and a reader.
 const REVISIONS: u32 = 24;
 const RECEIVED_BYTES_MAX: usize = 8_000_000;

@@ -229,7 +229,10 @@ fn messages_are_filled_in_and_never_cover_what_else_is_wrong() {
     let mut world = GuardFixture::default().with_notes(&["one", "two", "three"]);
     assert_eq!(world.missing("ja", guard), [""; 0]);
     world.facts.stale.insert("note-1.md".to_owned());
-    assert_eq!(world.missing("en", guard), ["2/3 2", "Artifact file 'note-1.md' has changed since it was submitted"]);
+    assert_eq!(
+        world.missing("en", guard),
+        ["2/3 2", "Artifact file 'note-1.md' is gone or has changed since it was submitted"]
+    );
     let broken = "{type: context, variable: n, condition: at_least, value: 3, message: too small}";
     assert_eq!(
         GuardFixture::from_context(json!({"n": []})).missing("en", broken),

@@ -92,7 +92,7 @@ fn contents_with_substance_are_counted_once_and_unless_they_are_stale() {
         [
             "1 of 2",
             "Artifact 'note-2.md' does not count: bytes of text: 1, required 4",
-            "Artifact file 'note-1.md' has changed since it was submitted"
+            "Artifact file 'note-1.md' is gone or has changed since it was submitted"
         ]
     );
     let texts: Vec<String> = (0..100).map(|number| format!("{number}")).collect();

@@ -1,0 +1,280 @@
+//! `entity_search`: entities by name or type, briefly; posts, timeline and session notes too where that is asked for.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skald_domain::lore::{Entity, EntityFilter, EntityType, fold_name};
+
+use super::access::EnteredLore;
+use super::entity_fields::EntityTypeWord;
+use super::search::SearchResult;
+use super::texts::Texts;
+use super::timeline_rows::{TimelineFilter, TimelineRow};
+use crate::list_page::invalid_cursor_fault;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, limits};
+use skald_journal::{SearchQuery, search_tokens};
+
+/// Rows of an answer, unless another number is asked for.
+const LIMIT_DEFAULT: usize = 20;
+const LIMIT_MAX: usize = 100;
+/// Characters of a description.
+const DESCRIPTION_CHARS: usize = 160;
+
+pub(super) struct EntitySearch;
+
+/// Where else to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SearchPlace {
+    Entities,
+    Posts,
+    Timeline,
+    Notes,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EntitySearchInput {
+    /// The campaign.
+    campaign_id: String,
+    /// Words; all entities if left out.
+    query: Option<String>,
+    /// Filter by entity type.
+    entity_type: Option<EntityTypeWord>,
+    /// Also posts, timeline, or notes of sessions.
+    #[serde(default)]
+    r#in: Vec<SearchPlace>,
+    /// 20 if left out.
+    #[schemars(range(min = 1, max = LIMIT_MAX))]
+    limit: Option<usize>,
+    /// The `next_cursor`.
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct EntitySearchOutput {
+    entities: Vec<SearchedEntity>,
+    /// Entities on all pages.
+    total: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    posts: Option<Vec<FoundPost>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<Vec<TimelineRow>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notes: Option<Vec<FoundSessionNote>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(extend("x-brief" = true))]
+pub(super) struct SearchedEntity {
+    /// `entity_id` as a text.
+    id: String,
+    entity_id: u64,
+    name: String,
+    r#type: String,
+    description: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(extend("x-brief" = true))]
+pub(super) struct FoundPost {
+    post_id: u64,
+    entity_id: u64,
+    name: String,
+    description: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(extend("x-brief" = true))]
+pub(super) struct FoundSessionNote {
+    note_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    description: String,
+}
+
+impl Operation for EntitySearch {
+    const NAME: &'static str = "entity_search";
+    const TITLE: &'static str = "Search entities";
+    const SUMMARY: &'static str = "Search for entities by name or type.";
+    const TOOLSET: Toolset = Toolset::Canon;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    type Input = EntitySearchInput;
+    type Output = EntitySearchOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: EntitySearchInput) -> Result<EntitySearchOutput, Fault> {
+        // The parameters are extracted already; what is left of them to check needs no campaign.
+        let (limit, skipped) = (input.checked_limit()?, input.skipped_rows()?);
+        // Authorise the campaign.
+        let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
+        // Execute, over what the caller's role may see.
+        let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
+        let filter = EntityFilter { sees_private: lore.sees_private, ..type_filter(input.entity_type) };
+        let found = match query {
+            Some(query) => app.search_lore(&lore, filter, query, None).await?,
+            None => SearchResult::without_query(lore.state().find(&filter)),
+        };
+        // Filter for the role, and return.
+        let visible: Vec<&Arc<Entity>> =
+            found.matches.iter().filter_map(|found| lore.visible_entity(found.entity_id)).collect();
+        let page: Vec<&Arc<Entity>> = visible.iter().skip(skipped).take(limit).copied().collect();
+        let texts = app.load_texts(&lore.campaign_id, page.iter().filter_map(|entity| entity.text.as_ref())).await?;
+        let entities: Vec<SearchedEntity> = page.iter().map(|entity| lore.found_entity(entity, &texts)).collect();
+        let end = skipped + entities.len();
+        let asks = |place| input.r#in.contains(&place);
+        let posts = if asks(SearchPlace::Posts) { Some(app.found_posts(&lore, query, limit).await?) } else { None };
+        let timeline =
+            if asks(SearchPlace::Timeline) { Some(app.found_timeline(&lore, query, limit).await?) } else { None };
+        let notes = if asks(SearchPlace::Notes) {
+            let notes = app.search_notes::<Self>(call, &lore.campaign_id, query.unwrap_or_default()).await?;
+            let words = query_words(query);
+            let shown = notes.into_iter().take(limit).map(|note| FoundSessionNote {
+                note_id: note.note_id,
+                session_id: note.session_id,
+                description: skald_markup::snippet(&note.text, &words, DESCRIPTION_CHARS),
+            });
+            Some(shown.collect())
+        } else {
+            None
+        };
+        let next_cursor = (end < visible.len()).then(|| end.to_string());
+        Ok(EntitySearchOutput { entities, total: visible.len(), posts, timeline, notes, next_cursor })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
+        app.complete_lore_field(caller, field, typed).await
+    }
+}
+
+impl EntitySearchInput {
+    fn checked_limit(&self) -> Result<usize, Fault> {
+        let limit = self.limit.unwrap_or(LIMIT_DEFAULT);
+        if (1..=LIMIT_MAX).contains(&limit) {
+            return Ok(limit);
+        }
+        let fault = Fault::new(Code::InvalidParams, format!("limit is {limit}, allowed: 1 to {LIMIT_MAX}"));
+        Err(fault.with_path("/limit").value(&limit.into()).hint("ask for fewer, and send the cursor for the rest"))
+    }
+
+    fn skipped_rows(&self) -> Result<usize, Fault> {
+        let Some(cursor) = self.cursor.as_deref() else { return Ok(0) };
+        cursor.parse().map_err(|_| invalid_cursor_fault(cursor))
+    }
+}
+
+fn type_filter(word: Option<EntityTypeWord>) -> EntityFilter {
+    EntityFilter {
+        entity_type: word.map(EntityTypeWord::entity_type),
+        subtype: word.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned),
+        ..EntityFilter::default()
+    }
+}
+
+/// The type of an entity in the word by which a client asks for it: a character of type NPC is an `npc`.
+pub(super) fn type_word(entity: &Entity) -> String {
+    let subtype = fold_name(&entity.subtype);
+    match (entity.entity_type, subtype.as_str()) {
+        (EntityType::Character, "npc") => "npc".to_owned(),
+        (EntityType::Organization, "faction") => "faction".to_owned(),
+        (entity_type, _) => entity_type.as_str().to_owned(),
+    }
+}
+
+fn query_words(query: Option<&str>) -> Vec<String> {
+    query.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
+impl EnteredLore {
+    fn found_entity(&self, entity: &Entity, texts: &Texts) -> SearchedEntity {
+        SearchedEntity {
+            id: entity.entity_id.to_string(),
+            entity_id: entity.entity_id,
+            name: entity.name.to_string(),
+            r#type: type_word(entity),
+            description: self.brief_text(texts.markdown(entity.text.as_ref()), &[]),
+        }
+    }
+
+    /// The beginning of a text, or the place with one of the words. Names in mentions are those that the caller sees.
+    pub(super) fn brief_text(&self, markdown: &str, words: &[String]) -> String {
+        let name = |id: u64| self.named_entity(id).and_then(|named| named.name);
+        let plain = skald_markup::plain_text_with_names(markdown, name);
+        skald_markup::snippet(&plain, words, DESCRIPTION_CHARS)
+    }
+}
+
+impl App {
+    async fn found_posts(
+        &self,
+        lore: &EnteredLore,
+        query: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<FoundPost>, Fault> {
+        let state = Arc::clone(&lore.committed);
+        let ids = self.search_collection(lore, super::stream::POSTS, query, limit, move |serial| {
+            state.state.post(serial.into()).is_some()
+        });
+        let ids = ids.await?;
+        let posts: Vec<_> =
+            ids.into_iter().filter(|id| lore.is_post_visible(*id)).filter_map(|id| lore.state().post(id)).collect();
+        let texts = self.load_texts(&lore.campaign_id, posts.iter().filter_map(|(_, post)| post.text.as_ref())).await?;
+        let words = query_words(query);
+        let rows = posts.into_iter().map(|(entity, post)| FoundPost {
+            post_id: post.post_id,
+            entity_id: entity.entity_id,
+            name: post.name.to_string(),
+            description: lore.brief_text(texts.markdown(post.text.as_ref()), &words),
+        });
+        Ok(rows.collect())
+    }
+
+    async fn found_timeline(
+        &self,
+        lore: &EnteredLore,
+        query: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<TimelineRow>, Fault> {
+        let Some(query) = query else {
+            let rows = lore.written_rows(&TimelineFilter::default());
+            return Ok(rows.into_iter().take(limit).map(|(_, row)| row).collect());
+        };
+        let (state, redaction) = (Arc::clone(&lore.committed), lore.redaction.clone());
+        // Of what named people may see, the rows of others are not even counted.
+        let is_visible = move |serial: u32| {
+            state.state.timeline().get(serial.into()).is_some_and(|event| redaction.is_visible(&**event))
+        };
+        let ids = self.search_collection(lore, super::stream::TIMELINE, Some(query), limit, is_visible).await?;
+        let events = ids.into_iter().filter_map(|id| lore.state().timeline().get(id));
+        Ok(events.map(|event| lore.timeline_row(event)).collect())
+    }
+
+    /// The newest documents of a collection of the lore that meet all words, by their numbers.
+    async fn search_collection(
+        &self,
+        lore: &EnteredLore,
+        collection: &str,
+        query: Option<&str>,
+        limit: usize,
+        accepts: impl Fn(u32) -> bool + Send + Sync + 'static,
+    ) -> Result<Vec<u64>, Fault> {
+        let terms = search_tokens::query_terms(query.unwrap_or_default());
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let hits = self.journal.search(SearchQuery {
+            collection: collection.to_owned(),
+            partition: lore.campaign_id.clone(),
+            classes: lore.searched_classes(collection),
+            terms,
+            below: None,
+            limit: limit.min(limits::RANKED_HITS_MAX),
+            accepts: Arc::new(accepts),
+        });
+        let hits = hits.await.map_err(|error| self.store_fault(&error))?;
+        Ok(hits.into_iter().map(|hit| hit.serial.into()).collect())
+    }
+}

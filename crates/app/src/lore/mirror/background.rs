@@ -1,0 +1,119 @@
+//! Background sync of all linked campaigns while a process serves: woken by writes, and by time for what changed there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::sync::SyncScope;
+use crate::lore::stream::lore_stream;
+use crate::{App, Code, LocalEngine};
+
+/// How often links of other processes are looked for.
+const LOOK_FOR_LINKS: Duration = Duration::from_secs(5);
+/// How often changes are asked for.
+const ASK_FOR_CHANGES: Duration = Duration::from_mins(1);
+/// How often everything is listed, which finds what was deleted there.
+const LIST_EVERYTHING: SignedDuration = SignedDuration::from_mins(30);
+/// Writes that come together are sent together.
+const GATHER_WRITES: Duration = Duration::from_millis(50);
+const FIRST_RETRY: Duration = Duration::from_millis(500);
+const LAST_RETRY: Duration = Duration::from_secs(30);
+/// A token that is refused is not tried again and again.
+const REFUSED_RETRY: Duration = Duration::from_mins(5);
+
+/// Syncs every linked campaign until the process stops.
+pub async fn mirror_linked_campaigns(engine: Arc<LocalEngine>, stopping: CancellationToken) {
+    let mut tasks: HashMap<String, JoinHandle<()>> = HashMap::new();
+    loop {
+        match engine.app().linked_campaigns().await {
+            Ok(campaigns) => {
+                tasks.retain(|_, task| !task.is_finished());
+                for campaign_id in campaigns {
+                    tasks.entry(campaign_id.clone()).or_insert_with(|| {
+                        tokio::spawn(mirror_campaign(Arc::clone(&engine), campaign_id, stopping.clone()))
+                    });
+                }
+            }
+            Err(fault) => tracing::warn!(%fault, "the links of the lore cannot be read"),
+        }
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            () = engine.app().mirrors.link_changed.notified() => {}
+            () = tokio::time::sleep(LOOK_FOR_LINKS) => {}
+        }
+    }
+}
+
+async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping: CancellationToken) {
+    let app = engine.app();
+    let mut appends = app.journal.subscribe_appends();
+    let mut retry = FIRST_RETRY;
+    // A process that starts asks at once.
+    let mut ask_at = Instant::now();
+    loop {
+        appends.mark_unchanged();
+        let link = match app.read_link_row(&campaign_id).await {
+            Ok(Some(link)) if link.is_linked => link,
+            Ok(_) => return,
+            Err(fault) => {
+                tracing::warn!(%fault, "the link of a campaign cannot be read");
+                tokio::time::sleep(retry).await;
+                continue;
+            }
+        };
+        let is_waiting =
+            app.lore.read(&lore_stream(&campaign_id)).await.is_ok_and(|lore| lore.revision() > link.sent_revision);
+        let is_due = Instant::now() >= ask_at;
+        if is_waiting || is_due || !link.resend.is_empty() {
+            let scope = due_scope(app, link.swept_at.as_deref(), is_due);
+            match app.sync_mirror(&campaign_id, scope, Duration::ZERO, &mut |_, _| {}).await {
+                Ok(_) => {
+                    retry = FIRST_RETRY;
+                    if is_due {
+                        ask_at = Instant::now() + ASK_FOR_CHANGES;
+                    }
+                }
+                Err(fault) => {
+                    let is_refused = fault.code() == Code::Rejected;
+                    tracing::info!(campaign = campaign_id, %fault, "a campaign could not be synced");
+                    let pause = if is_refused { REFUSED_RETRY } else { retry };
+                    retry = (retry * 2).min(LAST_RETRY);
+                    // What was due stays due.
+                    ask_at = ask_at.min(Instant::now());
+                    tokio::select! {
+                        () = stopping.cancelled() => return,
+                        () = app.mirrors.link_changed.notified() => {}
+                        () = tokio::time::sleep(pause) => {}
+                    }
+                    continue;
+                }
+            }
+        }
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            () = app.mirrors.link_changed.notified() => {}
+            () = tokio::time::sleep_until(ask_at) => {}
+            changed = appends.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                tokio::time::sleep(GATHER_WRITES).await;
+            }
+        }
+    }
+}
+
+fn due_scope(app: &App, swept_at: Option<&str>, is_due: bool) -> SyncScope {
+    let swept_at = swept_at.and_then(|text| text.parse::<Timestamp>().ok());
+    let is_old = swept_at.is_none_or(|at| app.clock.now().duration_since(at) > LIST_EVERYTHING);
+    match (is_due, is_old) {
+        (true, true) => SyncScope::Everything,
+        (true, false) => SyncScope::Changes,
+        (false, _) => SyncScope::Send,
+    }
+}

@@ -1,0 +1,36 @@
+//! The mirror of a campaign's lore in a remote place, such as Kanka: every read is local, writes go there in the
+//! background, and what both sides changed is merged field by field.
+
+mod background;
+mod conflicts;
+mod freshness;
+mod lease;
+mod link;
+mod operation;
+mod pull;
+mod push;
+mod remote;
+mod rows;
+mod settle_here;
+mod settle_posts_here;
+mod settle_there;
+mod sync;
+mod sync_run;
+mod versions;
+
+pub use background::mirror_linked_campaigns;
+pub use link::NewLink;
+pub use remote::{
+    RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteDraft, RemoteEntity, RemoteFailure,
+    RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemotePost, RemotePostChange,
+    RemoteProfile, RemoteTarget,
+};
+pub use settle_there::CREATED_AT_ONCE;
+pub use sync::SyncScope;
+pub use sync_run::{SyncProgress, SyncReport};
+
+pub(super) use freshness::MirrorFreshness;
+pub(super) use operation::KankaMirror;
+pub(crate) use remote::NoRemotes;
+pub(super) use rows::MIRROR_KINDS;
+pub(crate) use sync::MirrorMemory;

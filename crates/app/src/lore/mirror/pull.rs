@@ -1,0 +1,196 @@
+//! Pulls from the remote place: everything, with a check of what is gone, or what changed since the last pull.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::remote::{RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteHead, RemoteKind};
+use super::settle_here::SettledHere;
+use super::sync_run::{SyncFailure, SyncProgress, SyncRun};
+
+/// Rows of a page of the remote place, to guess what a list costs.
+const ROWS_PER_PAGE: usize = 45;
+/// How often a list is read again whose rows moved while it was read.
+const READS_OF_A_LIST: usize = 4;
+/// Changes are asked for from so much before the last pull: the remote clock counts whole seconds, and compares with
+/// "later than".
+const OVERLAP: SignedDuration = SignedDuration::from_secs(5);
+/// The most pages of one list: what a campaign can hold, and then some.
+const PAGES_MAX: usize = 10_000;
+
+impl SyncRun<'_> {
+    /// Lists everything there. What is agreed on and not in a list is asked for by itself before it counts as gone: a row
+    /// may move to a page that was read already.
+    pub(super) async fn pull_all(&mut self, progress: &mut SyncProgress<'_>) -> Result<(), SyncFailure> {
+        let (mut sync, mut seen, mut orphans) = (None, BTreeSet::new(), Vec::new());
+        let (mut done, mut totals) = (0, BTreeMap::new());
+        let mut absent_kinds = BTreeSet::new();
+        for kind in self.remote.kinds() {
+            let mut listed: BTreeSet<u64> = BTreeSet::new();
+            for _ in 0..READS_OF_A_LIST {
+                let mut total = 0;
+                for page_number in 1..=PAGES_MAX {
+                    self.check_lease()?;
+                    let Some(page) = self.remote.list_kind(kind, page_number).await? else {
+                        absent_kinds.insert(kind.word);
+                        break;
+                    };
+                    sync = sync.or(page.sync);
+                    total = page.total;
+                    totals.insert(kind.word, page.total);
+                    for entity in &page.rows {
+                        if listed.insert(entity.entity_id) {
+                            done += 1;
+                            self.settle_listed(entity, &mut orphans).await?;
+                        }
+                    }
+                    progress(done, totals.values().sum::<usize>().max(done));
+                    if page.is_last {
+                        break;
+                    }
+                }
+                if listed.len() >= total {
+                    break;
+                }
+            }
+            seen.extend(listed);
+        }
+        self.settle_orphans(orphans).await?;
+        for (entity_id, kind) in self.app.agreed_ids(self.campaign_id).await? {
+            if !seen.contains(&entity_id) && !absent_kinds.contains(kind.as_str()) {
+                self.fetch(entity_id).await?;
+            }
+        }
+        let now = self.app.clock.now();
+        self.link.swept_at = Some(now.to_string());
+        self.link.is_pulled = true;
+        self.note_pull(sync, now);
+        Ok(())
+    }
+
+    /// Asks what changed since the last pull, and fetches that.
+    pub(super) async fn pull_changes(&mut self) -> Result<(), SyncFailure> {
+        let Some(last) = self.link.remote_sync.as_deref().and_then(|text| text.parse::<Timestamp>().ok()) else {
+            return self.pull_all(&mut |_, _| {}).await;
+        };
+        let since = last.checked_sub(OVERLAP).unwrap_or(last);
+        let (mut sync, mut changed) = (None, BTreeMap::new());
+        for page_number in 1..=PAGES_MAX {
+            self.check_lease()?;
+            let page = self.remote.list_changed(since, page_number).await?;
+            sync = sync.or(page.sync);
+            changed.extend(page.rows.into_iter().map(|head| (head.entity_id, head)));
+            if page.is_last {
+                break;
+            }
+        }
+        let wanted = self.changed_heads(changed.into_values().collect()).await?;
+        let mut by_kind: BTreeMap<&'static str, Vec<u64>> = BTreeMap::new();
+        for head in wanted {
+            if let Some(kind) = head.kind {
+                by_kind.entry(kind.word).or_default().push(head.entity_id);
+            }
+        }
+        let mut orphans = Vec::new();
+        let is_worth_a_list = |entity_ids: &Vec<u64>| entity_ids.len() > 2;
+        let agreed = if by_kind.values().any(is_worth_a_list) {
+            self.app.agreed_ids(self.campaign_id).await?
+        } else {
+            Vec::new()
+        };
+        for (word, entity_ids) in by_kind {
+            let pages = agreed.iter().filter(|(_, kind)| kind == word).count() / ROWS_PER_PAGE + 1;
+            let kind = self.remote.kinds().iter().find(|kind| kind.word == word);
+            match kind.filter(|_| is_worth_a_list(&entity_ids) && entity_ids.len() > pages) {
+                Some(kind) => self.fetch_kind(kind, entity_ids, &mut orphans).await?,
+                None => {
+                    for entity_id in entity_ids {
+                        self.fetch_listed(entity_id, &mut orphans).await?;
+                    }
+                }
+            }
+        }
+        self.settle_orphans(orphans).await?;
+        self.note_pull(sync, self.app.clock.now());
+        Ok(())
+    }
+
+    /// Those that are not as they were when they were seen last.
+    async fn changed_heads(&self, heads: Vec<RemoteHead>) -> Result<Vec<RemoteHead>, SyncFailure> {
+        let ids: Vec<u64> = heads.iter().map(|head| head.entity_id).collect();
+        let rows = self.app.agreed_rows(self.campaign_id, &ids).await?;
+        let is_known = |head: &RemoteHead| {
+            let known = rows.get(&head.entity_id).and_then(|row| row.updated_at.clone());
+            known.is_some() && known == head.updated_at.map(|at| at.to_string())
+        };
+        Ok(heads.into_iter().filter(|head| !is_known(head)).collect())
+    }
+
+    /// Reads the list of a kind, which costs less than its entities one by one.
+    async fn fetch_kind(
+        &mut self,
+        kind: &'static RemoteKind,
+        entity_ids: Vec<u64>,
+        orphans: &mut Vec<RemoteEntity>,
+    ) -> Result<(), SyncFailure> {
+        let mut wanted: BTreeSet<u64> = entity_ids.into_iter().collect();
+        for page_number in 1..=PAGES_MAX {
+            self.check_lease()?;
+            let Some(page) = self.remote.list_kind(kind, page_number).await? else { break };
+            for entity in page.rows.iter().filter(|entity| wanted.remove(&entity.entity_id)) {
+                self.settle_listed(entity, orphans).await?;
+            }
+            if page.is_last || wanted.is_empty() {
+                break;
+            }
+        }
+        for entity_id in wanted {
+            self.fetch_listed(entity_id, orphans).await?;
+        }
+        Ok(())
+    }
+
+    async fn settle_listed(
+        &mut self,
+        entity: &RemoteEntity,
+        orphans: &mut Vec<RemoteEntity>,
+    ) -> Result<(), SyncFailure> {
+        if self.settle_here(entity).await? == SettledHere::ParentMissing {
+            orphans.push(entity.clone());
+        }
+        Ok(())
+    }
+
+    /// Entities whose parents came after them.
+    async fn settle_orphans(&mut self, orphans: Vec<RemoteEntity>) -> Result<(), SyncFailure> {
+        let pulled = self.report.pulled;
+        for entity in orphans {
+            self.settle_here(&entity).await?;
+        }
+        // They were counted when they were seen.
+        self.report.pulled = pulled;
+        Ok(())
+    }
+
+    async fn fetch_listed(&mut self, entity_id: u64, orphans: &mut Vec<RemoteEntity>) -> Result<(), SyncFailure> {
+        self.check_lease()?;
+        match self.remote.entity(entity_id).await {
+            Ok(Some(entity)) => self.settle_listed(&entity, orphans).await,
+            Ok(None) => self.settle_gone(entity_id).await,
+            // Hidden from the token's user now. It stays here, since it may come back.
+            Err(RemoteFailure { kind: RemoteFailureKind::Forbidden, .. }) => Ok(()),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Fetches an entity that a list does not have, or that is known to have changed.
+    pub(super) async fn fetch(&mut self, entity_id: u64) -> Result<(), SyncFailure> {
+        let mut orphans = Vec::new();
+        self.fetch_listed(entity_id, &mut orphans).await
+    }
+
+    fn note_pull(&mut self, sync: Option<Timestamp>, now: Timestamp) {
+        self.link.remote_sync = Some(sync.unwrap_or(now).to_string());
+        self.link.synced_at = Some(now.to_string());
+    }
+}

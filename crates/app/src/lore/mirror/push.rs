@@ -1,0 +1,66 @@
+//! Pushes to the remote place. What waits is in the journal: the records of the lore after the last one that was sent.
+//! So a write is never lost, and entities are sent in the order in which they were written.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use skald_domain::lore::{Entity, LoreEvent};
+
+use super::sync_run::{SyncFailure, SyncRun};
+use crate::lore::stream::LoreStream;
+use skald_journal::parse_events;
+
+const RECORDS_PER_READ: usize = 500;
+/// What the mirror writes while it pushes, such as new ids, is looked at again. Each pass leaves less.
+const PASSES: usize = 6;
+
+impl SyncRun<'_> {
+    /// Sends everything that waits. `again` are entities that are looked at although nobody wrote to them since.
+    pub(super) async fn push(&mut self, again: &BTreeSet<u64>) -> Result<(), SyncFailure> {
+        let mut again: Vec<u64> = self.link.resend.union(again).copied().collect();
+        for _ in 0..PASSES {
+            let (mut waiting, revision) = self.waiting_entities().await?;
+            waiting.extend(again.drain(..).filter(|entity_id| !waiting.contains(entity_id)).collect::<Vec<_>>());
+            if waiting.is_empty() && revision == self.link.sent_revision {
+                break;
+            }
+            self.settle_all_there(&waiting).await?;
+            self.link.sent_revision = revision;
+            self.link.resend.clear();
+        }
+        Ok(())
+    }
+
+    /// The entities that were written since the last push, in the order of their first record, and the last revision.
+    async fn waiting_entities(&self) -> Result<(Vec<u64>, u64), SyncFailure> {
+        let mut after = self.link.sent_revision;
+        let (mut entity_ids, mut known) = (Vec::new(), BTreeSet::new());
+        let committed = self.read_lore().await?;
+        loop {
+            let records = self.app.journal.read(&self.stream, after, RECORDS_PER_READ).await;
+            let records = records.map_err(|error| self.app.store_fault(&error))?;
+            let Some(last) = records.last() else { break };
+            after = last.revision;
+            for record in &records {
+                let events = parse_events::<LoreStream>(record);
+                let events = events.map_err(|error| crate::Fault::internal(error, self.app.new_request_id()))?;
+                for event in &events {
+                    let ids = match event {
+                        LoreEvent::ArchiveEmptied { entity_ids, .. } | LoreEvent::TagDeleted { entity_ids, .. } => {
+                            entity_ids.clone()
+                        }
+                        LoreEvent::TagRenamed { tag_id, .. } => {
+                            let has_tag = |entity: &&Arc<Entity>| entity.tags.contains(tag_id);
+                            committed.state.entities().filter(has_tag).map(|entity| entity.entity_id).collect()
+                        }
+                        event => event.entity_id().into_iter().collect(),
+                    };
+                    entity_ids.extend(ids);
+                }
+            }
+        }
+        let committed = self.read_lore().await?;
+        let current = entity_ids.into_iter().map(|entity_id| committed.state.current_id(entity_id));
+        Ok((current.filter(|entity_id| known.insert(*entity_id)).collect(), after))
+    }
+}

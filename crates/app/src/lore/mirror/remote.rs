@@ -1,0 +1,248 @@
+//! The port to another place that holds the lore of a campaign, such as Kanka: what the mirror asks of it, and how it can
+//! fail. Routes, field names and numbers of that place are its implementation's business.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use skald_domain::lore::EntityType;
+
+use crate::Fault;
+
+/// What a remote place calls a kind of entity.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RemoteKind {
+    /// The remote place's word for it.
+    pub word: &'static str,
+    /// `None` for kinds that the lore does not have: they are mirrored as `other`, and never written.
+    pub entity_type: Option<EntityType>,
+    /// Whether its entities have a date.
+    pub has_date: bool,
+}
+
+/// Where the lore is mirrored from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteAddress {
+    pub base_url: String,
+    pub campaign_id: u64,
+}
+
+/// An entity there. Lists that an answer does not have are `None`.
+#[derive(Debug, Clone)]
+pub struct RemoteEntity {
+    pub kind: &'static RemoteKind,
+    /// Among the entities of its kind.
+    pub id: u64,
+    pub entity_id: u64,
+    pub name: String,
+    pub subtype: String,
+    /// Empty if it has no text.
+    pub html: String,
+    pub tags: Vec<String>,
+    pub is_private: bool,
+    pub parent: Option<u64>,
+    pub image: Option<String>,
+    pub date: Option<String>,
+    pub updated_at: Option<Timestamp>,
+    pub aliases: Option<Vec<RemoteAlias>>,
+    pub posts: Option<Vec<RemotePost>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteAlias {
+    pub id: u64,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemotePost {
+    pub id: u64,
+    pub name: String,
+    pub html: String,
+    pub is_private: bool,
+}
+
+/// An entity in a list of changes.
+#[derive(Debug, Clone)]
+pub struct RemoteHead {
+    pub entity_id: u64,
+    /// `None` for a kind that is not mirrored.
+    pub kind: Option<&'static RemoteKind>,
+    pub updated_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone)]
+pub struct RemotePage<T> {
+    pub rows: Vec<T>,
+    /// The moment of the answer by the remote clock.
+    pub sync: Option<Timestamp>,
+    /// How many rows all pages have.
+    pub total: usize,
+    pub is_last: bool,
+}
+
+/// An entity to create there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RemoteDraft {
+    pub name: String,
+    pub subtype: String,
+    pub html: String,
+    pub tags: Vec<String>,
+    pub is_private: bool,
+    pub parent: Option<u64>,
+    pub date: Option<String>,
+}
+
+/// Changes of an entity there. What is `None` stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RemoteChange {
+    pub name: Option<String>,
+    pub subtype: Option<String>,
+    pub html: Option<String>,
+    pub tags: Option<Vec<String>>,
+    pub is_private: Option<bool>,
+    pub parent: Option<Option<u64>>,
+    pub date: Option<Option<String>>,
+}
+
+/// Changes of a post there, or a new one. What is `None` stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RemotePostChange {
+    pub name: Option<String>,
+    pub html: Option<String>,
+    pub is_private: Option<bool>,
+}
+
+/// Which entity of the remote place a write is about.
+#[derive(Debug, Clone, Copy)]
+pub struct RemoteTarget {
+    pub kind: &'static RemoteKind,
+    pub id: u64,
+    pub entity_id: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteProfile {
+    pub campaign_name: String,
+    pub requests_per_minute: u32,
+}
+
+/// Why a request to the remote place failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteFailureKind {
+    /// There is no token, or the place does not take it.
+    BadToken,
+    /// The token's user may not do this.
+    Forbidden,
+    NotFound,
+    /// The place refuses the values.
+    Invalid,
+    /// Too many requests, also after waiting.
+    RateLimited,
+    /// A fault on its side.
+    ServerError,
+    Timeout,
+    /// No connection.
+    Unreachable,
+    /// An answer that ended too early, or is not what was expected.
+    BrokenAnswer,
+}
+
+impl RemoteFailureKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BadToken => "bad_token",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::Invalid => "invalid",
+            Self::RateLimited => "rate_limited",
+            Self::ServerError => "server_error",
+            Self::Timeout => "timeout",
+            Self::Unreachable => "unreachable",
+            Self::BrokenAnswer => "broken_answer",
+        }
+    }
+
+    /// Whether the request was refused for what it asked. Any other failure says nothing about the next request.
+    pub(super) fn is_refusal(self) -> bool {
+        matches!(self, Self::Forbidden | Self::NotFound | Self::Invalid)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteFailure {
+    pub kind: RemoteFailureKind,
+    pub message: String,
+}
+
+impl RemoteFailure {
+    pub fn new(kind: RemoteFailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+impl fmt::Display for RemoteFailure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+pub type RemoteFuture<'a, T> = BoxFuture<'a, Result<T, RemoteFailure>>;
+
+/// The lore of one campaign in a remote place. An implementation paces its requests and repeats what can be repeated
+/// safely. A failed `create` or `create_post` may have been done nevertheless, unless it was refused.
+pub trait RemoteLore: Send + Sync + 'static {
+    fn profile(&self) -> RemoteFuture<'_, RemoteProfile>;
+
+    /// All kinds that are mirrored.
+    fn kinds(&self) -> &'static [RemoteKind];
+
+    /// A page of the entities of a kind, with posts and aliases, from 1. `None` if the place does not have the kind.
+    fn list_kind(&self, kind: &'static RemoteKind, page: usize) -> RemoteFuture<'_, Option<RemotePage<RemoteEntity>>>;
+
+    /// A page of what changed since a moment of the remote clock, from 1.
+    fn list_changed(&self, since: Timestamp, page: usize) -> RemoteFuture<'_, RemotePage<RemoteHead>>;
+
+    /// An entity with posts and aliases. `None` if there is none, or its kind is not mirrored.
+    fn entity(&self, entity_id: u64) -> RemoteFuture<'_, Option<RemoteEntity>>;
+
+    /// Creates up to `CREATED_AT_ONCE` entities of a kind; the answer has them in order.
+    fn create(&self, kind: &'static RemoteKind, drafts: Vec<RemoteDraft>) -> RemoteFuture<'_, Vec<RemoteEntity>>;
+
+    fn update(&self, target: RemoteTarget, change: RemoteChange) -> RemoteFuture<'_, RemoteEntity>;
+
+    fn delete(&self, target: RemoteTarget) -> RemoteFuture<'_, ()>;
+
+    fn create_post(&self, entity_id: u64, post: RemotePostChange) -> RemoteFuture<'_, RemotePost>;
+
+    fn update_post(&self, entity_id: u64, post_id: u64, change: RemotePostChange) -> RemoteFuture<'_, RemotePost>;
+
+    fn delete_post(&self, entity_id: u64, post_id: u64) -> RemoteFuture<'_, ()>;
+
+    fn create_alias(&self, entity_id: u64, name: String) -> RemoteFuture<'_, RemoteAlias>;
+
+    fn delete_alias(&self, entity_id: u64, alias_id: u64) -> RemoteFuture<'_, ()>;
+}
+
+/// Makes connections to remote places. It knows the token, which nothing else does.
+pub trait RemoteConnector: Send + Sync + 'static {
+    /// The place that is meant if none is named.
+    fn default_base_url(&self) -> &'static str;
+
+    fn connect(&self, address: &RemoteAddress) -> Result<Arc<dyn RemoteLore>, Fault>;
+}
+
+/// For programs that mirror nothing.
+pub(crate) struct NoRemotes;
+
+impl RemoteConnector for NoRemotes {
+    fn default_base_url(&self) -> &'static str {
+        ""
+    }
+
+    fn connect(&self, _: &RemoteAddress) -> Result<Arc<dyn RemoteLore>, Fault> {
+        let fault = Fault::new(crate::Code::Rejected, "this program cannot reach Kanka");
+        Err(fault.hint("use `skald kanka`, or a server that `skald serve` runs"))
+    }
+}

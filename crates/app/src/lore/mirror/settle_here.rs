@@ -1,0 +1,486 @@
+//! Brings what was seen in the remote place into the lore here: creates, merges and archives entities and their posts.
+//!
+//! Every command stores what is agreed on from now on in its own transaction, so that a process that is killed in
+//! between goes on where it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+use skald_domain::lore::{
+    Entity, EntityChange, EntityType, ExplicitIds, LoreCommand, LoreRefusal, LoreRefusalKind, MirroredFields,
+    MirroredPost, NewEntity, TextRef, VersionMerge, fold_name, merge_fields,
+};
+
+use super::remote::{RemoteEntity, RemoteKind, RemotePost};
+use super::rows::{AgreedPost, AgreedRow};
+use super::sync_run::{ATTEMPTS, SyncFailure, SyncRun, busy_fault, conflict_value, is_same_version};
+use super::versions::{alias_travels, fit_text, their_fields, their_post, type_of_kind};
+use crate::limits;
+use crate::lore::stream::LoreStream;
+use skald_journal::{CommittedState, SideRow};
+
+/// The conflict of an entity or post that one side deleted and the other changed; its value says which side deleted it.
+pub(super) const DELETED: &str = "deleted";
+pub(super) const DELETED_HERE: &str = "here";
+pub(super) const DELETED_THERE: &str = "there";
+
+/// What became of an entity that was seen there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SettledHere {
+    Unchanged,
+    Changed,
+    /// Its parent is not here yet: it is to be settled again when everything else is here.
+    ParentMissing,
+}
+
+/// A step whose lore changed meanwhile is tried again.
+pub(super) enum Step<T> {
+    Done(T),
+    Again,
+}
+
+impl SyncRun<'_> {
+    pub(super) async fn settle_here(&mut self, seen: &RemoteEntity) -> Result<SettledHere, SyncFailure> {
+        // Fields that the rules of lore refuse: they become conflicts.
+        let mut refused: BTreeSet<&'static str> = BTreeSet::new();
+        for _ in 0..ATTEMPTS {
+            if let Step::Done(settled) = self.try_settle_here(seen, &mut refused).await? {
+                if settled != SettledHere::Unchanged {
+                    self.report.pulled += 1;
+                }
+                return Ok(settled);
+            }
+        }
+        Err(busy_fault(seen.entity_id))
+    }
+
+    async fn try_settle_here(
+        &mut self,
+        seen: &RemoteEntity,
+        refused: &mut BTreeSet<&'static str>,
+    ) -> Result<Step<SettledHere>, SyncFailure> {
+        let committed = self.read_lore().await?;
+        let local = committed.state.entity(seen.entity_id).filter(|entity| entity.entity_id == seen.entity_id);
+        let Some(row) = self.agreed_row(seen.entity_id).await? else {
+            return match local {
+                // It was deleted there, restored here, and is back there.
+                Some(_) => self.bind(seen.entity_id, seen).await,
+                None => self.bind_or_create(&committed, seen).await,
+            };
+        };
+        match local {
+            None => {
+                // Removed for good here. What changed there since is worth more than the removal.
+                let theirs = their_fields(seen, type_of_kind(seen.kind), &row);
+                if is_same_version(&theirs, &row.base) && posts_as_agreed(seen, &row) {
+                    return Ok(Step::Done(SettledHere::Unchanged));
+                }
+                self.remove_row(seen.entity_id).await?;
+                Ok(Step::Again)
+            }
+            Some(entity) if entity.is_archived() => self.note_deleted_here(entity, seen, row).await,
+            Some(entity) => self.merge_here(&committed, entity, seen, row, refused).await,
+        }
+    }
+
+    /// It is in the archive here. If it changed there since, that is a conflict; otherwise it will be deleted there.
+    async fn note_deleted_here(
+        &self,
+        entity: &Entity,
+        seen: &RemoteEntity,
+        row: AgreedRow,
+    ) -> Result<Step<SettledHere>, SyncFailure> {
+        let theirs = their_fields(seen, entity.entity_type, &row);
+        if is_same_version(&theirs, &row.base) && posts_as_agreed(seen, &row) {
+            return Ok(Step::Done(SettledHere::Unchanged));
+        }
+        let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_HERE))]);
+        let posts = agreed_posts_as_seen(seen, &row);
+        let row = AgreedRow { base: theirs, posts, conflicts, ..row };
+        self.put_row(entity.entity_id, &row).await?;
+        Ok(Step::Done(SettledHere::Unchanged))
+    }
+
+    /// Something new there: an entity of ours whose creation was not answered, or one that is new here.
+    async fn bind_or_create(
+        &mut self,
+        committed: &CommittedState<LoreStream>,
+        seen: &RemoteEntity,
+    ) -> Result<Step<SettledHere>, SyncFailure> {
+        let name = fit_text(&seen.name, limits::NAME_CHARS_MAX).unwrap_or_default();
+        let is_it = |(_, row): &(u64, super::rows::CreatedRow)| {
+            row.problem.is_none() && row.kind == seen.kind.word && fold_name(&row.name) == fold_name(&name)
+        };
+        if let Some(place) = self.unanswered.iter().position(is_it) {
+            let (entity_id, _) = self.unanswered.remove(place);
+            if committed.state.entity(entity_id).is_some() {
+                return self.bind(entity_id, seen).await;
+            }
+            self.app.remove_created_row(self.campaign_id, entity_id).await?;
+        }
+        if self.link.merges_by_name && !self.link.is_pulled {
+            for entity_id in committed.state.entities_named(&name, true) {
+                let Some(entity) = committed.state.entity(entity_id) else { continue };
+                let is_same =
+                    entity.entity_type == type_of_kind(seen.kind) && fold_name(&entity.name) == fold_name(&name);
+                if is_same && seen.kind.entity_type.is_some() && self.agreed_row(entity_id).await?.is_none() {
+                    return self.bind(entity_id, seen).await;
+                }
+            }
+        }
+        self.create_here(committed, seen).await
+    }
+
+    /// Gives an entity here the ids of the one there. Nothing is agreed on yet, so that fields that differ are conflicts.
+    async fn bind(&self, entity_id: u64, seen: &RemoteEntity) -> Result<Step<SettledHere>, SyncFailure> {
+        let row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..AgreedRow::default() };
+        self.renumber(entity_id, seen, &row).await?;
+        Ok(Step::Again)
+    }
+
+    /// Gives an entity the ids of the one there, and stores what is agreed on in the same transaction.
+    pub(super) async fn renumber(
+        &self,
+        entity_id: u64,
+        seen: &RemoteEntity,
+        row: &AgreedRow,
+    ) -> Result<(), SyncFailure> {
+        let committed = self.read_lore().await?;
+        let entity_type = committed.state.entity(entity_id).map_or(EntityType::Other, |entity| entity.entity_type);
+        for ids in explicit_ids(seen, entity_type) {
+            let side_row = self.side_row(seen.entity_id, row)?;
+            match self.execute(LoreCommand::RenumberEntity { entity_id, ids }, vec![side_row]).await? {
+                Ok(_) => break,
+                Err(refusal) if refusal.kind() == LoreRefusalKind::Unchanged => {
+                    self.put_row(seen.entity_id, row).await?;
+                    break;
+                }
+                Err(LoreRefusal::IdTaken { field: "id", .. }) => {}
+                Err(refusal) => return Err(takeover_fault(seen.entity_id, &refusal)),
+            }
+        }
+        Ok(self.app.remove_created_row(self.campaign_id, entity_id).await?)
+    }
+
+    async fn create_here(
+        &mut self,
+        committed: &CommittedState<LoreStream>,
+        seen: &RemoteEntity,
+    ) -> Result<Step<SettledHere>, SyncFailure> {
+        let entity_type = type_of_kind(seen.kind);
+        let mut row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..AgreedRow::default() };
+        row.base = their_fields(seen, entity_type, &row);
+        let is_here = |parent: u64| committed.state.entity(parent).is_some_and(|parent| !parent.is_archived());
+        let is_parent_missing = row.base.parent.take_if(|parent| !is_here(*parent)).is_some();
+        note_seen(&mut row, seen);
+        let mut side_rows = Vec::new();
+        let text = self.seen_text(&seen.html, &mut side_rows)?;
+        row.entry_key = text.as_ref().map(|text| text.key);
+        let base = &row.base;
+        let new = NewEntity {
+            subtype: base.subtype.clone(),
+            tags: base.tags.clone(),
+            aliases: base.aliases.clone(),
+            is_private: base.is_private,
+            parent: base.parent,
+            image: seen_image(seen),
+            date: base.date.clone(),
+            text,
+            ..NewEntity::new(entity_type, &base.name)
+        };
+        side_rows.push(self.side_row(seen.entity_id, &row)?);
+        let mut refusal = None;
+        for ids in explicit_ids(seen, entity_type) {
+            let new = NewEntity { ids: Some(ids), ..new.clone() };
+            match self.execute(LoreCommand::CreateEntity(Box::new(new)), side_rows.clone()).await? {
+                Ok(_) => {
+                    if let Step::Again = self.settle_posts_here(seen, row).await? {
+                        return Ok(Step::Again);
+                    }
+                    let settled = if is_parent_missing { SettledHere::ParentMissing } else { SettledHere::Changed };
+                    return Ok(Step::Done(settled));
+                }
+                // Somebody else created it meanwhile, or the parent went away.
+                Err(LoreRefusal::IdTaken { field: "entity_id", .. } | LoreRefusal::EntityArchived { .. }) => {
+                    return Ok(Step::Again);
+                }
+                Err(refused) => refusal = Some(refused),
+            }
+        }
+        if let Some(refusal) = refusal {
+            self.report.skipped.push(format!("{} {}: {refusal}", seen.kind.word, seen.name));
+        }
+        Ok(Step::Done(SettledHere::Unchanged))
+    }
+
+    /// A text that was seen there, and its row; `None` if it shows nothing.
+    pub(super) fn seen_text(&self, html: &str, side_rows: &mut Vec<SideRow>) -> Result<Option<TextRef>, SyncFailure> {
+        let entry = skald_markup::entry_from_html(html);
+        if entry.markdown.trim().is_empty() {
+            return Ok(None);
+        }
+        let mut text = self.app.new_text(self.campaign_id, entry)?;
+        text.reference.mentions.truncate(limits::LORE_MENTIONS_MAX);
+        side_rows.push(text.row);
+        Ok(Some(text.reference))
+    }
+
+    async fn merge_here(
+        &mut self,
+        committed: &CommittedState<LoreStream>,
+        entity: &Entity,
+        seen: &RemoteEntity,
+        row: AgreedRow,
+        refused: &mut BTreeSet<&'static str>,
+    ) -> Result<Step<SettledHere>, SyncFailure> {
+        let (ours, _) = self.our_version(committed, entity, seen.kind, &row).await?;
+        let theirs = their_fields(seen, entity.entity_type, &row);
+        let mut merged = merge_fields(&row.base, &ours, &theirs);
+        for field in refused.iter().filter(|field| !merged.conflicts.contains(field)).copied().collect::<Vec<_>>() {
+            keep_apart(&mut merged, field, &ours, &theirs, &row.base);
+        }
+        let is_here = |parent: u64| committed.state.entity(parent).is_some_and(|parent| !parent.is_archived());
+        let is_parent_missing =
+            merged.here.parent != ours.parent && merged.here.parent.is_some_and(|parent| !is_here(parent));
+        if is_parent_missing {
+            merged.here.parent = ours.parent;
+        }
+        let mut side_rows = Vec::new();
+        let mut change = change_between(entity, &ours, &merged.here, seen.kind);
+        if merged.here.entry != ours.entry {
+            change.text = Some(self.seen_text(&seen.html, &mut side_rows)?);
+        }
+        let held = committed.state.fields_held_against(entity.entity_id, &change);
+        if !held.is_empty() {
+            // Both sides keep what they have until a person decides here. The same from there is held once.
+            let is_noted = |field: &str| row.conflicts.get(field) == Some(&conflict_value(field, &theirs, seen));
+            if !held.field_names().iter().all(|field| is_noted(field)) {
+                change.retain_canon_fields(held);
+                self.propose_here(entity, change, side_rows).await?;
+            }
+            refused.extend(held.field_names());
+            return Ok(Step::Again);
+        }
+        if row.image != seen.image {
+            change.image = Some(seen_image(seen));
+        }
+        let mut next = row.clone();
+        next.base = theirs.clone();
+        if is_parent_missing {
+            next.base.parent = row.base.parent;
+        }
+        for field in &merged.conflicts {
+            copy_field(field, &row.base, &mut next.base);
+        }
+        if let Some(text) = &change.text {
+            next.entry_key = text.as_ref().map(|text| text.key);
+        } else if merged.there.entry == theirs.entry && !merged.conflicts.contains(&"entry") {
+            next.entry_key = entity.text.as_ref().map(|text| text.key);
+        }
+        next.conflicts =
+            merged.conflicts.iter().map(|field| ((*field).to_owned(), conflict_value(field, &theirs, seen))).collect();
+        note_seen(&mut next, seen);
+        let is_changed = change != EntityChange::default();
+        if is_changed {
+            side_rows.push(self.side_row(entity.entity_id, &next)?);
+            let command = LoreCommand::UpdateEntity {
+                entity_id: entity.entity_id,
+                expected_revision: Some(entity.revision),
+                change: Box::new(change),
+            };
+            match self.execute(command, side_rows).await? {
+                Ok(_) => {}
+                Err(refusal) if refusal.kind() == LoreRefusalKind::Unchanged => {
+                    self.put_row(entity.entity_id, &next).await?;
+                }
+                Err(refusal) => {
+                    // It became authoritative meanwhile: what was agreed on before still holds.
+                    if refusal.kind() == LoreRefusalKind::Held {
+                        self.put_row(entity.entity_id, &row).await?;
+                        return Ok(Step::Again);
+                    }
+                    let is_busy =
+                        matches!(refusal.kind(), LoreRefusalKind::RevisionConflict | LoreRefusalKind::NotFound);
+                    if !is_busy
+                        && let Some(field) = refused_field(&refusal)
+                        && refused.insert(field)
+                    {
+                        return Ok(Step::Again);
+                    }
+                    if !is_busy {
+                        return Err(takeover_fault(entity.entity_id, &refusal));
+                    }
+                    return Ok(Step::Again);
+                }
+            }
+        }
+        if next != row && (!is_changed || !next.conflicts.is_empty() || !row.conflicts.is_empty()) {
+            self.put_row(entity.entity_id, &next).await?;
+        }
+        if let Step::Again = self.settle_posts_here(seen, next).await? {
+            return Ok(Step::Again);
+        }
+        Ok(Step::Done(match (is_parent_missing, is_changed) {
+            (true, _) => SettledHere::ParentMissing,
+            (false, true) => SettledHere::Changed,
+            (false, false) => SettledHere::Unchanged,
+        }))
+    }
+
+    /// Has a change held that contradicts an authoritative value.
+    async fn propose_here(
+        &self,
+        entity: &Entity,
+        change: EntityChange,
+        side_rows: Vec<SideRow>,
+    ) -> Result<(), SyncFailure> {
+        let (entity_id, expected_revision) = (entity.entity_id, Some(entity.revision));
+        let command = LoreCommand::UpdateEntity { entity_id, expected_revision, change: Box::new(change) };
+        self.execute(command, side_rows).await.map(drop)
+    }
+
+    /// An entity that is certainly gone there. What nobody changed here goes into the archive.
+    pub(super) async fn settle_gone(&mut self, entity_id: u64) -> Result<(), SyncFailure> {
+        for _ in 0..ATTEMPTS {
+            let committed = self.read_lore().await?;
+            let Some(row) = self.agreed_row(entity_id).await? else { return Ok(()) };
+            let entity = committed.state.entity(entity_id).filter(|entity| !entity.is_archived());
+            let Some(entity) = entity else { return self.remove_row(entity_id).await };
+            if self.is_changed_here(&committed, entity, &row).await? {
+                let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
+                return self.put_row(entity_id, &AgreedRow { conflicts, ..row }).await;
+            }
+            let command = LoreCommand::ArchiveEntity { entity_id, expected_revision: Some(entity.revision) };
+            if !entity.canon_mark().fields.is_empty() {
+                if !row.conflicts.contains_key(DELETED) {
+                    let _ = self.execute(command, Vec::new()).await?;
+                }
+                let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
+                return self.put_row(entity_id, &AgreedRow { conflicts, ..row }).await;
+            }
+            if self.execute(command, Vec::new()).await?.is_ok() {
+                self.report.pulled += 1;
+                return self.remove_row(entity_id).await;
+            }
+        }
+        Err(busy_fault(entity_id))
+    }
+}
+
+fn takeover_fault(entity_id: u64, refusal: &LoreRefusal) -> SyncFailure {
+    let message = format!("entity {entity_id} of the remote place cannot be taken over: {refusal}");
+    crate::Fault::new(crate::Code::Rejected, message).hint(refusal.hint()).into()
+}
+
+/// The ids there; where the number within the type is taken, the number of the entity stands for it.
+fn explicit_ids(seen: &RemoteEntity, entity_type: EntityType) -> Vec<ExplicitIds> {
+    let entity_id = seen.entity_id;
+    let own = ExplicitIds { id: entity_id, entity_id };
+    if seen.kind.entity_type == Some(entity_type) {
+        vec![ExplicitIds { id: seen.id, entity_id }, own]
+    } else {
+        vec![own]
+    }
+}
+
+fn seen_image(seen: &RemoteEntity) -> Option<String> {
+    let image = seen.image.as_deref().filter(|image| image.chars().count() <= limits::LORE_IMAGE_CHARS_MAX);
+    image.and_then(|image| fit_text(image, limits::LORE_IMAGE_CHARS_MAX))
+}
+
+/// What an answer says beside the fields that merge.
+fn note_seen(row: &mut AgreedRow, seen: &RemoteEntity) {
+    seen.kind.word.clone_into(&mut row.kind);
+    row.id = seen.id;
+    row.image.clone_from(&seen.image);
+    row.updated_at = seen.updated_at.map(|at| at.to_string());
+    if let Some(aliases) = &seen.aliases {
+        row.alias_ids = aliases.iter().map(|alias| (alias.name.clone(), alias.id)).collect();
+    }
+}
+
+fn posts_as_agreed(seen: &RemoteEntity, row: &AgreedRow) -> bool {
+    let Some(posts) = &seen.posts else { return true };
+    let agreed: Vec<&AgreedPost> = row.posts.iter().filter(|post| post.remote_id.is_some()).collect();
+    let is_agreed = |post: &RemotePost| {
+        agreed.iter().any(|agreed| agreed.remote_id == Some(post.id) && agreed.base == their_post(post))
+    };
+    posts.len() == agreed.len() && posts.iter().all(is_agreed)
+}
+
+/// What was agreed on for posts, with what is there now. A post that is not here has no id here.
+fn agreed_posts_as_seen(seen: &RemoteEntity, row: &AgreedRow) -> Vec<AgreedPost> {
+    let Some(posts) = &seen.posts else { return row.posts.clone() };
+    let as_seen = |post: &RemotePost| {
+        let agreed = row.posts.iter().find(|agreed| agreed.remote_id == Some(post.id)).cloned();
+        AgreedPost { remote_id: Some(post.id), base: their_post(post), ..agreed.unwrap_or_default() }
+    };
+    posts.iter().map(as_seen).collect()
+}
+
+/// The change from one version to the other, without the text.
+fn change_between(entity: &Entity, from: &MirroredFields, to: &MirroredFields, kind: &RemoteKind) -> EntityChange {
+    let list = |from: &[String], to: &[String]| (!MirroredFields::is_same_set(from, to)).then(|| to.to_vec());
+    let kept = entity.details().aliases.iter().map(ToString::to_string).filter(|alias| !alias_travels(alias));
+    EntityChange {
+        name: Some(to.name.clone()).filter(|name| *name != from.name),
+        subtype: Some(to.subtype.clone()).filter(|subtype| *subtype != from.subtype),
+        tags: list(&from.tags, &to.tags),
+        aliases: list(&from.aliases, &to.aliases).map(|aliases| aliases.into_iter().chain(kept).collect()),
+        is_private: Some(to.is_private).filter(|is_private| *is_private != from.is_private),
+        parent: Some(to.parent).filter(|parent| *parent != from.parent),
+        date: Some(to.date.clone()).filter(|date| kind.has_date && *date != from.date),
+        ..EntityChange::default()
+    }
+}
+
+/// Makes a conflict of a field that cannot be taken over.
+fn keep_apart(
+    merged: &mut VersionMerge<MirroredFields>,
+    field: &'static str,
+    ours: &MirroredFields,
+    theirs: &MirroredFields,
+    base: &MirroredFields,
+) {
+    copy_field(field, ours, &mut merged.here);
+    copy_field(field, theirs, &mut merged.there);
+    copy_field(field, base, &mut merged.base);
+    merged.conflicts.push(field);
+}
+
+pub(super) fn copy_field(field: &str, from: &MirroredFields, to: &mut MirroredFields) {
+    match field {
+        "name" => to.name.clone_from(&from.name),
+        "type" => to.subtype.clone_from(&from.subtype),
+        "entry" => to.entry.clone_from(&from.entry),
+        "is_private" => to.is_private = from.is_private,
+        "parent" => to.parent = from.parent,
+        "date" => to.date.clone_from(&from.date),
+        "tags" => to.tags.clone_from(&from.tags),
+        "aliases" => to.aliases.clone_from(&from.aliases),
+        _ => {}
+    }
+}
+
+pub(super) fn copy_post_field(field: &str, from: &MirroredPost, to: &mut MirroredPost) {
+    match field {
+        "name" => to.name.clone_from(&from.name),
+        "entry" => to.entry.clone_from(&from.entry),
+        "is_private" => to.is_private = from.is_private,
+        _ => {}
+    }
+}
+
+/// The field that a refusal is about, if it can stay different on both sides.
+fn refused_field(refusal: &LoreRefusal) -> Option<&'static str> {
+    match refusal.pointer()?.as_str() {
+        "/name" => Some("name"),
+        "/subtype" => Some("type"),
+        "/parent" => Some("parent"),
+        "/date" => Some("date"),
+        "/entry" => Some("entry"),
+        "/tags" => Some("tags"),
+        "/aliases" => Some("aliases"),
+        _ => None,
+    }
+}

@@ -1,0 +1,245 @@
+//! Brings posts that were seen in the remote place into the lore here: creates, merges and removes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+use skald_domain::lore::{
+    CanonField, Entity, LoreCommand, LoreRefusalKind, MirroredPost, NewPost, Post, PostChange, VersionMerge, fold_name,
+    merge_post,
+};
+
+use super::remote::{RemoteEntity, RemotePost};
+use super::rows::{AgreedPost, AgreedRow};
+use super::settle_here::{DELETED, DELETED_HERE, DELETED_THERE, Step, copy_post_field};
+use super::sync_run::{SyncFailure, SyncRun};
+use super::versions::their_post;
+use skald_journal::SideRow;
+
+impl SyncRun<'_> {
+    /// Posts of an entity that is here, given what was agreed on and is stored.
+    pub(super) async fn settle_posts_here(
+        &self,
+        seen: &RemoteEntity,
+        mut row: AgreedRow,
+    ) -> Result<Step<()>, SyncFailure> {
+        let Some(theirs) = &seen.posts else { return Ok(Step::Done(())) };
+        let stored = row.clone();
+        for agreed in row.posts.clone() {
+            let Some(remote_id) = agreed.remote_id else { continue };
+            let theirs = theirs.iter().find(|post| post.id == remote_id);
+            if let Step::Again = self.settle_post_here(seen.entity_id, &mut row, agreed, theirs).await? {
+                return Ok(Step::Again);
+            }
+        }
+        let known: BTreeSet<u64> = row.posts.iter().filter_map(|post| post.remote_id).collect();
+        for post in theirs.iter().filter(|post| !known.contains(&post.id)) {
+            if let Step::Again = self.settle_new_post_here(seen.entity_id, &mut row, post).await? {
+                return Ok(Step::Again);
+            }
+        }
+        if row != stored {
+            self.put_row(seen.entity_id, &row).await?;
+        }
+        Ok(Step::Done(()))
+    }
+
+    async fn settle_post_here(
+        &self,
+        entity_id: u64,
+        row: &mut AgreedRow,
+        agreed: AgreedPost,
+        theirs: Option<&RemotePost>,
+    ) -> Result<Step<()>, SyncFailure> {
+        let committed = self.read_lore().await?;
+        let Some(entity) = committed.state.entity(entity_id).cloned() else { return Ok(Step::Again) };
+        let post_id = agreed.post_id;
+        let local = entity.post(post_id).filter(|post| !post.is_archived());
+        let Some(place) = row.posts.iter().position(|post| post.post_id == post_id) else { return Ok(Step::Again) };
+        let (Some(theirs), Some(post)) = (theirs, local) else {
+            return match (theirs, local) {
+                (Some(theirs), _) => {
+                    // Deleted here: it will be deleted there, unless it changed there since.
+                    let version = their_post(theirs);
+                    if version != agreed.base {
+                        let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_HERE))]);
+                        row.posts[place] = AgreedPost { base: version, conflicts, ..agreed };
+                    }
+                    Ok(Step::Done(()))
+                }
+                (None, Some(post)) if self.our_post_version(&committed, post, &agreed).await?.0 != agreed.base => {
+                    let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
+                    row.posts[place] = AgreedPost { conflicts, ..agreed };
+                    Ok(Step::Done(()))
+                }
+                (None, Some(post)) => {
+                    let expected_revision = Some(post.revision);
+                    let command = LoreCommand::ArchivePost { entity_id, post_id, expected_revision };
+                    if are_posts_held(&entity) {
+                        if !agreed.conflicts.contains_key(DELETED) {
+                            let _ = self.execute(command, Vec::new()).await?;
+                        }
+                        let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
+                        row.posts[place] = AgreedPost { conflicts, ..agreed };
+                        return Ok(Step::Done(()));
+                    }
+                    row.posts.remove(place);
+                    self.execute_post_command(entity_id, command, Vec::new(), row).await
+                }
+                (None, None) => {
+                    row.posts.remove(place);
+                    Ok(Step::Done(()))
+                }
+            };
+        };
+        let (ours, _) = self.our_post_version(&committed, post, &agreed).await?;
+        let version = their_post(theirs);
+        let mut merged = merge_post(&agreed.base, &ours, &version);
+        let value = |field: &str| match field {
+            "name" => json!(version.name),
+            "entry" => json!(theirs.html),
+            _ => json!(version.is_private),
+        };
+        if are_posts_held(&entity) {
+            let noted = |field: &str| agreed.conflicts.get(field) == Some(&value(field));
+            self.hold_post_fields((entity_id, post), &ours, theirs, &mut merged, noted).await?;
+            for field in merged.conflicts.clone() {
+                copy_post_field(field, &version, &mut merged.there);
+                copy_post_field(field, &agreed.base, &mut merged.base);
+            }
+        }
+        let mut side_rows = Vec::new();
+        let change = PostChange {
+            name: Some(merged.here.name.clone()).filter(|name| *name != ours.name),
+            is_private: Some(merged.here.is_private).filter(|is_private| *is_private != ours.is_private),
+            text: if merged.here.entry == ours.entry {
+                None
+            } else {
+                Some(self.seen_text(&theirs.html, &mut side_rows)?)
+            },
+        };
+        let mut next = AgreedPost { base: version.clone(), ..agreed.clone() };
+        for field in &merged.conflicts {
+            copy_post_field(field, &agreed.base, &mut next.base);
+        }
+        if let Some(text) = &change.text {
+            next.entry_key = text.as_ref().map(|text| text.key);
+        } else if merged.there.entry == version.entry && !merged.conflicts.contains(&"entry") {
+            next.entry_key = post.text.as_ref().map(|text| text.key);
+        }
+        next.conflicts = merged.conflicts.iter().map(|field| ((*field).to_owned(), value(field))).collect();
+        row.posts[place] = next;
+        if change == PostChange::default() {
+            return Ok(Step::Done(()));
+        }
+        let command = LoreCommand::UpdatePost {
+            entity_id,
+            post_id,
+            expected_revision: Some(post.revision),
+            change: Box::new(change),
+        };
+        self.execute_post_command(entity_id, command, side_rows, row).await
+    }
+
+    /// Has what changed there held, unless the same was before, and leaves the post here as it is: its name and text
+    /// become conflicts.
+    async fn hold_post_fields(
+        &self,
+        (entity_id, post): (u64, &Post),
+        ours: &MirroredPost,
+        theirs: &RemotePost,
+        merged: &mut VersionMerge<MirroredPost>,
+        is_noted: impl Fn(&str) -> bool,
+    ) -> Result<(), SyncFailure> {
+        let is_different = [merged.here.name != ours.name, merged.here.entry != ours.entry];
+        let fields = ["name", "entry"].into_iter().zip(is_different).filter(|(_, is_different)| *is_different);
+        let fields: Vec<&'static str> = fields.map(|(field, _)| field).collect();
+        if !fields.iter().all(|field| is_noted(field)) {
+            let mut side_rows = Vec::new();
+            let text = if is_different[1] { Some(self.seen_text(&theirs.html, &mut side_rows)?) } else { None };
+            let name = Some(merged.here.name.clone()).filter(|_| is_different[0]);
+            let change = Box::new(PostChange { name, is_private: None, text });
+            let (post_id, expected_revision) = (post.post_id, Some(post.revision));
+            let command = LoreCommand::UpdatePost { entity_id, post_id, expected_revision, change };
+            let _ = self.execute(command, side_rows).await?;
+        }
+        for field in fields {
+            copy_post_field(field, ours, &mut merged.here);
+            merged.conflicts.push(field);
+        }
+        Ok(())
+    }
+
+    /// A post that is new there: one of ours whose creation was not answered, or one that is new here.
+    async fn settle_new_post_here(
+        &self,
+        entity_id: u64,
+        row: &mut AgreedRow,
+        theirs: &RemotePost,
+    ) -> Result<Step<()>, SyncFailure> {
+        let committed = self.read_lore().await?;
+        let Some(entity) = committed.state.entity(entity_id).cloned() else { return Ok(Step::Again) };
+        let version = their_post(theirs);
+        for place in 0..row.posts.len() {
+            let agreed = row.posts[place].clone();
+            let Some(post) = entity.post(agreed.post_id).filter(|_| agreed.remote_id.is_none()) else { continue };
+            let (ours, _) = self.our_post_version(&committed, post, &agreed).await?;
+            let merged = merge_post(&MirroredPost::default(), &ours, &version);
+            if merged.conflicts.is_empty() && fold_name(&ours.name) == fold_name(&version.name) {
+                let entry_key = post.text.as_ref().map(|text| text.key);
+                row.posts[place] = AgreedPost { remote_id: Some(theirs.id), base: version, entry_key, ..agreed };
+                return Ok(Step::Done(()));
+            }
+        }
+        let mut side_rows = Vec::new();
+        let text = self.seen_text(&theirs.html, &mut side_rows)?;
+        let post_id = match committed.state.post(theirs.id) {
+            None => theirs.id,
+            Some(_) => committed.state.next_post_id(),
+        };
+        let new = NewPost {
+            entity_id,
+            name: version.name.clone(),
+            is_private: version.is_private,
+            text: text.clone(),
+            post_id: Some(post_id),
+        };
+        row.posts.push(AgreedPost {
+            post_id,
+            remote_id: Some(theirs.id),
+            base: version,
+            entry_key: text.map(|text| text.key),
+            ..AgreedPost::default()
+        });
+        self.execute_post_command(entity_id, LoreCommand::CreatePost(Box::new(new)), side_rows, row).await
+    }
+
+    async fn execute_post_command(
+        &self,
+        entity_id: u64,
+        command: LoreCommand,
+        mut side_rows: Vec<SideRow>,
+        row: &mut AgreedRow,
+    ) -> Result<Step<()>, SyncFailure> {
+        side_rows.push(self.side_row(entity_id, row)?);
+        match self.execute(command, side_rows).await? {
+            Ok(_) => Ok(Step::Done(())),
+            Err(refusal) => match refusal.kind() {
+                LoreRefusalKind::Unchanged => Ok(Step::Done(())),
+                LoreRefusalKind::TooLarge | LoreRefusalKind::Invalid => {
+                    row.problem = Some(format!("a post cannot be taken over: {refusal}"));
+                    row.posts.retain(|post| post.remote_id.is_some());
+                    Ok(Step::Done(()))
+                }
+                LoreRefusalKind::NotFound
+                | LoreRefusalKind::RevisionConflict
+                | LoreRefusalKind::Rejected
+                | LoreRefusalKind::Held
+                | LoreRefusalKind::Forbidden => Ok(Step::Again),
+            },
+        }
+    }
+}
+
+fn are_posts_held(entity: &Entity) -> bool {
+    entity.canon_mark().fields.contains(CanonField::Posts)
+}

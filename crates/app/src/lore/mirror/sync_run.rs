@@ -1,0 +1,229 @@
+//! One run of a sync: the lore here, the remote place, and what both sides agreed on, with the steps that all runs share.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use skald_domain::decider::DecisionContext;
+use skald_domain::lore::{
+    Entity, LoreCommand, LoreRefusal, MirroredFields, MirroredPost, MirroredText, Post, TextKey, TextRef,
+};
+use skald_markup::Entry;
+
+use super::lease::MirrorLease;
+use super::operation::KankaMirror;
+use super::remote::{RemoteEntity, RemoteFailure, RemoteKind, RemoteLore};
+use super::rows::{AgreedPost, AgreedRow, CreatedRow, MirrorLink};
+use super::versions::{SentText, our_fields, our_post, sent_text};
+use crate::lore::canon_hold::HeldChange;
+use crate::lore::stream::LoreStream;
+use crate::{App, Code, Fault, Operation};
+use skald_journal::{Applied, CommittedState, JournalFailure, SideRow, StreamName, Submission, truncate_to_micros};
+
+/// How often a step is tried again when the lore changed under it.
+pub(super) const ATTEMPTS: usize = 16;
+/// Who wrote what was pulled, in the history of an entity.
+const WRITER: &str = "kanka";
+
+/// Why a sync ended early.
+#[derive(Debug)]
+pub(super) enum SyncFailure {
+    /// The store, or a fault of ours.
+    Fault(Box<Fault>),
+    Remote(RemoteFailure),
+    /// Another process has taken over.
+    LeaseLost,
+}
+
+impl From<Fault> for SyncFailure {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+impl From<RemoteFailure> for SyncFailure {
+    fn from(failure: RemoteFailure) -> Self {
+        Self::Remote(failure)
+    }
+}
+
+/// What a sync did.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct SyncReport {
+    /// Entities that were created, changed or archived here.
+    pub pulled: usize,
+    /// Entities and posts that were created, changed or deleted there.
+    pub sent: usize,
+    /// What could not be taken over, each with its reason.
+    pub skipped: Vec<String>,
+}
+
+/// Called with how many entities are done, and of how many.
+pub type SyncProgress<'a> = dyn FnMut(usize, usize) + Send + 'a;
+
+pub(super) struct SyncRun<'a> {
+    pub app: &'a App,
+    pub campaign_id: &'a str,
+    pub stream: StreamName,
+    pub remote: Arc<dyn RemoteLore>,
+    pub lease: &'a MirrorLease,
+    pub link: MirrorLink,
+    /// Entities that were sent by an earlier run whose answer was lost.
+    pub unanswered: Vec<(u64, CreatedRow)>,
+    pub report: SyncReport,
+}
+
+impl SyncRun<'_> {
+    pub(super) async fn read_lore(&self) -> Result<Arc<CommittedState<LoreStream>>, SyncFailure> {
+        let read = self.app.lore.read(&self.stream).await;
+        Ok(read.map_err(|error| self.app.store_fault(&error))?)
+    }
+
+    /// To be called before each request.
+    pub(super) fn check_lease(&self) -> Result<(), SyncFailure> {
+        if self.lease.is_lost() { Err(SyncFailure::LeaseLost) } else { Ok(()) }
+    }
+
+    /// Decides and stores a command of the mirror. A refusal is an answer, and so is that the change is held: then
+    /// nothing is agreed on, although the side rows are stored.
+    pub(super) async fn execute(
+        &self,
+        command: LoreCommand,
+        side_rows: Vec<SideRow>,
+    ) -> Result<Result<Applied<LoreStream>, LoreRefusal>, SyncFailure> {
+        let given = DecisionContext { at: truncate_to_micros(self.app.clock.now()), by: WRITER.to_owned() };
+        let command = LoreCommand::FromTool { tool: KankaMirror::NAME, command: Box::new(command) };
+        let mut submission: Submission<LoreStream> = Submission::new(command, given);
+        submission.side_rows = side_rows;
+        match self.app.lore.execute(&self.stream, submission).await {
+            Ok(done) => Ok(match HeldChange::of_events(&done.events) {
+                Some(held) => Err(LoreRefusal::HeldAlready { conflict_id: held.conflict_id }),
+                None => Ok(done),
+            }),
+            Err(JournalFailure::Refused(refusal)) => Ok(Err(refusal)),
+            Err(failure) => Err(self.app.lore_fault(failure).into()),
+        }
+    }
+
+    /// The row for the transaction of a command.
+    pub(super) fn side_row(&self, entity_id: u64, row: &AgreedRow) -> Result<SideRow, SyncFailure> {
+        Ok(self.app.agreed_side_row(self.campaign_id, entity_id, row)?)
+    }
+
+    pub(super) async fn agreed_row(&self, entity_id: u64) -> Result<Option<AgreedRow>, SyncFailure> {
+        Ok(self.app.agreed_row(self.campaign_id, entity_id).await?)
+    }
+
+    pub(super) async fn put_row(&self, entity_id: u64, row: &AgreedRow) -> Result<(), SyncFailure> {
+        Ok(self.app.put_agreed_row(self.campaign_id, entity_id, row).await?)
+    }
+
+    pub(super) async fn remove_row(&self, entity_id: u64) -> Result<(), SyncFailure> {
+        Ok(self.app.remove_agreed_row(self.campaign_id, entity_id).await?)
+    }
+
+    pub(super) fn kind_of_row(&self, row: &AgreedRow) -> Option<&'static RemoteKind> {
+        self.remote.kinds().iter().find(|kind| kind.word == row.kind)
+    }
+
+    /// The text of an entity or post here.
+    pub(super) async fn load_entry(&self, text: Option<&TextRef>) -> Result<Option<Entry>, SyncFailure> {
+        let texts = self.app.load_texts(self.campaign_id, text.into_iter()).await?;
+        Ok(texts.entry(text).cloned())
+    }
+
+    /// The version of a text here, and the text as it would be sent if it is not the one that was agreed on.
+    async fn our_entry(
+        &self,
+        committed: &CommittedState<LoreStream>,
+        text: Option<&TextRef>,
+        agreed_key: Option<&TextKey>,
+        agreed: Option<&MirroredText>,
+    ) -> Result<(Option<MirroredText>, Option<SentText>), SyncFailure> {
+        let Some(text) = text else { return Ok((None, None)) };
+        if agreed_key == Some(&text.key) {
+            return Ok((agreed.cloned(), None));
+        }
+        let Some(entry) = self.load_entry(Some(text)).await? else { return Ok((None, None)) };
+        let sent = sent_text(&entry, &committed.state);
+        Ok((Some(sent.version.clone()), Some(sent)))
+    }
+
+    /// The fields of an entity here, and its text as it would be sent.
+    pub(super) async fn our_version(
+        &self,
+        committed: &CommittedState<LoreStream>,
+        entity: &Entity,
+        kind: &RemoteKind,
+        row: &AgreedRow,
+    ) -> Result<(MirroredFields, Option<SentText>), SyncFailure> {
+        let (key, agreed) = (row.entry_key.as_ref(), row.base.entry.as_ref());
+        let (version, sent) = self.our_entry(committed, entity.text.as_ref(), key, agreed).await?;
+        Ok((our_fields(&committed.state, entity, kind, row, version), sent))
+    }
+
+    pub(super) async fn our_post_version(
+        &self,
+        committed: &CommittedState<LoreStream>,
+        post: &Post,
+        agreed: &AgreedPost,
+    ) -> Result<(MirroredPost, Option<SentText>), SyncFailure> {
+        let (key, entry) = (agreed.entry_key.as_ref(), agreed.base.entry.as_ref());
+        let (version, sent) = self.our_entry(committed, post.text.as_ref(), key, entry).await?;
+        Ok((our_post(post, version), sent))
+    }
+
+    /// Whether anything of an entity here is not what was agreed on.
+    pub(super) async fn is_changed_here(
+        &self,
+        committed: &CommittedState<LoreStream>,
+        entity: &Entity,
+        row: &AgreedRow,
+    ) -> Result<bool, SyncFailure> {
+        let Some(kind) = self.kind_of_row(row) else { return Ok(true) };
+        let (ours, _) = self.our_version(committed, entity, kind, row).await?;
+        if !is_same_version(&ours, &row.base) {
+            return Ok(true);
+        }
+        for post in &entity.details().posts {
+            let agreed = row.posts.iter().find(|agreed| agreed.post_id == post.post_id);
+            let is_changed = match (agreed, post.is_archived()) {
+                (None, is_archived) => !is_archived,
+                (Some(_), true) => true,
+                (Some(agreed), false) => self.our_post_version(committed, post, agreed).await?.0 != agreed.base,
+            };
+            if is_changed {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+pub(super) fn busy_fault(entity_id: u64) -> SyncFailure {
+    let message = format!("entity {entity_id} changes faster than it can be synced");
+    Fault::new(Code::Unavailable, message).hint("it is tried again with the next sync").into()
+}
+
+/// Equal up to the order and spelling of tags and aliases.
+pub(super) fn is_same_version(one: &MirroredFields, other: &MirroredFields) -> bool {
+    let lists_aside =
+        |fields: &MirroredFields| MirroredFields { tags: Vec::new(), aliases: Vec::new(), ..fields.clone() };
+    lists_aside(one) == lists_aside(other)
+        && MirroredFields::is_same_set(&one.tags, &other.tags)
+        && MirroredFields::is_same_set(&one.aliases, &other.aliases)
+}
+
+/// Their side of a field in conflict, as it is stored and shown.
+pub(super) fn conflict_value(field: &str, theirs: &MirroredFields, seen: &RemoteEntity) -> Value {
+    match field {
+        "name" => json!(theirs.name),
+        "type" => json!(theirs.subtype),
+        "entry" => json!(seen.html),
+        "is_private" => json!(theirs.is_private),
+        "parent" => json!(theirs.parent),
+        "date" => json!(theirs.date),
+        "tags" => json!(theirs.tags),
+        "aliases" => json!(theirs.aliases),
+        _ => Value::Null,
+    }
+}

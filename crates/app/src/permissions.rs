@@ -1,0 +1,160 @@
+//! The table of permissions: what each role may do, by class of operation. The reference page is rendered from it, and
+//! a test holds every operation of the catalogue to its class.
+
+use std::fmt::Write;
+
+use crate::{Allowed, CampaignRole, Catalogue, OperationEntry, OperationKind, Toolset};
+
+/// One class of operations, and who may call them.
+#[derive(Debug, Clone, Copy)]
+pub struct PermissionRow {
+    pub class: PermissionClass,
+    /// What its operations do.
+    pub what: &'static str,
+    /// The smallest role that may; `None` is whoever may call at all.
+    pub role: Option<CampaignRole>,
+}
+
+/// What kind of thing an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PermissionClass {
+    /// Reads what belongs to no campaign.
+    Reference,
+    /// Rolls and judges dice.
+    Dice,
+    /// Reads a campaign or its lore.
+    ReadCampaign,
+    /// Chooses the campaign of a conversation.
+    Context,
+    /// Plays: notes and trackers.
+    Play,
+    /// Changes a campaign.
+    RunCampaign,
+    /// Writes the lore of a campaign, and reads its history.
+    WriteLore,
+    /// Relationships and the timeline of a campaign, which one operation each reads and writes.
+    RelationshipsAndTimeline,
+    /// Reads and drives runs of processes.
+    Gate,
+    /// Reads universes.
+    ReadUniverse,
+    /// Changes universes.
+    WriteUniverse,
+}
+
+/// Who may do what.
+pub const PERMISSIONS: &[PermissionRow] = &[
+    row(PermissionClass::Reference, "read rules, notation, odds and documentation", None),
+    row(PermissionClass::Dice, "roll outside of a session, and judge dice; in a session, players may", None),
+    row(
+        PermissionClass::ReadCampaign,
+        "read a campaign and its lore; game masters also see what is secret",
+        Some(CampaignRole::Guest),
+    ),
+    row(PermissionClass::Context, "choose the campaign of a conversation", Some(CampaignRole::Guest)),
+    row(PermissionClass::Play, "take notes, change trackers", Some(CampaignRole::Player)),
+    row(PermissionClass::RunCampaign, "change campaigns, people, actors and sessions", Some(CampaignRole::Gm)),
+    row(PermissionClass::WriteLore, "write the lore, read its history and archive", Some(CampaignRole::Gm)),
+    row(
+        PermissionClass::RelationshipsAndTimeline,
+        "read relationships and the timeline; to change them takes a game master",
+        Some(CampaignRole::Guest),
+    ),
+    row(
+        PermissionClass::Gate,
+        "read and drive runs: players their own, game masters all of the campaign",
+        Some(CampaignRole::Player),
+    ),
+    row(PermissionClass::ReadUniverse, "read universes", Some(CampaignRole::Guest)),
+    row(
+        PermissionClass::WriteUniverse,
+        "list universes; to create, change and delete them takes a game master",
+        Some(CampaignRole::Guest),
+    ),
+];
+
+const fn row(class: PermissionClass, what: &'static str, role: Option<CampaignRole>) -> PermissionRow {
+    PermissionRow { class, what, role }
+}
+
+impl PermissionClass {
+    /// The class of an operation, by what it is about. It does not depend on who may call it.
+    pub fn from_operation(entry: &OperationEntry) -> Self {
+        let is_read = entry.kind == OperationKind::Read;
+        let is_reference = is_read && entry.allowed == Allowed::Anyone;
+        match entry.toolset {
+            _ if is_reference => Self::Reference,
+            Toolset::Dice => Self::Dice,
+            // It shows how a text will look that is about to be written.
+            Toolset::Lore if entry.name == "preview_entry" => Self::WriteLore,
+            Toolset::Campaign | Toolset::Lore | Toolset::Canon if is_read => Self::ReadCampaign,
+            Toolset::Campaign if entry.name == "set_context" => Self::Context,
+            // It is offered with the campaigns, so that the universe's own tools stay three.
+            Toolset::Campaign if entry.name == "universe" => Self::WriteUniverse,
+            Toolset::Campaign if ["session_note", "tracker"].contains(&entry.name) => Self::Play,
+            Toolset::Campaign => Self::RunCampaign,
+            Toolset::Canon if ["relationships", "timeline"].contains(&entry.name) => Self::RelationshipsAndTimeline,
+            Toolset::Lore | Toolset::Canon => Self::WriteLore,
+            Toolset::Gate => Self::Gate,
+            Toolset::Universe if is_read => Self::ReadUniverse,
+            Toolset::Universe => Self::WriteUniverse,
+        }
+    }
+
+    /// Who may call its operations.
+    pub fn allowed(self) -> Allowed {
+        let row = PERMISSIONS.iter().find(|row| row.class == self).expect("every class has a row");
+        row.role.map_or(Allowed::Anyone, Allowed::InCampaign)
+    }
+}
+
+/// The reference page of permissions.
+pub(crate) fn permissions_page(catalogue: &Catalogue) -> String {
+    let mut page = String::from(
+        "# Permissions\n\nA token has a role in each campaign, or in all; the owner may everything. Without a role a campaign \
+         looks as if it were not there. Tokens, invitations, the audit log, seals and backups are the owner's, at the command \
+         line.\n\n| operations that | guest | player | gm | owner |\n|---|---|---|---|---|\n",
+    );
+    for row in PERMISSIONS {
+        let roles = [CampaignRole::Guest, CampaignRole::Player, CampaignRole::Gm];
+        let may = roles.map(|role| if row.role.is_none_or(|needed| role >= needed) { "yes" } else { "no" });
+        let _ = writeln!(page, "| {} | {} | yes |", row.what, may.join(" | "));
+    }
+    page.push_str(
+        "\nA token may also have a scope, which bounds what it is used for: `read` (`skald:read`) reads, `write` (`skald:write`) \
+         also does what players do, `gm` (`skald:gm`) everything that the role allows. Each operation needs a role and a scope, \
+         and counts as a call, or as a list where it is marked; a read of a resource or by GET counts as a read.\n\n\
+         | operation | for | scope | counts as |\n|---|---|---|---|\n",
+    );
+    for entry in catalogue.operations() {
+        let counts = if entry.lists { "list" } else { "call" };
+        let (name, allowed, scope) = (entry.name, entry.allowed.description(), entry.required_scope().as_str());
+        let _ = writeln!(page, "| `{name}` | {allowed} | `{scope}` | {counts} |");
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_is_for_whom_the_table_says() {
+        let catalogue = Catalogue::from_all_nouns();
+        for entry in catalogue.operations() {
+            let class = PermissionClass::from_operation(entry);
+            assert_eq!(entry.allowed, class.allowed(), "{} is of the class {class:?}", entry.name);
+        }
+    }
+
+    #[test]
+    fn every_class_has_one_row_and_an_operation() {
+        let catalogue = Catalogue::from_all_nouns();
+        for (at, row) in PERMISSIONS.iter().enumerate() {
+            assert!(PERMISSIONS[..at].iter().all(|other| other.class != row.class), "{:?} has two rows", row.class);
+            let has_operation =
+                catalogue.operations().iter().any(|entry| PermissionClass::from_operation(entry) == row.class);
+            assert!(has_operation, "no operation is of the class {:?}", row.class);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Rate limits: token buckets by principal and class of request. The owner has none.
+//!
+//! Several nodes on one database do not count together. Each allows a share of every figure, so that all of them
+//! together stay within [`NODES_SUM`] of it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use jiff::Timestamp;
+use skald_domain::access::RateFigures;
+use skald_domain::limits;
+
+use crate::{Code, Fault, Holder, OperationEntry, RequestControl, RequestSurface};
+
+const MINUTE_US: i64 = 60_000_000;
+/// The sum of what all nodes allow, as a multiple of the figure: half more than it, so that a client that stays at one
+/// of two nodes still gets three quarters of its figure.
+const NODES_SUM: f64 = 1.5;
+/// How many principals are remembered before those without a debt are forgotten.
+const PRINCIPALS_REMEMBERED: usize = 4_096;
+
+/// The classes of requests, which are counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateClass {
+    /// A call of an operation, or a prompt.
+    Call,
+    /// A resource, a `GET` of REST, or a completion.
+    Read,
+    /// A `*/list` method of MCP, or an operation that lists.
+    List,
+}
+
+impl RateClass {
+    /// The class of a request; `None` if its surface counts requests itself. What lists is a list however it is asked
+    /// for.
+    pub(crate) fn of_request(entry: &OperationEntry, work: &RequestControl) -> Option<Self> {
+        let is_read_of_page = work.surface == RequestSurface::Page && work.is_read;
+        if work.surface == RequestSurface::Kanka || is_read_of_page {
+            return None;
+        }
+        Some(match (entry.lists, work.is_read) {
+            (true, _) => Self::List,
+            (false, true) => Self::Read,
+            (false, false) => Self::Call,
+        })
+    }
+
+    /// The class in words, as errors name it.
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Call => "calls",
+            Self::Read => "reads",
+            Self::List => "lists",
+        }
+    }
+
+    fn figure(self, figures: RateFigures) -> Option<u32> {
+        match self {
+            Self::Call => figures.calls,
+            Self::Read => figures.reads,
+            Self::List => figures.lists,
+        }
+    }
+
+    /// How far a principal may run ahead: the requests of so long a time may come at once. A client that connects sends
+    /// several lists together.
+    fn burst_us(self) -> i64 {
+        match self {
+            Self::Call | Self::Read => MINUTE_US,
+            Self::List => MINUTE_US * i64::from(limits::LIST_BURST / limits::LISTS_PER_MINUTE),
+        }
+    }
+}
+
+/// The figures of a server for tokens that have none of their own: requests a minute, 0 for no limit.
+pub const DEFAULT_RATE_FIGURES: RateFigures = RateFigures {
+    calls: Some(limits::CALLS_PER_MINUTE),
+    reads: Some(limits::READS_PER_MINUTE),
+    lists: Some(limits::LISTS_PER_MINUTE),
+};
+
+/// The buckets of all principals. Without figures there are no limits.
+#[derive(Debug, Default)]
+pub struct RateLimits {
+    figures: OnceLock<RateFigures>,
+    /// How many nodes share the figures; 0 is not known yet.
+    nodes: AtomicUsize,
+    buckets: Mutex<HashMap<String, [Bucket; 3]>>,
+}
+
+/// When the bucket will be full again, in microseconds since 1970.
+type Bucket = i64;
+
+impl RateLimits {
+    pub fn new(figures: RateFigures) -> Self {
+        Self { figures: figures.into(), ..Self::default() }
+    }
+
+    /// Sets the figures of tokens that have none of their own. Only the first call counts: a server does it when it
+    /// starts.
+    pub fn set_figures(&self, figures: RateFigures) {
+        let _ = self.figures.set(figures);
+    }
+
+    /// Sets how many nodes share the figures.
+    pub fn set_nodes(&self, nodes: usize) {
+        self.nodes.store(nodes, Ordering::Relaxed);
+    }
+
+    /// Counts one request, or refuses it with the time after which there is room.
+    pub(crate) fn check(&self, holder: &Holder, class: RateClass, now: Timestamp) -> Result<(), Fault> {
+        let own = class.figure(holder.limits);
+        let figure = own.or_else(|| class.figure(*self.figures.get()?)).unwrap_or_default();
+        if figure == 0 {
+            return Ok(());
+        }
+        let interval = self.interval_us(figure);
+        let burst = class.burst_us().max(interval);
+        let now = now.as_microsecond();
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= PRINCIPALS_REMEMBERED && !buckets.contains_key(&holder.id) {
+            buckets.retain(|_, buckets| buckets.iter().any(|full_at| *full_at > now));
+        }
+        let bucket = match buckets.get_mut(&holder.id) {
+            Some(buckets) => &mut buckets[class as usize],
+            None => &mut buckets.entry(holder.id.clone()).or_default()[class as usize],
+        };
+        // The upper bound only counts after the clock was set back.
+        let full_at = (*bucket).clamp(now, now + burst) + interval;
+        if full_at <= now + burst {
+            *bucket = full_at;
+            return Ok(());
+        }
+        Err(limited_fault(class, figure, full_at - burst - now))
+    }
+
+    /// Microseconds between two requests at the figure, or at this node's share of it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a few minutes at most")]
+    fn interval_us(&self, figure: u32) -> i64 {
+        let nodes = self.nodes.load(Ordering::Relaxed).max(1);
+        let share = (NODES_SUM / nodes as f64).min(1.0);
+        (MINUTE_US as f64 / (f64::from(figure) * share)) as i64
+    }
+}
+
+fn limited_fault(class: RateClass, figure: u32, microseconds: i64) -> Fault {
+    let (wait_ms, class) = (microseconds.unsigned_abs().div_ceil(1_000), class.plural());
+    Fault::new(Code::RateLimited, format!("this token has used up its {figure} {class} a minute"))
+        .hint(format!("wait {wait_ms} ms; whoever runs the server can give the token another limit"))
+        .retry_after_ms(wait_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::PrincipalKind;
+
+    fn holder(id: &str, own: RateFigures) -> Holder {
+        Holder { limits: own, ..Holder::new(id, id, PrincipalKind::Human, BTreeMap::new()) }
+    }
+
+    fn moment(milliseconds: i64) -> Timestamp {
+        Timestamp::from_millisecond(1_000_000_000_000 + milliseconds).expect("a time")
+    }
+
+    /// How many of a thousand requests at one time are taken.
+    fn count_taken(limits: &RateLimits, holder: &Holder, class: RateClass, now: Timestamp) -> usize {
+        (0..1_000).filter(|_| limits.check(holder, class, now).is_ok()).count()
+    }
+
+    #[test]
+    fn each_class_has_its_figure_and_lists_a_burst() {
+        let (limits, ana) = (RateLimits::new(DEFAULT_RATE_FIGURES), holder("ana", RateFigures::default()));
+        let counts = [RateClass::Call, RateClass::Read, RateClass::List]
+            .map(|class| count_taken(&limits, &ana, class, moment(0)));
+        assert_eq!(counts, [60, 100, 30]);
+        let bo = holder("bo", RateFigures::default());
+        assert_eq!(count_taken(&limits, &bo, RateClass::Call, moment(0)), 60, "each principal has buckets of its own");
+        assert_eq!(count_taken(&limits, &ana, RateClass::Call, moment(30_000)), 30);
+        assert_eq!(count_taken(&limits, &ana, RateClass::List, moment(60_000)), 10);
+    }
+
+    #[test]
+    fn a_refusal_says_when_there_is_room_again() {
+        let (limits, ana) = (RateLimits::new(DEFAULT_RATE_FIGURES), holder("ana", RateFigures::default()));
+        count_taken(&limits, &ana, RateClass::List, moment(0));
+        let fault = limits.check(&ana, RateClass::List, moment(1_000)).expect_err("refused");
+        assert_eq!((fault.code(), fault.body().retry_after_ms), (Code::RateLimited, Some(5_000)));
+        assert!(limits.check(&ana, RateClass::List, moment(5_999)).is_err());
+        assert!(limits.check(&ana, RateClass::List, moment(6_000)).is_ok());
+    }
+
+    #[test]
+    fn a_token_may_have_figures_of_its_own_and_none() {
+        let limits = RateLimits::new(DEFAULT_RATE_FIGURES);
+        let own = RateFigures { calls: Some(2), reads: Some(0), lists: None };
+        let ana = holder("ana", own);
+        let counts = [RateClass::Call, RateClass::Read, RateClass::List]
+            .map(|class| count_taken(&limits, &ana, class, moment(0)));
+        assert_eq!(counts, [2, 1_000, 30]);
+        assert_eq!(count_taken(&RateLimits::default(), &holder("bo", own), RateClass::List, moment(0)), 1_000);
+    }
+
+    #[test]
+    fn nodes_together_stay_within_half_more_than_the_figure() {
+        for nodes in 1..=5 {
+            let ana = holder("ana", RateFigures::default());
+            let each = (0..nodes).map(|_| {
+                let limits = RateLimits::new(DEFAULT_RATE_FIGURES);
+                limits.set_nodes(nodes);
+                count_taken(&limits, &ana, RateClass::Call, moment(0))
+            });
+            let sum: usize = each.sum();
+            assert!((55..=90).contains(&sum), "{nodes} nodes allow {sum} of 60");
+        }
+        let one_a_minute = holder("bo", RateFigures { calls: Some(1), ..RateFigures::default() });
+        let limits = RateLimits::default();
+        limits.set_nodes(10);
+        assert_eq!(count_taken(&limits, &one_a_minute, RateClass::Call, moment(0)), 1, "a small share is still one");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_locks_nobody_out() {
+        let (limits, ana) = (RateLimits::new(DEFAULT_RATE_FIGURES), holder("ana", RateFigures::default()));
+        count_taken(&limits, &ana, RateClass::Call, moment(3_600_000));
+        let fault = limits.check(&ana, RateClass::Call, moment(0)).expect_err("refused");
+        assert_eq!(fault.body().retry_after_ms, Some(1_000));
+    }
+}

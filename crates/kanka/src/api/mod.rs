@@ -1,0 +1,93 @@
+//! The Kanka-compatible API: Kanka's routes, fields and errors over the lore of a campaign. It calls the engine and
+//! translates; it decides nothing and stores nothing.
+
+mod absent;
+mod account;
+mod assets;
+mod campaigns;
+mod dispatch;
+mod engine_calls;
+mod entities;
+mod entity_json;
+mod entity_tags;
+mod envelope;
+mod errors;
+mod filters;
+mod listed_rows;
+mod mentions;
+mod posts;
+mod rate_limit;
+mod request;
+mod request_fields;
+mod search;
+mod tags;
+mod typed_entities;
+mod typed_fields;
+
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::HeaderValue;
+use axum::response::Response;
+use axum::routing::{MethodRouter, any};
+use skald_app::{Engine, ToolsetFilter};
+
+use self::errors::ApiError;
+use self::rate_limit::{RateLimit, RequestAllowance};
+use self::request::ApiRequest;
+
+/// Where the API is mounted, with everything below.
+pub const API_PATH: &str = "/api/kanka";
+
+/// How the surface behaves.
+#[derive(Debug, Clone, Copy)]
+pub struct ApiOptions {
+    /// Which operations there are: without commands the API only reads.
+    pub visible: ToolsetFilter,
+    /// Requests of one token in a minute; `None` for no limit. The owner has none.
+    pub requests_per_minute: Option<u32>,
+}
+
+/// What all requests share.
+struct ApiContext {
+    engine: Arc<dyn Engine>,
+    visible: ToolsetFilter,
+    rate_limit: RateLimit,
+}
+
+/// The handler for [`API_PATH`] and everything below. The `http` crate checks access and identifies the caller before
+/// it; a request without a [`skald_app::Caller`] is refused.
+pub fn api_handler(engine: Arc<dyn Engine>, options: &ApiOptions) -> MethodRouter {
+    let rate_limit = RateLimit::new(options.requests_per_minute);
+    let context = Arc::new(ApiContext { engine, visible: options.visible, rate_limit });
+    any(move |request: Request| {
+        let context = Arc::clone(&context);
+        async move { context.answer(request).await }
+    })
+}
+
+impl ApiContext {
+    async fn answer(&self, request: Request) -> Response {
+        let caller = match request::caller(&request) {
+            Ok(caller) => caller,
+            Err(fault) => return ApiError::from(fault).into_response(),
+        };
+        let allowance = self.rate_limit.take(&caller.principal);
+        if allowance.is_refused() {
+            return with_rate_limit(ApiError::too_many_requests(&allowance).into_response(), &allowance);
+        }
+        let answered = async {
+            let request = ApiRequest::parse(request, caller).await?;
+            self.dispatch(&request, &allowance).await
+        };
+        let response = answered.await.unwrap_or_else(ApiError::into_response);
+        with_rate_limit(response, &allowance)
+    }
+}
+
+fn with_rate_limit(mut response: Response, allowance: &RequestAllowance) -> Response {
+    let headers = response.headers_mut();
+    headers.insert("x-ratelimit-limit", HeaderValue::from(allowance.limit));
+    headers.insert("x-ratelimit-remaining", HeaderValue::from(allowance.remaining));
+    response
+}

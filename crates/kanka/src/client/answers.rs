@@ -1,0 +1,253 @@
+//! Reads Kanka's answers. Every field may be null or missing; what cannot be read is a broken answer, and never half of
+//! one.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use skald_app::{
+    RemoteAlias, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteHead, RemoteKind, RemotePage, RemotePost,
+};
+use skald_domain::lore::EntityType;
+
+use crate::ENTITY_KINDS;
+
+/// Assets of this type are aliases.
+const ALIAS_TYPE: u64 = 3;
+/// Posts with these visibilities are seen by every member.
+const SHARED_VISIBILITIES: [u64; 2] = [1, 5];
+
+const fn kind(word: &'static str, entity_type: EntityType, has_date: bool) -> RemoteKind {
+    RemoteKind { word, entity_type: Some(entity_type), has_date }
+}
+
+const fn read_only(word: &'static str) -> RemoteKind {
+    RemoteKind { word, entity_type: None, has_date: false }
+}
+
+/// The kinds that are mirrored, the most frequent first. Tags are names here; dice rolls, conversations, templates and
+/// bookmarks are no lore.
+pub(super) static MIRRORED_KINDS: [RemoteKind; 15] = [
+    kind("character", EntityType::Character, false),
+    kind("location", EntityType::Location, false),
+    kind("organisation", EntityType::Organization, false),
+    kind("creature", EntityType::Creature, false),
+    kind("race", EntityType::Race, false),
+    kind("item", EntityType::Item, false),
+    kind("note", EntityType::Note, false),
+    kind("journal", EntityType::Journal, true),
+    kind("quest", EntityType::Quest, true),
+    kind("event", EntityType::Event, true),
+    read_only("family"),
+    read_only("calendar"),
+    read_only("map"),
+    read_only("timeline"),
+    read_only("ability"),
+];
+
+/// The last segment of the route of a kind.
+pub(super) fn plural_of(kind: &RemoteKind) -> &'static str {
+    ENTITY_KINDS.iter().find(|known| known.code == kind.word).map_or("", |known| known.plural)
+}
+
+pub(super) fn type_id_of(kind: &RemoteKind) -> u64 {
+    ENTITY_KINDS.iter().find(|known| known.code == kind.word).map_or(0, |known| known.type_id)
+}
+
+pub(super) fn kind_of_code(code: &str) -> Option<&'static RemoteKind> {
+    MIRRORED_KINDS.iter().find(|kind| kind.word == code)
+}
+
+pub(super) fn broken(what: &str) -> RemoteFailure {
+    RemoteFailure::new(RemoteFailureKind::BrokenAnswer, format!("an answer is not what was expected: {what}"))
+}
+
+/// What an envelope holds.
+pub(super) fn data_of(answer: &Value) -> Result<&Value, RemoteFailure> {
+    answer.get("data").ok_or_else(|| broken("it has no data"))
+}
+
+/// A page of rows, each read by `read`.
+pub(super) fn page_of<T>(
+    answer: &Value,
+    page: usize,
+    read: impl Fn(&Value) -> Result<T, RemoteFailure>,
+) -> Result<RemotePage<T>, RemoteFailure> {
+    let rows = data_of(answer)?.as_array().ok_or_else(|| broken("a list is no list"))?;
+    let rows = rows.iter().map(read).collect::<Result<Vec<T>, _>>()?;
+    let number = |name: &str| answer.get("meta")?.get(name).and_then(number_of);
+    let last_page = number("last_page");
+    let has_next = answer.get("links").and_then(|links| links.get("next")).is_some_and(|next| !next.is_null());
+    let is_last = last_page.map_or(!has_next, |last| page as u64 >= last) || rows.is_empty();
+    let total = number("total").and_then(|total| usize::try_from(total).ok()).unwrap_or(rows.len());
+    let sync = answer.get("sync").and_then(moment_of);
+    Ok(RemotePage { rows, sync, total, is_last })
+}
+
+/// An entity of a typed route, whose tags are looked up by `tag_name`.
+pub(super) fn typed_entity(
+    kind: &'static RemoteKind,
+    row: &Value,
+    tag_name: &dyn Fn(u64) -> Option<String>,
+) -> Result<RemoteEntity, RemoteFailure> {
+    let id = |name: &str| row.get(name).and_then(number_of).filter(|id| *id > 0);
+    let (Some(entity_id), Some(own_id)) = (id("entity_id"), id("id")) else {
+        return Err(broken("an entity has no id"));
+    };
+    let tags = row.get("tags").and_then(Value::as_array).into_iter().flatten();
+    // Newer answers have tags as objects.
+    let tag_id = |tag: &Value| number_of(tag).or_else(|| tag.get("id").and_then(number_of));
+    let has_image = row.get("has_custom_image").and_then(Value::as_bool).unwrap_or(true);
+    let image = text_of(row, "image_full").or_else(|| text_of(row, "image"));
+    Ok(RemoteEntity {
+        kind,
+        id: own_id,
+        entity_id,
+        name: text_of(row, "name").ok_or_else(|| broken(&format!("entity {entity_id} has no name")))?,
+        subtype: text_of(row, "type").unwrap_or_default(),
+        html: text_of(row, "entry").unwrap_or_default(),
+        tags: tags.filter_map(|tag| tag_name(tag_id(tag)?)).collect(),
+        is_private: flag_of(row, "is_private"),
+        parent: id("parent_id"),
+        image: image.filter(|_| has_image),
+        date: text_of(row, "date"),
+        updated_at: row.get("updated_at").and_then(moment_of),
+        aliases: aliases_of(row),
+        posts: posts_of(row)?,
+    })
+}
+
+/// An entity of `/entities`, with its typed row. `None` for kinds that are not mirrored.
+pub(super) fn whole_entity(
+    row: &Value,
+    tag_name: &dyn Fn(u64) -> Option<String>,
+) -> Result<Option<RemoteEntity>, RemoteFailure> {
+    let Some(kind) = head_of(row)?.kind else { return Ok(None) };
+    let Some(child) = row.get("child").filter(|child| child.is_object()) else { return Ok(None) };
+    let mut entity = typed_entity(kind, child, tag_name)?;
+    entity.aliases = entity.aliases.or(aliases_of(row));
+    if entity.posts.is_none() {
+        entity.posts = posts_of(row)?;
+    }
+    // The entity's own moment is the one that lists of changes compare.
+    entity.updated_at = row.get("updated_at").and_then(moment_of).or(entity.updated_at);
+    Ok(Some(entity))
+}
+
+/// A row of the list of changes.
+pub(super) fn head_of(row: &Value) -> Result<RemoteHead, RemoteFailure> {
+    let entity_id = row.get("id").and_then(number_of).ok_or_else(|| broken("an entity has no id"))?;
+    let module = || row.get("module")?.get("code")?.as_str();
+    let by_number = || {
+        let type_id = row.get("type_id").and_then(number_of)?;
+        ENTITY_KINDS.iter().find(|kind| kind.type_id == type_id).map(|kind| kind.code)
+    };
+    let code = by_number().or_else(module).or_else(|| row.get("type")?.as_str());
+    Ok(RemoteHead {
+        entity_id,
+        kind: code.and_then(kind_of_code),
+        updated_at: row.get("updated_at").and_then(moment_of),
+    })
+}
+
+pub(super) fn post_of(row: &Value) -> Result<RemotePost, RemoteFailure> {
+    let id = row.get("id").and_then(number_of).ok_or_else(|| broken("a post has no id"))?;
+    let visibility = row.get("visibility_id").and_then(number_of);
+    let is_private = visibility.map_or_else(|| flag_of(row, "is_private"), |id| !SHARED_VISIBILITIES.contains(&id));
+    Ok(RemotePost {
+        id,
+        name: text_of(row, "name").unwrap_or_default(),
+        html: text_of(row, "entry").unwrap_or_default(),
+        is_private,
+    })
+}
+
+fn posts_of(row: &Value) -> Result<Option<Vec<RemotePost>>, RemoteFailure> {
+    row.get("posts").and_then(Value::as_array).map(|posts| posts.iter().map(post_of).collect()).transpose()
+}
+
+fn aliases_of(row: &Value) -> Option<Vec<RemoteAlias>> {
+    let assets = row.get("entity_assets")?.as_array()?.iter();
+    let aliases = assets.filter(|asset| asset.get("type_id").and_then(number_of) == Some(ALIAS_TYPE));
+    Some(aliases.filter_map(alias_of).collect())
+}
+
+pub(super) fn alias_of(row: &Value) -> Option<RemoteAlias> {
+    Some(RemoteAlias { id: row.get("id").and_then(number_of)?, name: text_of(row, "name")? })
+}
+
+pub(super) fn text_of(row: &Value, name: &str) -> Option<String> {
+    match row.get(name)? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A number, also as a text.
+pub(super) fn number_of(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
+fn flag_of(row: &Value, name: &str) -> bool {
+    match row.get(name) {
+        Some(Value::Bool(flag)) => *flag,
+        Some(value) => number_of(value) == Some(1),
+        None => false,
+    }
+}
+
+/// A moment, with or without an offset; in older answers it is an object.
+fn moment_of(value: &Value) -> Option<Timestamp> {
+    let text = value.as_str().or_else(|| value.get("date")?.as_str())?.trim();
+    let civil = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    text.parse().ok().or_else(|| civil().map(|zoned| zoned.timestamp()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn null_fields_are_empty_and_a_row_without_an_id_is_broken() {
+        let row = json!({
+            "id": 5, "entity_id": "77", "name": "Ann", "entry": null, "type": null, "tags": [1, {"id": 2}, 9],
+            "is_private": 1, "created_by": null, "updated_at": "2025-05-30T10:00:00.000000Z", "parent_id": null,
+            "image_full": "https://x/y.png", "has_custom_image": false,
+            "posts": [{"id": 3, "name": "Cellar", "entry": null, "visibility_id": 4}],
+            "entity_assets": [{"id": 8, "type_id": 3, "name": "Annie"}, {"id": 9, "type_id": 2, "name": "a link"}],
+        });
+        let tag_name = |id: u64| (id < 9).then(|| format!("t{id}"));
+        let entity = typed_entity(kind_of_code("character").unwrap(), &row, &tag_name).unwrap();
+        assert_eq!((entity.entity_id, entity.id, entity.html.as_str(), entity.is_private), (77, 5, "", true));
+        assert_eq!((entity.tags, entity.image, entity.parent), (vec!["t1".to_owned(), "t2".to_owned()], None, None));
+        assert_eq!(entity.aliases.unwrap(), [RemoteAlias { id: 8, name: "Annie".to_owned() }]);
+        let cellar = RemotePost { id: 3, name: "Cellar".to_owned(), html: String::new(), is_private: true };
+        assert_eq!(entity.posts.unwrap(), [cellar]);
+        for broken in [json!({"entity_id": 1, "name": "x"}), json!({"id": 1, "entity_id": 2, "name": null}), json!(3)] {
+            assert!(typed_entity(kind_of_code("note").unwrap(), &broken, &tag_name).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_page_says_whether_it_is_the_last() {
+        let read = |row: &Value| Ok(row.clone());
+        let page = |answer: &Value, number| page_of(answer, number, read).unwrap();
+        let answer = json!({"data": [1], "sync": "2025-05-30T10:00:00.000000Z", "meta": {"last_page": 3, "total": 91}});
+        assert_eq!((page(&answer, 2).is_last, page(&answer, 3).is_last, page(&answer, 2).total), (false, true, 91));
+        assert!(page(&answer, 1).sync.is_some());
+        let linked = json!({"data": [1], "links": {"next": "https://x/?page=2"}});
+        assert!(!page(&linked, 1).is_last && page(&json!({"data": [1], "links": {"next": null}}), 1).is_last);
+        assert!(page(&json!({"data": [], "meta": {"last_page": 3}}), 1).is_last, "pages moved");
+        assert!(page_of(&json!({"rows": []}), 1, read).is_err() && page_of(&json!({"data": 5}), 1, read).is_err());
+    }
+
+    #[test]
+    fn every_mirrored_kind_has_a_route() {
+        for kind in &MIRRORED_KINDS {
+            assert!(!plural_of(kind).is_empty() && type_id_of(kind) > 0, "{}", kind.word);
+            let known = ENTITY_KINDS.iter().find(|known| known.code == kind.word).unwrap();
+            assert_eq!(known.entity_type, kind.entity_type.map(EntityType::as_str), "{}", kind.word);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The client of a Kanka: the remote place that a campaign mirrors, over Kanka's API.
+
+mod answers;
+mod connection;
+mod pacing;
+mod tags;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+use skald_app::{
+    Code, Fault, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteDraft, RemoteEntity, RemoteFailure,
+    RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemotePost, RemotePostChange,
+    RemoteProfile, RemoteTarget,
+};
+
+use self::answers::{
+    MIRRORED_KINDS, alias_of, broken, data_of, head_of, number_of, page_of, plural_of, post_of, text_of, type_id_of,
+    typed_entity, whole_entity,
+};
+use self::connection::ApiConnection;
+pub use self::connection::ConnectionTimeouts;
+pub use self::pacing::{PaceClock, SystemPaceClock};
+use self::tags::TagNames;
+
+/// The API of kanka.io.
+pub const KANKA_BASE_URL: &str = "https://api.kanka.io/1.0";
+
+/// Where the token comes from. It is asked for at every connection, so that a new token needs no restart.
+pub type KankaTokenSource = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+
+/// Connects campaigns to Kanka.
+pub struct KankaConnector {
+    token: KankaTokenSource,
+    clock: Arc<dyn PaceClock>,
+    timeouts: ConnectionTimeouts,
+}
+
+impl KankaConnector {
+    pub fn new(token: KankaTokenSource) -> Self {
+        Self::with_clock(token, Arc::new(SystemPaceClock::default()), ConnectionTimeouts::default())
+    }
+
+    /// With another time for the pace, and other timeouts: for tests.
+    pub fn with_clock(token: KankaTokenSource, clock: Arc<dyn PaceClock>, timeouts: ConnectionTimeouts) -> Self {
+        Self { token, clock, timeouts }
+    }
+}
+
+impl RemoteConnector for KankaConnector {
+    fn default_base_url(&self) -> &'static str {
+        KANKA_BASE_URL
+    }
+
+    fn connect(&self, address: &RemoteAddress) -> Result<Arc<dyn RemoteLore>, Fault> {
+        let refuse = |message: String| {
+            Fault::new(Code::Rejected, message)
+                .hint("put a token of Kanka into the variable SKALD_KANKA_TOKEN, or into a file that only you can read")
+        };
+        let token = (self.token)().map_err(refuse)?;
+        let connection = ApiConnection::new(&address.base_url, &token, Arc::clone(&self.clock), self.timeouts);
+        let connection = connection.map_err(refuse)?;
+        Ok(Arc::new(KankaClient { connection, campaign_id: address.campaign_id, tags: TagNames::default() }))
+    }
+}
+
+struct KankaClient {
+    connection: ApiConnection,
+    campaign_id: u64,
+    tags: TagNames,
+}
+
+impl KankaClient {
+    /// A path below the campaign.
+    fn path(&self, below: &str) -> String {
+        format!("campaigns/{}/{below}", self.campaign_id)
+    }
+
+    async fn get(&self, below: &str) -> Result<Value, RemoteFailure> {
+        self.connection.get(&self.path(below)).await
+    }
+
+    async fn send(&self, method: Method, below: &str, body: &Value) -> Result<Value, RemoteFailure> {
+        self.connection.send(&method, &self.path(below), Some(body)).await
+    }
+
+    async fn delete(&self, below: &str) -> Result<(), RemoteFailure> {
+        self.connection.send(&Method::DELETE, &self.path(below), None).await.map(drop)
+    }
+
+    /// The fields of a draft, as every typed route takes them.
+    async fn draft_body(&self, draft: &RemoteDraft) -> Result<Value, RemoteFailure> {
+        let mut body = Map::new();
+        body.insert("name".to_owned(), json!(draft.name));
+        body.insert("is_private".to_owned(), json!(draft.is_private));
+        if !draft.subtype.is_empty() {
+            body.insert("type".to_owned(), json!(draft.subtype));
+        }
+        if !draft.html.is_empty() {
+            body.insert("entry".to_owned(), json!(draft.html));
+        }
+        if !draft.tags.is_empty() {
+            body.insert("tags".to_owned(), json!(self.tag_ids(&draft.tags).await?));
+        }
+        if let Some(parent) = draft.parent {
+            body.insert("parent_id".to_owned(), json!(parent));
+        }
+        if let Some(date) = &draft.date {
+            body.insert("date".to_owned(), json!(date));
+        }
+        Ok(Value::Object(body))
+    }
+
+    async fn change_body(&self, change: &RemoteChange) -> Result<Value, RemoteFailure> {
+        let mut body = Map::new();
+        let optional = |text: &String| if text.is_empty() { Value::Null } else { json!(text) };
+        if let Some(name) = &change.name {
+            body.insert("name".to_owned(), json!(name));
+        }
+        if let Some(subtype) = &change.subtype {
+            body.insert("type".to_owned(), optional(subtype));
+        }
+        if let Some(html) = &change.html {
+            body.insert("entry".to_owned(), optional(html));
+        }
+        if let Some(tags) = &change.tags {
+            body.insert("tags".to_owned(), json!(self.tag_ids(tags).await?));
+        }
+        if let Some(is_private) = change.is_private {
+            body.insert("is_private".to_owned(), json!(is_private));
+        }
+        if let Some(parent) = change.parent {
+            body.insert("parent_id".to_owned(), json!(parent));
+        }
+        if let Some(date) = &change.date {
+            body.insert("date".to_owned(), json!(date));
+        }
+        Ok(Value::Object(body))
+    }
+
+    async fn read_typed(&self, kind: &'static RemoteKind, row: &Value) -> Result<RemoteEntity, RemoteFailure> {
+        self.know_tags(std::slice::from_ref(row)).await?;
+        typed_entity(kind, row, &|id| self.tags.name(id))
+    }
+
+    /// A row that is typed, or one of `/entities` with its typed row.
+    async fn read_created(&self, kind: &'static RemoteKind, row: &Value) -> Result<RemoteEntity, RemoteFailure> {
+        match row.get("child").filter(|child| child.is_object()) {
+            Some(child) => {
+                self.know_tags(std::slice::from_ref(child)).await?;
+                whole_entity(row, &|id| self.tags.name(id))?.ok_or_else(|| broken("a new entity has another kind"))
+            }
+            None => self.read_typed(kind, row).await,
+        }
+    }
+}
+
+impl RemoteLore for KankaClient {
+    fn profile(&self) -> RemoteFuture<'_, RemoteProfile> {
+        Box::pin(async {
+            let profile = self.connection.get("profile").await?;
+            let limit = data_of(&profile)?.get("rate_limit").and_then(number_of);
+            self.connection.pace.note_limit(limit.and_then(|limit| u32::try_from(limit).ok()), None);
+            let campaign = self.connection.get(&format!("campaigns/{}", self.campaign_id)).await?;
+            Ok(RemoteProfile {
+                campaign_name: text_of(data_of(&campaign)?, "name").unwrap_or_default(),
+                requests_per_minute: self.connection.pace.limit(),
+            })
+        })
+    }
+
+    fn kinds(&self) -> &'static [RemoteKind] {
+        &MIRRORED_KINDS
+    }
+
+    fn list_kind(&self, kind: &'static RemoteKind, page: usize) -> RemoteFuture<'_, Option<RemotePage<RemoteEntity>>> {
+        Box::pin(async move {
+            if page == 1 && *kind == MIRRORED_KINDS[0] {
+                // A pull of everything begins: tags may have other names by now.
+                self.tags.forget();
+            }
+            let answer = match self.get(&format!("{}?related=1&page={page}", plural_of(kind))).await {
+                Err(failure) if failure.kind == RemoteFailureKind::NotFound => return Ok(None),
+                answer => answer?,
+            };
+            self.know_tags(data_of(&answer)?.as_array().map_or(&[], Vec::as_slice)).await?;
+            page_of(&answer, page, |row| typed_entity(kind, row, &|id| self.tags.name(id))).map(Some)
+        })
+    }
+
+    fn list_changed(&self, since: Timestamp, page: usize) -> RemoteFuture<'_, RemotePage<RemoteHead>> {
+        Box::pin(async move {
+            let since = format!("{since:.6}");
+            let mut encoded = String::with_capacity(since.len() + 8);
+            for letter in since.chars() {
+                match letter {
+                    ':' => encoded.push_str("%3A"),
+                    '+' => encoded.push_str("%2B"),
+                    letter => encoded.push(letter),
+                }
+            }
+            let mut path = format!("entities?lastSync={encoded}");
+            let _ = write!(path, "&page={page}");
+            let answer = self.get(&path).await?;
+            let rows = data_of(&answer)?.as_array().into_iter().flatten();
+            if rows.clone().any(|row| row.get("type").and_then(Value::as_str) == Some("tag")) {
+                self.tags.forget();
+            }
+            page_of(&answer, page, head_of)
+        })
+    }
+
+    fn entity(&self, entity_id: u64) -> RemoteFuture<'_, Option<RemoteEntity>> {
+        Box::pin(async move {
+            let answer = match self.get(&format!("entities/{entity_id}?related=1")).await {
+                Err(failure) if failure.kind == RemoteFailureKind::NotFound => return Ok(None),
+                answer => answer?,
+            };
+            let row = data_of(&answer)?;
+            self.know_tags(row.get("child").map_or(&[], std::slice::from_ref)).await?;
+            whole_entity(row, &|id| self.tags.name(id))
+        })
+    }
+
+    fn create(&self, kind: &'static RemoteKind, drafts: Vec<RemoteDraft>) -> RemoteFuture<'_, Vec<RemoteEntity>> {
+        Box::pin(async move {
+            let mut bodies = Vec::with_capacity(drafts.len());
+            for draft in &drafts {
+                bodies.push(self.draft_body(draft).await?);
+            }
+            if let [body] = &bodies[..] {
+                let answer = self.send(Method::POST, plural_of(kind), body).await?;
+                return Ok(vec![self.read_created(kind, data_of(&answer)?).await?]);
+            }
+            let path = format!("entities/{}", type_id_of(kind));
+            let answer = self.send(Method::POST, &path, &json!({"entities": bodies})).await?;
+            let rows = data_of(&answer)?.as_array().ok_or_else(|| broken("a list is no list"))?;
+            let mut created = Vec::with_capacity(rows.len());
+            for row in rows {
+                created.push(self.read_created(kind, row).await?);
+            }
+            Ok(created)
+        })
+    }
+
+    fn update(&self, target: RemoteTarget, change: RemoteChange) -> RemoteFuture<'_, RemoteEntity> {
+        Box::pin(async move {
+            let body = self.change_body(&change).await?;
+            let path = format!("{}/{}", plural_of(target.kind), target.id);
+            let answer = self.send(Method::PATCH, &path, &body).await?;
+            self.read_typed(target.kind, data_of(&answer)?).await
+        })
+    }
+
+    fn delete(&self, target: RemoteTarget) -> RemoteFuture<'_, ()> {
+        Box::pin(async move { self.delete(&format!("{}/{}", plural_of(target.kind), target.id)).await })
+    }
+
+    fn create_post(&self, entity_id: u64, post: RemotePostChange) -> RemoteFuture<'_, RemotePost> {
+        Box::pin(async move {
+            let mut body = post_body(&post);
+            body.entry("entry").or_insert(json!(""));
+            let path = format!("entities/{entity_id}/posts");
+            let answer = self.send(Method::POST, &path, &Value::Object(body)).await?;
+            post_of(data_of(&answer)?)
+        })
+    }
+
+    fn update_post(&self, entity_id: u64, post_id: u64, change: RemotePostChange) -> RemoteFuture<'_, RemotePost> {
+        Box::pin(async move {
+            let path = format!("entities/{entity_id}/posts/{post_id}");
+            let answer = self.send(Method::PATCH, &path, &Value::Object(post_body(&change))).await?;
+            post_of(data_of(&answer)?)
+        })
+    }
+
+    fn delete_post(&self, entity_id: u64, post_id: u64) -> RemoteFuture<'_, ()> {
+        Box::pin(async move { self.delete(&format!("entities/{entity_id}/posts/{post_id}")).await })
+    }
+
+    fn create_alias(&self, entity_id: u64, name: String) -> RemoteFuture<'_, RemoteAlias> {
+        Box::pin(async move {
+            let body = json!({"type_id": 3, "name": name});
+            let answer = self.send(Method::POST, &format!("entities/{entity_id}/entity_assets"), &body).await?;
+            alias_of(data_of(&answer)?).ok_or_else(|| broken("an alias has no id"))
+        })
+    }
+
+    fn delete_alias(&self, entity_id: u64, alias_id: u64) -> RemoteFuture<'_, ()> {
+        Box::pin(async move { self.delete(&format!("entities/{entity_id}/entity_assets/{alias_id}")).await })
+    }
+}
+
+fn post_body(post: &RemotePostChange) -> Map<String, Value> {
+    let mut body = Map::new();
+    if let Some(name) = &post.name {
+        body.insert("name".to_owned(), json!(name));
+    }
+    if let Some(html) = &post.html {
+        body.insert("entry".to_owned(), json!(html));
+    }
+    if let Some(is_private) = post.is_private {
+        body.insert("visibility_id".to_owned(), json!(if is_private { 2 } else { 1 }));
+    }
+    body
+}

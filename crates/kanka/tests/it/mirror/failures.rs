@@ -1,0 +1,148 @@
+//! Failures of the remote place: told apart, survived, and shown.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use skald_app::{App, Code, SyncScope};
+
+use super::{InstantClock, MirrorPair, PaceClock, Side, connector};
+
+/// The failure that the status shows after a sync that failed.
+async fn failure_of(pair: &MirrorPair, status: u16, body: &str) -> (String, Code) {
+    *pair.faults.fixed.lock().unwrap() = Some((status, body.to_owned()));
+    let fault = pair.sync(SyncScope::Changes).await.unwrap_err();
+    let shown = pair.mirror("status", json!({})).await;
+    assert_eq!(shown["stale"], true, "{shown}");
+    let message = shown["failure"]["message"].as_str().unwrap();
+    assert!(!message.is_empty() && !message.contains(super::TOKEN), "{message}");
+    (shown["failure"]["kind"].as_str().unwrap().to_owned(), fault.code())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failures_are_told_apart_and_shown() {
+    let pair = MirrorPair::linked(30).await;
+    pair.pull().await;
+    for (status, body, kind, code) in [
+        (401, r#"{"message": "Unauthenticated."}"#, "bad_token", Code::Rejected),
+        (403, r#"{"code": 403, "error": "no"}"#, "forbidden", Code::Rejected),
+        (404, r#"{"code": 404, "error": "no"}"#, "not_found", Code::Rejected),
+        (422, r#"{"code": 422, "error": "bad", "fields": {"name": ["too long"]}}"#, "invalid", Code::Rejected),
+        (429, r#"["Slow down."]"#, "rate_limited", Code::Unavailable),
+        (500, "{}", "server_error", Code::Unavailable),
+        (503, "<html>", "server_error", Code::Unavailable),
+        (200, "<html>", "broken_answer", Code::Unavailable),
+        (200, r#"{"data": null}"#, "broken_answer", Code::Unavailable),
+        (200, r#"{"data": [{"name": null}]}"#, "broken_answer", Code::Unavailable),
+        (302, "", "broken_answer", Code::Unavailable),
+    ] {
+        assert_eq!(failure_of(&pair, status, body).await, (kind.to_owned(), code), "{status} {body}");
+    }
+    assert!(pair.pace.now() > Duration::from_secs(30), "it waited before it tried again");
+    *pair.faults.fixed.lock().unwrap() = None;
+    pair.sync(SyncScope::Changes).await.unwrap();
+    let status = pair.mirror("status", json!({})).await;
+    assert_eq!((&status["stale"], status.get("failure")), (&json!(false), None), "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_that_is_wrong_or_missing_links_nothing() {
+    let pair = MirrorPair::new(31).await;
+    let with = |remotes| {
+        let mut app = App::new(
+            Arc::new(super::CountingEntropy(std::sync::atomic::AtomicU64::new(9))),
+            Arc::new(super::SystemClock),
+            Arc::new(skald_store::Memory::new()),
+        );
+        app.remotes = remotes;
+        Side::new(app)
+    };
+    let link = json!({"method": "link", "kanka_campaign": pair.number, "base_url": pair.base_url()});
+    let wrong = with(Arc::new(connector("another", &InstantClock::default()))).await;
+    let fault = wrong.try_call("kanka_mirror", link.clone()).await.unwrap_err();
+    assert!(fault.code() == Code::Rejected && fault.to_string().contains("token"), "{fault}");
+    assert!(!fault.to_string().contains("another"));
+    assert_eq!(wrong.call("kanka_mirror", json!({})).await["linked"], false);
+    let missing = skald_kanka::KankaConnector::new(Arc::new(|| Err("there is no token".to_owned())));
+    let missing = with(Arc::new(missing)).await;
+    let fault = missing.try_call("kanka_mirror", link).await.unwrap_err();
+    assert!(fault.to_string().contains("there is no token"), "{fault}");
+    let refused = json!({"method": "link", "kanka_campaign": 1, "base_url": "http://kanka.example/1.0"});
+    let fault = missing.try_call("kanka_mirror", refused).await.unwrap_err();
+    assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/base_url")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_the_remote_down_reads_work_and_writes_arrive_once_when_it_is_back() {
+    let mut pair = MirrorPair::new(32).await;
+    let inn = pair.there.create("location", "Inn", "Old.").await;
+    pair.link(json!({})).await.unwrap();
+    pair.pull().await;
+    pair.stop_upstream().await;
+    assert_eq!(pair.sync(SyncScope::Changes).await.unwrap_err().code(), Code::Unavailable);
+    let status = pair.mirror("status", json!({})).await;
+    assert_eq!(status["failure"]["kind"], "unreachable", "{status}");
+
+    pair.here.update(inn, json!({"entry": "New."})).await;
+    let ann = pair.here.create("character", "Ann", "In [[Inn]].").await;
+    let post = json!({"entity_id": ann, "name": "Past", "entry": "Long ago."});
+    let wrote = pair.here.call("create_posts", json!({"posts": [post]})).await;
+    assert_eq!((&wrote["mirror"]["stale"], &wrote["mirror"]["pending"]), (&json!(true), &json!(3)), "{wrote}");
+    let found = pair.here.call("find_entities", json!({"query": "Ann"})).await;
+    assert_eq!((found["sync_info"]["total_count"].as_u64(), &found["mirror"]["stale"]), (Some(1), &json!(true)));
+    assert!(found["mirror"]["synced_at"].is_string());
+    assert!(pair.sync(SyncScope::Send).await.is_err());
+
+    pair.start_upstream().await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    pair.sync(SyncScope::Send).await.unwrap();
+    assert_eq!(pair.here.lore().await, pair.there.lore().await);
+    assert_eq!(pair.there.ids().await.len(), 2);
+    assert_eq!(pair.mirror("status", json!({})).await["pending"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_creation_whose_answer_is_lost_is_not_repeated() {
+    use std::sync::atomic::Ordering;
+    // Faults of these seeds lose answers at different requests.
+    for seed in 0..12 {
+        let pair = MirrorPair::linked(40 + seed).await;
+        pair.pull().await;
+        for number in 0..4 {
+            let entity_type = if number == 3 { "quest" } else { "note" };
+            let id = pair.here.create(entity_type, &format!("E{number}"), "Text.").await;
+            let post = json!({"entity_id": id, "name": "Post", "entry": "Words."});
+            pair.here.batch("create_posts", "posts", post).await;
+            pair.here.update(id, json!({"tags": ["red"], "aliases": ["Other"]})).await;
+        }
+        pair.faults.per_mille.store(500, Ordering::Relaxed);
+        for _ in 0..10 {
+            let _ = pair.sync(SyncScope::Send).await;
+        }
+        pair.faults.per_mille.store(0, Ordering::Relaxed);
+        pair.sync(SyncScope::SendAgain).await.unwrap();
+        assert_eq!(pair.there.ids().await.len(), 4, "seed {seed}");
+        assert_eq!(pair.here.lore().await, pair.there.lore().await, "seed {seed}");
+        let tags = pair.there.call("list_tags", json!({"page": {"number": 1, "rows": 45}})).await;
+        assert_eq!(tags["rows"].as_array().unwrap().len(), 1, "seed {seed}: {tags}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_write_that_is_refused_does_not_keep_the_others_back() {
+    let pair = MirrorPair::linked(33).await;
+    pair.pull().await;
+    // The API takes names of 191 characters, the lore 200.
+    let long = pair.here.create("note", &"x".repeat(199), "").await;
+    pair.here.create("note", "Short", "").await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    let there = pair.there.lore().await;
+    let status = pair.mirror("status", json!({})).await;
+    if there.len() == 1 {
+        assert_eq!(status["problems"][0]["entity_id"], long, "{status}");
+        pair.here.update(long, json!({"name": "Shorter"})).await;
+        pair.sync(SyncScope::Send).await.unwrap();
+    }
+    assert_eq!(pair.here.lore().await, pair.there.lore().await);
+    assert_eq!(pair.mirror("status", json!({})).await.get("problems"), None);
+}

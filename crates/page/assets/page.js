@@ -1,0 +1,68 @@
+// What every page does where scripts run: colours without a reload, times in the reader's zone, buttons that copy.
+
+const labels = {
+  system: "Colours of the system; switch to dark",
+  dark: "Dark colours; switch to light",
+  light: "Light colours; switch to those of the system",
+};
+const after = { system: "dark", dark: "light", light: "system" };
+
+function chooseTheme(theme) {
+  if (theme === "system") document.documentElement.removeAttribute("data-theme");
+  else document.documentElement.setAttribute("data-theme", theme);
+  document.cookie = `skald-theme=${theme}; path=/; max-age=31536000; samesite=lax`;
+  const button = document.getElementById("theme");
+  button.value = after[theme];
+  button.setAttribute("aria-label", labels[theme]);
+  button.title = labels[theme];
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+function showTimes(root) {
+  for (const element of root.querySelectorAll("time[data-time]")) {
+    const at = new Date(element.dateTime);
+    if (!Number.isNaN(at.getTime())) {
+      const text = (element.dataset.time === "clock" ? clock : full).format(at);
+      if (element.textContent !== text) element.textContent = text;
+    }
+  }
+}
+
+function prepare(root) {
+  showTimes(root);
+  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
+}
+
+document.addEventListener("submit", (event) => {
+  if (event.target.matches("form.theme")) {
+    event.preventDefault();
+    chooseTheme(document.getElementById("theme").value);
+  }
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) {
+    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  }
+  // A menu closes when something else is chosen.
+  for (const menu of document.querySelectorAll("details.who[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    for (const menu of document.querySelectorAll("details.who[open]")) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  }
+});
+
+document.addEventListener("htmx:after:swap", () => prepare(document));
+prepare(document);

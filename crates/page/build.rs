@@ -1,0 +1,65 @@
+//! Packs the assets: each file with the hash of its content in its name, plain, with gzip and with brotli.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+
+const FOLDER: &str = "assets";
+
+fn main() {
+    println!("cargo:rerun-if-changed={FOLDER}");
+    println!("cargo:rerun-if-changed=build.rs");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join(FOLDER);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("the assets").map(|entry| entry.expect("an asset").path()).collect();
+    files.sort();
+    let mut source = String::from("pub(super) const ASSETS: &[Asset] = &[\n");
+    for file in files {
+        if let Some(mime_type) = mime_type(&file) {
+            source.push_str(&pack(&file, mime_type, &out));
+        }
+    }
+    source.push_str("];\n");
+    fs::write(out.join("assets.rs"), source).expect("OUT_DIR can be written");
+}
+
+/// The type of a file that is served; a licence is not.
+fn mime_type(file: &Path) -> Option<&'static str> {
+    match file.extension()?.to_str()? {
+        "css" => Some("text/css; charset=utf-8"),
+        "js" => Some("text/javascript; charset=utf-8"),
+        "svg" => Some("image/svg+xml"),
+        _ => None,
+    }
+}
+
+fn pack(file: &Path, mime_type: &str, out: &Path) -> String {
+    let plain = fs::read(file).expect("an asset can be read");
+    let name = file.file_name().and_then(|name| name.to_str()).expect("a plain name");
+    let (stem, extension) = name.rsplit_once('.').expect("an extension");
+    let hash = Sha256::digest(&plain).iter().take(8).fold(String::new(), |mut hash, byte| {
+        write!(hash, "{byte:02x}").expect("a string can be written");
+        hash
+    });
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(&plain).expect("memory can be written");
+    let gzip_path = out.join(format!("{name}.gz"));
+    fs::write(&gzip_path, gzip.finish().expect("memory can be written")).expect("OUT_DIR can be written");
+    let mut brotli = brotli::CompressorWriter::new(Vec::new(), 4096, 11, 22);
+    brotli.write_all(&plain).expect("memory can be written");
+    let brotli_path = out.join(format!("{name}.br"));
+    fs::write(&brotli_path, brotli.into_inner()).expect("OUT_DIR can be written");
+    format!(
+        "Asset {{ name: {name:?}, path: \"/assets/{stem}.{hash}.{extension}\", mime_type: {mime_type:?}, \
+         plain: include_bytes!({:?}), gzip: include_bytes!({:?}), brotli: include_bytes!({:?}) }},\n",
+        file.to_string_lossy(),
+        gzip_path.to_string_lossy(),
+        brotli_path.to_string_lossy(),
+    )
+}

@@ -1,0 +1,225 @@
+//! `/c/{campaign}/runs/{run}`: the diagram with the present state, what is missing, the forms to decide, the history.
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use maud::{Markup, html};
+use skald_app::{Fault, percent_encode};
+
+use super::event_form::{cancel_form, event_form, override_form};
+use super::history::history_list;
+use super::run_reading::{ArtifactReading, RunReading};
+use super::{status_badge, to_words};
+use crate::SharedContext;
+use crate::components::{encode, fault_box, time};
+use crate::form::Form;
+use crate::inline_picture::inline_picture;
+use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
+use crate::middleware::{PageError, status};
+use crate::resource_events::stream_changes;
+use crate::visitor::Visitor;
+
+/// What was sent and refused: it is shown again, with the reason.
+pub(super) struct RefusedDecision<'a> {
+    /// The name of the event whose form it was, or what else it asked for.
+    pub action: String,
+    pub form: &'a Form,
+    pub fault: Fault,
+}
+
+/// `GET /c/{campaign}/runs/{run}`.
+pub(crate) async fn show_run(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    Path((campaign_id, run_id)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
+    let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
+    if visitor.browser.wants_fragment {
+        return Ok(html_response(run_parts(&campaign, &run, None)));
+    }
+    Ok(run_page(&visitor, &campaign, &run, None))
+}
+
+/// `GET /c/{campaign}/runs/{run}/events`: says when the run has changed.
+pub(crate) async fn run_events(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Path((campaign_id, run_id)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
+    let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
+    let uri = format!("stategate://runs/{}/summary", percent_encode(&run.state.run_id));
+    Ok(stream_changes(&context, &visitor, &headers, uri).await)
+}
+
+/// The page of a run, with what was refused if there is something.
+pub(super) fn run_page(
+    visitor: &Visitor,
+    campaign: &CampaignHead,
+    run: &RunReading,
+    refused: Option<&RefusedDecision<'_>>,
+) -> Response {
+    let layout = PageLayout::for_visitor(&run.summary.process.name, visitor)
+        .campaign(campaign, CampaignPart::Runs)
+        .style("picture.css")
+        .style("gate.css")
+        .script("run.js");
+    let path = run_path(campaign, run);
+    let mut response = layout.render(html! {
+        div #run data-live={ (path) "/events" } data-path=(path) { (run_parts(campaign, run, refused)) }
+    });
+    if let Some(refused) = refused {
+        *response.status_mut() = status(refused.fault.class());
+    }
+    response
+}
+
+pub(super) fn run_path(campaign: &CampaignHead, run: &RunReading) -> String {
+    format!("/c/{}/runs/{}", encode(&campaign.id), encode(&run.state.run_id))
+}
+
+/// Two parts: what is only looked at, which a script replaces when the run changes, and the forms, which it replaces
+/// only while nothing is typed in them.
+fn run_parts(campaign: &CampaignHead, run: &RunReading, refused: Option<&RefusedDecision<'_>>) -> Markup {
+    let path = run_path(campaign, run);
+    html! {
+        div.run-head #run-head data-revision=(run.state.revision) {
+            p { a href={ "/c/" (encode(&campaign.id)) "/runs" } { "All runs" } }
+            div.split {
+                h1 dir="auto" { (run.summary.process.name) }
+                (status_badge(&run.state.status))
+            }
+            p.lead { "Stands at " strong dir="auto" { (to_words(&run.state.current_state)) } " · changed " (time(&run.state.updated_at)) }
+        }
+        @if let Some(refused) = refused { (fault_box(&refused.fault)) }
+        div.run-columns {
+            div.run-main {
+                section.card.run-diagram aria-label="Diagram" tabindex="0" { (inline_picture(&run.diagram)) }
+                (prompt(run))
+            }
+            div.run-side {
+                div #run-checklist { (checklist(run, &path)) }
+                div #run-forms { (forms(run, &path, refused)) }
+                p.warning #run-moved hidden { "The run has moved on. What you typed is kept; look above before you decide." }
+            }
+        }
+        section.card #run-history { h2 { "History" } (history_list(run, &path)) }
+    }
+}
+
+/// What the process says is to be done here. Parts of it were written by whoever filled in the run.
+fn prompt(run: &RunReading) -> Markup {
+    html! {
+        @if let Some(text) = &run.state.current_state_prompt {
+            section.card #run-prompt {
+                h2 { "What is to be done here" }
+                blockquote.quoted dir="auto" { (text) }
+            }
+        }
+    }
+}
+
+fn checklist(run: &RunReading, path: &str) -> Markup {
+    let evidence = run.evidence();
+    let of_type = |kind: &str| -> Vec<&ArtifactReading> {
+        evidence.iter().copied().filter(|artifact| artifact.types.iter().any(|known| known == kind)).collect()
+    };
+    let satisfied = run.satisfied_guards();
+    let is_empty =
+        run.state.required_artifacts.is_empty() && run.state.missing_guards.is_empty() && satisfied.is_empty();
+    html! {
+        section.card {
+            h2 { "What it waits for" }
+            @if is_empty {
+                p.muted { @if run.state.status == "active" { "Nothing is missing: somebody has to decide." } @else { "Nothing: it is over." } }
+            } @else {
+                ul.checklist {
+                    @for needed in &run.state.required_artifacts {
+                        (check_item(needed.status == "present", &html! {
+                            strong dir="auto" { (to_words(&needed.r#type)) }
+                            @if !needed.description.is_empty() { " " span.muted dir="auto" { (needed.description) } }
+                            (evidence_links(&of_type(&needed.r#type), run, path))
+                        }))
+                    }
+                    @for guard in satisfied {
+                        (check_item(true, &html! { span dir="auto" { (to_words(guard)) } }))
+                    }
+                    @for guard in &run.state.missing_guards {
+                        (check_item(false, &html! {
+                            span dir="auto" { @if guard.description.is_empty() { (to_words(&guard.guard_name)) } @else { (guard.description) } }
+                            span.muted.check-why dir="auto" { (guard.current_status) }
+                        }))
+                    }
+                }
+            }
+            @let others: Vec<_> = evidence.iter().copied().filter(|artifact| {
+                !run.state.required_artifacts.iter().any(|needed| artifact.types.contains(&needed.r#type))
+            }).collect();
+            @if !others.is_empty() {
+                h3 { "Handed in before" }
+                (evidence_links(&others, run, path))
+            }
+        }
+    }
+}
+
+fn check_item(is_done: bool, body: &Markup) -> Markup {
+    html! {
+        li.check.check-done[is_done] {
+            span.check-mark aria-hidden="true" { @if is_done { "✓" } @else { "" } }
+            span.check-body {
+                span.visually-hidden { @if is_done { "Done: " } @else { "Missing: " } }
+                (*body)
+            }
+        }
+    }
+}
+
+fn evidence_links(artifacts: &[&ArtifactReading], run: &RunReading, path: &str) -> Markup {
+    html! {
+        @if !artifacts.is_empty() {
+            ul.evidence {
+                @for artifact in artifacts {
+                    li {
+                        a href={ (path) "/evidence?path=" (encode(&artifact.path)) } dir="auto" { (artifact.path) }
+                        " " span.muted { (artifact.bytes) " bytes" }
+                        @if run.state.stale_artifacts.contains(&artifact.path) {
+                            " " span.badge.badge-cancelled { "changed since, does not count" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn forms(run: &RunReading, path: &str, refused: Option<&RefusedDecision<'_>>) -> Markup {
+    let sent = |action: &str| refused.filter(|refused| refused.action == action);
+    let closed = run.closed_transitions();
+    html! {
+        @if run.state.status == "active" {
+            section.card {
+                h2 { "Decide" }
+                @if run.state.allowed_events.is_empty() {
+                    p.muted { "As " em { (run.summary.your_role) } " you cannot move this run from here." }
+                }
+                @for event in &run.state.allowed_events {
+                    (event_form(event, run, path, sent(&event.event_name)))
+                }
+                @if run.summary.may_override {
+                    @for (event, way) in &closed {
+                        (override_form(event, way, run, path, sent(&format!("override:{event}:{}", way.to_state))))
+                    }
+                    (cancel_form(run, path, sent("cancel")))
+                } @else {
+                    p.muted {
+                        "You act here as " em { (run.summary.your_role) } ". To override a guard takes a person: sign in with a token that was made with "
+                        code { "--kind human --gate-role human" } "."
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Reads the parts of the page of a run from the engine.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use skald_app::{Fault, limits};
+
+use crate::PageContext;
+use crate::visitor::Visitor;
+
+/// Pages of a history that are read. A longer one is cut, and the page says so.
+const HISTORY_PAGES: usize = 5;
+
+/// A run as a visitor sees it.
+pub(super) struct RunReading {
+    pub state: StateReading,
+    pub summary: SummaryReading,
+    pub events: Vec<EventReading>,
+    /// Oldest first.
+    pub history: Vec<HistoryReading>,
+    pub is_history_cut: bool,
+    pub diagram: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct StateReading {
+    pub run_id: String,
+    pub current_state: String,
+    pub current_state_prompt: Option<String>,
+    pub revision: u64,
+    pub missing_guards: Vec<GuardReading>,
+    pub required_artifacts: Vec<RequirementReading>,
+    pub allowed_events: Vec<AllowedReading>,
+    pub updated_at: String,
+    pub status: String,
+    #[serde(default)]
+    pub stale_artifacts: Vec<String>,
+    pub campaign_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct GuardReading {
+    pub guard_name: String,
+    #[serde(default)]
+    pub description: String,
+    pub current_status: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct RequirementReading {
+    pub r#type: String,
+    #[serde(default)]
+    pub description: String,
+    pub status: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct AllowedReading {
+    pub event_name: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub payload_schema: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SummaryReading {
+    pub process: ProcessReading,
+    pub your_role: String,
+    pub may_override: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ProcessReading {
+    pub name: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct EventReading {
+    pub event_name: String,
+    #[serde(default)]
+    pub payload_schema: Option<Value>,
+    #[serde(default)]
+    pub transitions: Vec<TransitionReading>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct TransitionReading {
+    pub to_state: String,
+    pub guard: Option<String>,
+    pub guard_status: String,
+    #[serde(default)]
+    pub missing_requirements: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct HistoryReading {
+    pub at: String,
+    pub by: String,
+    pub token: Option<TokenReading>,
+    pub role: String,
+    pub event_name: String,
+    pub accepted: bool,
+    pub from_state: Option<String>,
+    pub to_state: Option<String>,
+    #[serde(default)]
+    pub recorded: bool,
+    pub message: Option<String>,
+    pub reason: Option<String>,
+    #[serde(default)]
+    pub guards: Vec<PastGuard>,
+    #[serde(default)]
+    pub payload: Map<String, Value>,
+    #[serde(default)]
+    pub artifacts: Vec<ArtifactReading>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct TokenReading {
+    pub name: String,
+}
+
+/// A guard as it was when something was tried.
+#[derive(Debug, Deserialize)]
+pub(super) struct PastGuard {
+    pub guard: String,
+    pub satisfied: bool,
+    #[serde(default)]
+    pub missing: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ArtifactReading {
+    pub path: String,
+    #[serde(default)]
+    pub bytes: u64,
+    #[serde(default)]
+    pub types: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct EventList {
+    events: Vec<EventReading>,
+}
+
+#[derive(Debug, Deserialize)]
+struct HistoryPart {
+    history: Vec<HistoryReading>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Drawing {
+    text: String,
+}
+
+impl HistoryReading {
+    /// Who it was, as people know them.
+    pub(super) fn who(&self) -> &str {
+        match &self.token {
+            Some(token) => &token.name,
+            None if self.by == "owner" => "the owner",
+            None => &self.by,
+        }
+    }
+}
+
+impl RunReading {
+    /// The latest evidence under each path, oldest first.
+    pub(super) fn evidence(&self) -> Vec<&ArtifactReading> {
+        let mut found: Vec<&ArtifactReading> = Vec::new();
+        for artifact in self.history.iter().filter(|entry| entry.accepted).flat_map(|entry| &entry.artifacts) {
+            found.retain(|known| known.path != artifact.path);
+            found.push(artifact);
+        }
+        found
+    }
+
+    /// Guards of the ways out of the current state that are satisfied, each once.
+    pub(super) fn satisfied_guards(&self) -> Vec<&str> {
+        let mut found: Vec<&str> = Vec::new();
+        // An event has transitions out of other states as well; those that are allowed have one out of this.
+        let is_here = |event: &&EventReading| {
+            self.state.allowed_events.iter().any(|allowed| allowed.event_name == event.event_name)
+        };
+        for transition in self.events.iter().filter(is_here).flat_map(|event| &event.transitions) {
+            if let Some(guard) = transition.guard.as_deref().filter(|_| transition.guard_status == "satisfied")
+                && !found.contains(&guard)
+            {
+                found.push(guard);
+            }
+        }
+        found
+    }
+
+    /// Ways out of the current state that a guard closes, by event.
+    pub(super) fn closed_transitions(&self) -> Vec<(&str, &TransitionReading)> {
+        let ways = self.events.iter().flat_map(|event| event.transitions.iter().map(|way| (&*event.event_name, way)));
+        let is_missing = |way: &TransitionReading| {
+            let guards = &self.state.missing_guards;
+            guards.iter().any(|missing| way.guard.as_deref() == Some(missing.guard_name.as_str()))
+        };
+        ways.filter(|(_, way)| way.guard_status == "unsatisfied" && is_missing(way)).collect()
+    }
+}
+
+impl PageContext {
+    /// Reads a run of a campaign. One of another campaign is not there.
+    pub(super) async fn read_run(
+        &self,
+        visitor: &Visitor,
+        campaign_id: &str,
+        run_id: &str,
+    ) -> Result<RunReading, Fault> {
+        let caller = &visitor.caller;
+        let state: StateReading = self.read(caller, "state_gate.get_state", json!({"run_id": run_id})).await?;
+        if state.campaign_id.as_deref() != Some(campaign_id) {
+            let fault = Fault::new(skald_app::Code::RunNotFound, "there is no such run in this campaign");
+            return Err(fault.hint("the list of runs has those that are there"));
+        }
+        let run_id = &state.run_id;
+        let summary = self.read(caller, "state_gate.read", json!({"view": "summary", "run_id": run_id})).await?;
+        let input = json!({"run_id": run_id, "include_blocked": true});
+        let EventList { events } = self.read(caller, "state_gate.list_events", input).await?;
+        let input = json!({"run_id": run_id, "form": "svg"});
+        let Drawing { text: diagram } = self.read(caller, "state_gate.document", input).await?;
+        let (mut history, mut cursor, mut pages) = (Vec::new(), None, 0);
+        let is_history_cut = loop {
+            let mut input = json!({"view": "history", "run_id": run_id, "limit": limits::PAGE_MAX});
+            if let Some(cursor) = &cursor {
+                input["cursor"] = json!(cursor);
+            }
+            let part: HistoryPart = self.read(caller, "state_gate.read", input).await?;
+            history.extend(part.history);
+            (cursor, pages) = (part.next_cursor, pages + 1);
+            if cursor.is_none() || pages == HISTORY_PAGES {
+                break cursor.is_some();
+            }
+        };
+        Ok(RunReading { state, summary, events, history, is_history_cut, diagram })
+    }
+}

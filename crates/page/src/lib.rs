@@ -1,0 +1,135 @@
+//! The web page: HTML rendered on the server over the engine, live by server-sent events.
+//!
+//! It speaks to the [`Engine`] only. The `http` crate checks hosts and origins and identifies the caller before a route
+//! here is reached; what a caller may not see, the engine does not answer. Every page can be read and every form sent
+//! without JavaScript; with it, htmx sends forms and swaps what the server rendered.
+
+mod administration;
+mod assets;
+mod campaign_head;
+mod canon;
+mod components;
+mod dice;
+mod engine_calls;
+mod form;
+mod gate;
+mod graph;
+mod home;
+mod inline_picture;
+mod kanka;
+mod layout;
+mod live;
+mod lore;
+mod middleware;
+mod resource_events;
+mod session_cookie;
+mod sign_in;
+mod table;
+mod theme;
+mod timeline;
+mod universe;
+mod visitor;
+
+use std::sync::Arc;
+
+use axum::routing::{MethodRouter, get, post};
+use skald_app::{Engine, ToolsetFilter};
+use tokio_util::sync::CancellationToken;
+use tower_http::csrf::CsrfLayer;
+
+pub use middleware::render_refused;
+pub use session_cookie::session_secret;
+
+/// What the page is told by whoever starts it.
+pub struct PageOptions {
+    /// Which operations there are: without commands the page only reads.
+    pub visible: ToolsetFilter,
+    /// How to connect a program that speaks MCP, as `skald doctor` prints it.
+    pub connections: Vec<ClientConnection>,
+    /// Why nothing can be stored right now; `None` if all is well.
+    pub store_trouble: Arc<dyn Fn() -> Option<String> + Send + Sync>,
+    /// Cancelled when the server stops: streams end.
+    pub stopping: CancellationToken,
+}
+
+/// How one program is connected.
+#[derive(Debug, Clone)]
+pub struct ClientConnection {
+    pub name: String,
+    /// Where the program looks for its file.
+    pub file: String,
+    /// Commands that do it.
+    pub commands: Vec<String>,
+    /// The file's content where the program starts Skald itself.
+    pub stdio: String,
+    /// The file's content where it connects over HTTP.
+    pub http: String,
+}
+
+/// What all requests share.
+pub(crate) struct PageContext {
+    engine: Arc<dyn Engine>,
+    options: PageOptions,
+    rendered: live::RenderedTables,
+}
+
+type SharedContext = Arc<PageContext>;
+
+/// Every route of the page, by path.
+pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> Vec<(&'static str, MethodRouter)> {
+    let context = Arc::new(PageContext { engine, options, rendered: live::RenderedTables::default() });
+    let mut routes: Vec<(&'static str, MethodRouter<SharedContext>)> = vec![
+        ("/assets/{name}", get(assets::serve)),
+        ("/", get(home::show)),
+        ("/sign-in", get(sign_in::show).post(sign_in::sign_in)),
+        ("/sign-out", post(sign_in::sign_out)),
+        ("/join", get(sign_in::show_join).post(sign_in::join)),
+        ("/join/{code}", get(sign_in::show_join_code)),
+        ("/browsers", get(sign_in::browsers)),
+        ("/browsers/end", post(sign_in::end_browser)),
+        ("/theme", post(theme::choose)),
+        ("/keeping", get(administration::show_people)),
+        ("/keeping/tokens", post(administration::create_token)),
+        ("/keeping/tokens/revoke", post(administration::revoke_token)),
+        ("/keeping/invitations", post(administration::create_invitation)),
+        ("/keeping/invitations/revoke", post(administration::revoke_invitation)),
+        ("/keeping/audit", get(administration::show_audit)),
+        ("/keeping/store", get(administration::show_store)),
+        ("/keeping/verify", post(administration::verify)),
+        ("/keeping/backup", post(administration::backup)),
+        ("/keeping/limits", get(administration::show_limits)),
+        ("/c/{campaign}/sky", get(universe::list_universes).post(universe::create_universe)),
+        ("/c/{campaign}/sky/{universe}", get(universe::show_sky)),
+        ("/c/{campaign}/sky/{universe}/map", get(universe::sky_map)),
+        ("/c/{campaign}/sky/{universe}/events", get(universe::sky_events)),
+        ("/c/{campaign}/sky/{universe}/command", post(universe::send_command)),
+        ("/c/{campaign}/runs", get(gate::list_runs)),
+        ("/c/{campaign}/runs/{run}", get(gate::show_run)),
+        ("/c/{campaign}/runs/{run}/events", get(gate::run_events)),
+        ("/c/{campaign}/runs/{run}/evidence", get(gate::show_evidence)),
+        ("/c/{campaign}/runs/{run}/emit", post(gate::emit_event)),
+        ("/c/{campaign}/runs/{run}/override", post(gate::override_guard)),
+        ("/c/{campaign}/runs/{run}/cancel", post(gate::cancel_run)),
+        ("/dice", get(dice::show)),
+        ("/dice/odds.svg", get(dice::picture)),
+        ("/c/{campaign}", get(table::show)),
+        ("/c/{campaign}/live", get(live::stream)),
+        ("/c/{campaign}/odds", get(table::preview_odds)),
+        ("/c/{campaign}/roll", post(table::roll)),
+        ("/c/{campaign}/note", post(table::take_note)),
+        ("/c/{campaign}/tracker", post(table::change_tracker)),
+        ("/c/{campaign}/spotlight", post(table::set_spotlight)),
+        ("/c/{campaign}/session/start", post(table::start_session)),
+        ("/c/{campaign}/session/end", post(table::end_session)),
+        ("/c/{campaign}/sessions", get(table::show_sessions)),
+        ("/c/{campaign}/sessions/{number}", get(table::show_session)),
+        ("/c/{campaign}/luck.svg", get(table::luck_picture)),
+    ];
+    routes.extend(lore::routes::lore_routes());
+    let finish = |route: MethodRouter<SharedContext>| {
+        let route = route.with_state(Arc::clone(&context));
+        let route = route.layer(CsrfLayer::new());
+        route.layer(axum::middleware::from_fn_with_state(Arc::clone(&context), middleware::finish_response))
+    };
+    routes.into_iter().map(|(path, route)| (path, finish(route))).collect()
+}

@@ -1,0 +1,83 @@
+//! Two versions of a text, block by block: what both have, and what only one has.
+
+/// Texts with more blocks are compared only after their common beginning and end.
+const COMPARED_BLOCKS_MAX: usize = 400;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BlockSide<'a> {
+    Both(&'a str),
+    Theirs(&'a str),
+    Ours(&'a str),
+}
+
+/// The blocks of both texts in one order. A block ends with an empty line.
+pub(crate) fn diff_blocks<'a>(theirs: &'a str, ours: &'a str) -> Vec<BlockSide<'a>> {
+    let (theirs, ours) = (blocks(theirs), blocks(ours));
+    let begin = theirs.iter().zip(&ours).take_while(|(one, other)| one == other).count();
+    let ends = theirs[begin..].iter().rev().zip(ours[begin..].iter().rev());
+    let end = ends.take_while(|(one, other)| one == other).count();
+    let mut sides: Vec<BlockSide<'a>> = theirs[..begin].iter().copied().map(BlockSide::Both).collect();
+    sides.extend(middle(&theirs[begin..theirs.len() - end], &ours[begin..ours.len() - end]));
+    sides.extend(theirs[theirs.len() - end..].iter().copied().map(BlockSide::Both));
+    sides
+}
+
+fn blocks(text: &str) -> Vec<&str> {
+    text.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect()
+}
+
+/// The longest common subsequence, and what is between.
+fn middle<'a>(theirs: &[&'a str], ours: &[&'a str]) -> Vec<BlockSide<'a>> {
+    if theirs.len().max(ours.len()) > COMPARED_BLOCKS_MAX {
+        let ours = ours.iter().copied().map(BlockSide::Ours);
+        return theirs.iter().copied().map(BlockSide::Theirs).chain(ours).collect();
+    }
+    let width = ours.len() + 1;
+    let mut lengths = vec![0_u32; (theirs.len() + 1) * width];
+    for (row, one) in theirs.iter().enumerate().rev() {
+        for (column, other) in ours.iter().enumerate().rev() {
+            lengths[row * width + column] = if one == other {
+                lengths[(row + 1) * width + column + 1] + 1
+            } else {
+                lengths[(row + 1) * width + column].max(lengths[row * width + column + 1])
+            };
+        }
+    }
+    let (mut row, mut column, mut sides) = (0, 0, Vec::new());
+    while row < theirs.len() || column < ours.len() {
+        if row < theirs.len() && column < ours.len() && theirs[row] == ours[column] {
+            sides.push(BlockSide::Both(theirs[row]));
+            (row, column) = (row + 1, column + 1);
+        } else if column == ours.len()
+            || row < theirs.len() && lengths[(row + 1) * width + column] >= lengths[row * width + column + 1]
+        {
+            sides.push(BlockSide::Theirs(theirs[row]));
+            row += 1;
+        } else {
+            sides.push(BlockSide::Ours(ours[column]));
+            column += 1;
+        }
+    }
+    sides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_both_and_of_one_are_told_apart() {
+        let found = diff_blocks("a\n\nb\n\nd", "a\n\nc\n\nd\n\ne");
+        let expected = [
+            BlockSide::Both("a"),
+            BlockSide::Theirs("b"),
+            BlockSide::Ours("c"),
+            BlockSide::Both("d"),
+            BlockSide::Ours("e"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(diff_blocks("", ""), []);
+        let long = |word: &str| vec![word; COMPARED_BLOCKS_MAX + 1].join("\n\n");
+        assert_eq!(diff_blocks(&long("x"), &long("y")).len(), 2 * (COMPARED_BLOCKS_MAX + 1));
+    }
+}

@@ -1,0 +1,202 @@
+//! `/c/{campaign}/lore/{entity}/posts/…`: further texts of an entity, written and edited like its own.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::html;
+use serde_json::{Value, json};
+use skald_app::{Code, Fault};
+
+use super::edit::with_status;
+use super::entity_form::{EditState, EntryPreview, edit_buttons, entry_editor, saved_version, warning_of_faster};
+use super::{Article, ArticlePost, check_game_master, lore_path, lore_ways};
+use crate::SharedContext;
+use crate::components::{TextField, fault_box};
+use crate::form::Form;
+use crate::layout::{CampaignPart, PageLayout};
+use crate::middleware::PageError;
+use crate::visitor::Visitor;
+
+/// The fields of a post as they were typed.
+#[derive(Default)]
+struct PostFields {
+    name: String,
+    entry: String,
+    is_private: bool,
+    /// That of what was read; a new post has none.
+    revision: Option<u64>,
+}
+
+impl PostFields {
+    fn of_form(form: &Form, revision: Option<u64>) -> Self {
+        let (name, entry) = (form.text("name").trim().to_owned(), form.text("entry").to_owned());
+        Self { name, entry, is_private: form.is_set("is_private"), revision }
+    }
+
+    fn of_post(post: &ArticlePost) -> Self {
+        let (name, entry) = (post.name.clone(), post.entry.clone());
+        Self { name, entry, is_private: post.is_private, revision: Some(post.revision) }
+    }
+
+    fn item(&self, entity_id: u64) -> Value {
+        json!({"entity_id": entity_id, "name": self.name, "entry": self.entry, "is_private": self.is_private})
+    }
+}
+
+fn page(
+    visitor: &Visitor,
+    article: &Article,
+    post_id: Option<u64>,
+    fields: &PostFields,
+    state: &EditState<'_>,
+) -> Response {
+    let head = article.campaign();
+    let title = if post_id.is_some() { "Edit a post" } else { "New post" };
+    let place = post_id.map_or_else(|| "new".to_owned(), |id| id.to_string());
+    let action = format!("{}/posts/{place}", article.path());
+    let layout = PageLayout::for_visitor(title, visitor).campaign(&head, CampaignPart::Lore).script("edit.js");
+    let name = TextField {
+        name: "name",
+        label: "Title",
+        value: &fields.name,
+        kind: "text",
+        note: None,
+        is_required: true,
+        fault: state.fault,
+    };
+    layout.render(html! {
+        div.lore {
+            (lore_ways(&head.id, "", true))
+            div.split {
+                h1 { (title) " of " bdi { (article.entity.name) } }
+                a.button href=(article.path()) { "Back" }
+            }
+            (warning_of_faster(state, &fields.entry))
+            @if let Some(fault) = state.fault { (fault_box(fault)) }
+            form.edit-form method="post" action=(action) data-draft=(action) data-preview={ (lore_path(&head.id)) "/preview" } {
+                @if let Some(revision) = fields.revision { input type="hidden" name="revision" value=(revision); }
+                (name.render())
+                (entry_editor(&fields.entry, state))
+                label.check { input type="checkbox" name="is_private" value="yes" checked[fields.is_private]; " Private: only game masters see it" }
+                (edit_buttons())
+            }
+            (saved_version(state))
+            @if post_id.is_some() {
+                form.delete-form method="post" action={ (action) "/delete" } { button.danger { "Delete the post" } }
+            }
+        }
+    })
+}
+
+/// `GET /c/{campaign}/lore/{entity}/posts/new`.
+pub(crate) async fn show_new(
+    State(context): State<SharedContext>,
+    Path((campaign, entity)): Path<(String, String)>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let article = context.article(&visitor, &campaign, &entity).await?;
+    check_game_master(&visitor, &article.campaign().id)?;
+    // A post is where a secret about a public entry goes.
+    let fields = PostFields { is_private: true, ..PostFields::default() };
+    Ok(page(&visitor, &article, None, &fields, &EditState::default()))
+}
+
+/// `POST /c/{campaign}/lore/{entity}/posts/new`.
+pub(crate) async fn create(
+    State(context): State<SharedContext>,
+    Path((campaign, entity)): Path<(String, String)>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let article = context.article(&visitor, &campaign, &entity).await?;
+    let head = article.campaign();
+    check_game_master(&visitor, &head.id)?;
+    let fields = PostFields::of_form(&form, None);
+    if form.text("do") == "preview" {
+        let preview: EntryPreview = context.entry_preview(&visitor, &campaign, &fields.entry).await?;
+        let state = EditState { preview: Some(&preview), ..EditState::default() };
+        return Ok(page(&visitor, &article, None, &fields, &state));
+    }
+    let item = fields.item(article.entity.entity_id);
+    match context.send_item(&visitor, "create_posts", &head.id, ("posts", item)).await {
+        Ok(_) => Ok(Redirect::to(&format!("{}?done=created", article.path())).into_response()),
+        Err(fault) => {
+            let state = EditState { fault: Some(&fault), ..EditState::default() };
+            Ok(with_status(page(&visitor, &article, None, &fields, &state), &fault))
+        }
+    }
+}
+
+fn find_post(article: &Article, post_id: u64) -> Result<&ArticlePost, Fault> {
+    article.entity.posts.iter().find(|post| post.id == post_id).ok_or_else(|| {
+        let fault = Fault::new(Code::NotFound, format!("the entry has no post {post_id}"));
+        fault.hint("go back to the entry, which has the others")
+    })
+}
+
+/// `GET /c/{campaign}/lore/{entity}/posts/{post}`.
+pub(crate) async fn show(
+    State(context): State<SharedContext>,
+    Path((campaign, entity, post_id)): Path<(String, String, u64)>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let article = context.article(&visitor, &campaign, &entity).await?;
+    check_game_master(&visitor, &article.campaign().id)?;
+    let post = find_post(&article, post_id)?;
+    Ok(page(&visitor, &article, Some(post_id), &PostFields::of_post(post), &EditState::default()))
+}
+
+/// `POST /c/{campaign}/lore/{entity}/posts/{post}`.
+pub(crate) async fn save(
+    State(context): State<SharedContext>,
+    Path((campaign, entity, post_id)): Path<(String, String, u64)>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let article = context.article(&visitor, &campaign, &entity).await?;
+    let head = article.campaign();
+    check_game_master(&visitor, &head.id)?;
+    let stored = find_post(&article, post_id)?;
+    let fields = PostFields::of_form(&form, Some(stored.revision));
+    let saved = Some(stored.entry.as_str());
+    if form.text("do") == "preview" {
+        let preview = context.entry_preview(&visitor, &campaign, &fields.entry).await?;
+        let state = EditState { preview: Some(&preview), saved, ..EditState::default() };
+        return Ok(page(&visitor, &article, Some(post_id), &fields, &state));
+    }
+    let faster = |article: &Article, stored: &ArticlePost| {
+        let fields = PostFields::of_form(&form, Some(stored.revision));
+        let state = EditState { faster: Some(&stored.entry), saved: Some(&stored.entry), ..EditState::default() };
+        let fault = Fault::new(Code::RevisionConflict, "somebody else saved it");
+        with_status(page(&visitor, article, Some(post_id), &fields, &state), &fault)
+    };
+    let read_revision = form.integer("revision")?.and_then(|revision| u64::try_from(revision).ok());
+    if read_revision != Some(stored.revision) {
+        return Ok(faster(&article, stored));
+    }
+    let mut item = fields.item(article.entity.entity_id);
+    item["post_id"] = post_id.into();
+    item["expected_revision"] = stored.revision.into();
+    match context.send_item(&visitor, "update_posts", &head.id, ("updates", item)).await {
+        Ok(_) => Ok(Redirect::to(&format!("{}?done=saved#post-{post_id}", article.path())).into_response()),
+        Err(fault) if fault.code() == Code::RevisionConflict => {
+            let newest = context.article(&visitor, &campaign, &entity).await?;
+            Ok(faster(&newest, find_post(&newest, post_id)?))
+        }
+        Err(fault) => {
+            let state = EditState { fault: Some(&fault), saved, ..EditState::default() };
+            Ok(with_status(page(&visitor, &article, Some(post_id), &fields, &state), &fault))
+        }
+    }
+}
+
+/// `POST /c/{campaign}/lore/{entity}/posts/{post}/delete`.
+pub(crate) async fn delete(
+    State(context): State<SharedContext>,
+    Path((campaign, entity, post_id)): Path<(String, u64, u64)>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    check_game_master(&visitor, &campaign)?;
+    let item = json!({"entity_id": entity, "post_id": post_id});
+    context.send_item(&visitor, "delete_posts", &campaign, ("deletions", item)).await?;
+    Ok(Redirect::to(&format!("{}/archive?done=deleted", lore_path(&campaign))).into_response())
+}

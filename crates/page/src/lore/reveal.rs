@@ -1,0 +1,177 @@
+//! `/c/{campaign}/lore/{entity}/reveal`: shows an entity or one of its posts to the table or to one player, or hides it.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use skald_app::Fault;
+
+use super::{Article, check_game_master, entity_path};
+use crate::form::Form;
+use crate::middleware::PageError;
+use crate::visitor::Visitor;
+use crate::{PageContext, SharedContext};
+
+/// The operation that reveals to single people.
+const VISIBILITY: &str = "visibility";
+
+/// Who knows an entity and its posts, and who might.
+pub(crate) struct LoreKnowledge {
+    players: Vec<CampaignPlayer>,
+    things: Vec<KnownThing>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CampaignPlayer {
+    id: String,
+    #[serde(rename = "display_name")]
+    name: String,
+    #[serde(default)]
+    role: String,
+}
+
+/// The entry or a post, with the people who know it although it is private.
+struct KnownThing {
+    post_id: Option<u64>,
+    name: String,
+    is_private: bool,
+    people: Vec<String>,
+}
+
+impl PageContext {
+    /// Who knows what of an entity, for game masters.
+    pub(crate) async fn knowledge(&self, visitor: &Visitor, article: &Article) -> Result<LoreKnowledge, Fault> {
+        #[derive(Deserialize)]
+        struct People {
+            #[serde(default)]
+            participants: Vec<CampaignPlayer>,
+        }
+        let campaign_id = article.campaign().id;
+        let entity = &article.entity;
+        let entry = KnownThing {
+            post_id: None,
+            name: "The entry".to_owned(),
+            is_private: entity.is_private,
+            people: Vec::new(),
+        };
+        let posts = entity.posts.iter().map(|post| KnownThing {
+            post_id: Some(post.id),
+            name: post.name.clone(),
+            is_private: post.is_private,
+            people: Vec::new(),
+        });
+        let mut things: Vec<KnownThing> = std::iter::once(entry).chain(posts).collect();
+        if !self.offers(VISIBILITY) {
+            return Ok(LoreKnowledge { players: Vec::new(), things });
+        }
+        let input = json!({"view": "participants", "campaign_id": campaign_id});
+        let mut people: People = self.read(&visitor.caller, "campaign_read", input).await?;
+        people.participants.retain(|participant| participant.role == "PLAYER");
+        for thing in things.iter_mut().filter(|thing| thing.is_private) {
+            let mut input = json!({"method": "who_knows", "campaign_id": campaign_id});
+            thing.name_in(&mut input, entity.entity_id);
+            let answer: Value = self.read(&visitor.caller, VISIBILITY, input).await?;
+            let words = answer["visible_to"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            thing.people = words.map(ToOwned::to_owned).collect();
+        }
+        Ok(LoreKnowledge { players: people.participants, things })
+    }
+}
+
+impl KnownThing {
+    fn name_in(&self, input: &mut Value, entity_id: u64) {
+        match self.post_id {
+            Some(post_id) => input["post_id"] = post_id.into(),
+            None => input["entity_id"] = entity_id.into(),
+        }
+    }
+
+    fn knows(&self, player: &CampaignPlayer) -> bool {
+        !self.is_private || self.people.contains(&player.id)
+    }
+}
+
+/// For game masters: who knows of the entity and of its posts, and a button each to change it.
+pub(crate) fn reveal_forms(article: &Article, knowledge: &LoreKnowledge) -> Markup {
+    html! {
+        section.card.reveal.no-print {
+            h2 { "Who knows it" }
+            ul.rows { @for thing in &knowledge.things { (known_row(article, knowledge, thing)) } }
+        }
+    }
+}
+
+fn known_row(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing) -> Markup {
+    let knowing: Vec<&str> =
+        knowledge.players.iter().filter(|player| thing.knows(player)).map(|player| player.name.as_str()).collect();
+    let is_below_secret = thing.post_id.is_some() && article.entity.is_private && !thing.is_private;
+    let button = |title: &str, to: &str, who: Option<&str>| {
+        html! {
+            form.inline-form method="post" action={ (article.path()) "/reveal" } {
+                @if let Some(post_id) = thing.post_id { input type="hidden" name="post_id" value=(post_id); }
+                @if let Some(who) = who { input type="hidden" name="who" value=(who); }
+                button name="to" value=(to) { (title) span.visually-hidden { ": " (thing.name) } }
+            }
+        }
+    };
+    html! {
+        li.row.known {
+            div.row-main {
+                bdi { (thing.name) }
+                span.muted {
+                    @if is_below_secret { "Seen by those who know the entry." }
+                    @else if !thing.is_private { "The whole table knows it." }
+                    @else if knowing.is_empty() { "Only game masters know it." }
+                    @else { "Known by " bdi { (knowing.join(", ")) } "." }
+                }
+            }
+            div.actions {
+                @if thing.is_private {
+                    @for player in &knowledge.players {
+                        @if thing.knows(player) { (button(&format!("Hide from {}", player.name), "gm", Some(&player.id))) }
+                        @else { (button(&format!("Reveal to {}", player.name), "people", Some(&player.id))) }
+                    }
+                    (button("Reveal to all", "table", None))
+                } @else {
+                    (button("Hide", "gm", None))
+                }
+            }
+        }
+    }
+}
+
+/// `POST /c/{campaign}/lore/{entity}/reveal`.
+pub(crate) async fn reveal(
+    State(context): State<SharedContext>,
+    Path((campaign, entity)): Path<(String, u64)>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    check_game_master(&visitor, &campaign)?;
+    let is_hidden = form.text("to") == "gm";
+    let post_id = form.integer("post_id")?;
+    if context.offers(VISIBILITY) {
+        let mut input = json!({"campaign_id": campaign, "method": if is_hidden { "hide" } else { "reveal" }});
+        match post_id {
+            Some(post_id) => input["post_id"] = post_id.into(),
+            None => input["entity_id"] = entity.into(),
+        }
+        if let Some(who) = form.filled("who") {
+            input["who"] = json!([who]);
+        }
+        context.send::<Value>(&visitor.caller, VISIBILITY, input).await?;
+    } else {
+        let mut item = json!({"entity_id": entity, "is_private": is_hidden});
+        let operation = match post_id {
+            Some(post_id) => {
+                item["post_id"] = post_id.into();
+                "update_posts"
+            }
+            None => "update_entities",
+        };
+        context.send_item(&visitor, operation, &campaign, ("updates", item)).await?;
+    }
+    let done = if is_hidden { "hidden" } else { "revealed" };
+    Ok(Redirect::to(&format!("{}?done={done}", entity_path(&campaign, entity))).into_response())
+}

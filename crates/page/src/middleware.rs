@@ -1,0 +1,198 @@
+//! After every route of the page: errors become pages or parts of them, the policies of a page are added, and text is
+//! packed.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, RETRY_AFTER,
+    VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use skald_app::{Caller, Class, Code, Fault, RateClass};
+
+use crate::SharedContext;
+use crate::assets::{Encoding, accepted_encoding};
+use crate::components::fault_box;
+use crate::layout::{PageLayout, html_response};
+use crate::session_cookie::clear_session;
+use crate::sign_in::sign_in_page;
+use crate::visitor::{Browser, Visitor};
+
+/// Nothing but our own files runs, nothing is loaded from elsewhere, and nobody may frame the page.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     form-action 'self'; base-uri 'none'; frame-ancestors 'none'; font-src 'self'",
+);
+/// `no-referrer` would take away the `Origin` that tells our own forms from others'.
+const REFERRER: HeaderValue = HeaderValue::from_static("same-origin");
+/// Text shorter than this is sent as it is.
+const PACKED_BYTES_MIN: usize = 1_024;
+
+/// A fault on its way to the page that shows it.
+#[derive(Debug)]
+pub(crate) struct PageError(Box<Fault>);
+
+impl From<Fault> for PageError {
+    fn from(fault: Fault) -> Self {
+        Self(Box::new(fault))
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let mut response = Response::default();
+        *response.status_mut() = status(self.0.class());
+        response.extensions_mut().insert(Arc::new(*self.0));
+        response
+    }
+}
+
+/// The status of an error, as on every HTTP surface.
+pub(crate) fn status(class: Class) -> StatusCode {
+    match class {
+        Class::Invalid => StatusCode::BAD_REQUEST,
+        Class::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Class::Denied => StatusCode::FORBIDDEN,
+        Class::NotFound => StatusCode::NOT_FOUND,
+        Class::Refused => StatusCode::UNPROCESSABLE_ENTITY,
+        Class::Conflict => StatusCode::CONFLICT,
+        Class::Limited => StatusCode::TOO_MANY_REQUESTS,
+        Class::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Class::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Class::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+pub(crate) async fn finish_response(State(context): State<SharedContext>, request: Request, next: Next) -> Response {
+    let browser = Browser::from_headers(request.headers());
+    let caller = request.extensions().get::<Caller>().cloned();
+    let encoding = accepted_encoding(request.headers());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let counted = match &caller {
+        Some(caller) if method == Method::GET => context.engine.check_rate(caller, RateClass::Read),
+        _ => Ok(()),
+    };
+    let mut response = match counted {
+        Ok(()) => next.run(request).await,
+        Err(fault) => PageError::from(fault).into_response(),
+    };
+    if let Some(fault) = fault_of(&response) {
+        let visitor = caller.map(|caller| Visitor { caller, browser });
+        response = error_page(&fault, visitor.as_ref(), browser, &uri, response.status());
+    }
+    add_policies(response.headers_mut());
+    if encoding == Encoding::Plain { response } else { pack(response).await }
+}
+
+/// The fault that a handler answered with, or that the check of the origin comes to.
+fn fault_of(response: &Response) -> Option<Arc<Fault>> {
+    if let Some(fault) = response.extensions().get::<Arc<Fault>>() {
+        return Some(Arc::clone(fault));
+    }
+    if response.extensions().get::<tower_http::csrf::ProtectionError>().is_some() {
+        let fault = Fault::new(Code::Forbidden, "a page of another site sent this form");
+        return Some(Arc::new(fault.hint("open the page itself and send it from there")));
+    }
+    let is_bare = response.headers().get(CONTENT_TYPE).is_none();
+    (response.status() == StatusCode::METHOD_NOT_ALLOWED && is_bare).then(|| {
+        let fault = Fault::new(Code::InvalidParams, "this address is not for that");
+        Arc::new(fault.hint("go back, or home"))
+    })
+}
+
+fn error_page(fault: &Fault, visitor: Option<&Visitor>, browser: Browser, uri: &Uri, status: StatusCode) -> Response {
+    let mut response = if fault.class() == Class::Unauthenticated {
+        let mut response = sign_in_page(browser, uri.path_and_query().map_or("/", |path| path.as_str()), Some(fault));
+        if browser.is_signed_in {
+            clear_session(&mut response);
+        }
+        response
+    } else if browser.wants_fragment {
+        html_response(fault_box(fault))
+    } else {
+        let layout = PageLayout::new(title_of(fault.class()), visitor, browser);
+        layout.render(maud::html! {
+            div.narrow {
+                h1 { (title_of(fault.class())) }
+                (fault_box(fault))
+                p { a.button href="/" { "Home" } }
+            }
+        })
+    };
+    *response.status_mut() = status;
+    if let Some(milliseconds) = fault.body().retry_after_ms {
+        response.headers_mut().insert(RETRY_AFTER, milliseconds.div_ceil(1_000).into());
+    }
+    response
+}
+
+fn title_of(class: Class) -> &'static str {
+    match class {
+        Class::Invalid => "That does not fit",
+        Class::Unauthenticated => "Sign in",
+        Class::Denied => "Not for you",
+        Class::NotFound => "Nothing here",
+        Class::Refused => "The rules say no",
+        Class::Conflict => "Somebody was faster",
+        Class::Limited => "Too fast",
+        Class::TooLarge => "Too much",
+        Class::Unavailable => "Not right now",
+        Class::Internal => "Something broke",
+    }
+}
+
+/// Renders an error that was found before a route was reached.
+pub fn render_refused(
+    status: StatusCode,
+    fault: &Fault,
+    (method, uri): (&Method, &Uri),
+    headers: &HeaderMap,
+) -> Response {
+    let browser = Browser::from_headers(headers);
+    // A form leads back to itself, which only GET can show.
+    let home = Uri::from_static("/");
+    let uri = if method == Method::GET || method == Method::HEAD { uri } else { &home };
+    let mut response = error_page(fault, None, browser, uri, status);
+    add_policies(response.headers_mut());
+    response
+}
+
+fn add_policies(headers: &mut HeaderMap) {
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(POLICY);
+    headers.insert(REFERRER_POLICY, REFERRER);
+    headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+}
+
+/// Packs a text that is whole. A stream goes out as it comes.
+async fn pack(response: Response) -> Response {
+    let is_text = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|mime_type| mime_type.starts_with("text/html") || mime_type.starts_with("image/svg+xml"));
+    if !is_text || response.headers().contains_key(CONTENT_ENCODING) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let Ok(plain) = to_bytes(body, usize::MAX).await else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    if plain.len() < PACKED_BYTES_MIN {
+        return Response::from_parts(parts, Body::from(plain));
+    }
+    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 3), Compression::fast());
+    let Some(packed) = encoder.write_all(&plain).ok().and_then(|()| encoder.finish().ok()) else {
+        return Response::from_parts(parts, Body::from(plain));
+    };
+    parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    parts.headers.append(VARY, HeaderValue::from_static("accept-encoding"));
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(packed))
+}

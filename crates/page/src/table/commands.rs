@@ -1,0 +1,136 @@
+//! The forms of the table: roll, note, change a tracker, set the spotlight, start and end a session.
+//!
+//! Without scripts a form leads back to the table. With htmx the answer is the error, or nothing: the stream brings what
+//! changed to every screen.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::html;
+use serde_json::{Map, Value, json};
+use skald_app::Fault;
+
+use super::{RefusedForm, TableState, show_table};
+use crate::SharedContext;
+use crate::components::fault_box;
+use crate::form::Form;
+use crate::layout::html_response;
+use crate::middleware::{PageError, status};
+use crate::visitor::Visitor;
+
+/// `POST /c/{campaign}/roll`.
+pub(crate) async fn roll(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let rolled = async {
+        let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
+        let mut input = filled(&form, &["expression", "reason", "actor_id"]);
+        if let Some(session) = state.active_session() {
+            input.insert("session_id".to_owned(), session.id.clone().into());
+        }
+        context.send::<Value>(&visitor.caller, "roll", input.into()).await
+    };
+    let outcome = rolled.await;
+    finish(&context, &campaign, &visitor, &form, outcome).await
+}
+
+/// `POST /c/{campaign}/note`.
+pub(crate) async fn take_note(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let input = json!({"campaign_id": campaign, "text": form.text("text")});
+    let outcome = context.send(&visitor.caller, "session_note", input).await;
+    finish(&context, &campaign, &visitor, &form, outcome).await
+}
+
+/// `POST /c/{campaign}/tracker`: up or down by a step.
+pub(crate) async fn change_tracker(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let changed = async {
+        let mut tracker = filled(&form, &["name", "actor_id", "participant_id"]);
+        tracker.insert("by".to_owned(), form.integer("by")?.unwrap_or_default().into());
+        let input = json!({"campaign_id": campaign, "method": "change", "trackers": [tracker]});
+        context.send::<Value>(&visitor.caller, "tracker", input).await
+    };
+    let outcome = changed.await;
+    finish(&context, &campaign, &visitor, &form, outcome).await
+}
+
+/// `POST /c/{campaign}/spotlight`: who is up, or a new scene.
+pub(crate) async fn set_spotlight(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let mut input = filled(&form, &["scene"]);
+    if let Some(up) = form.filled("up") {
+        input.insert("spotlight".to_owned(), up.into());
+    }
+    input.insert("campaign_id".to_owned(), campaign.clone().into());
+    let outcome = context.send(&visitor.caller, "session_note", input.into()).await;
+    finish(&context, &campaign, &visitor, &form, outcome).await
+}
+
+/// `POST /c/{campaign}/session/start`.
+pub(crate) async fn start_session(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let mut input = filled(&form, &["name"]);
+    input.insert("campaign_id".to_owned(), campaign.clone().into());
+    let outcome = context.send(&visitor.caller, "session_start", input.into()).await;
+    finish(&context, &campaign, &visitor, &form, outcome).await
+}
+
+/// `POST /c/{campaign}/session/end`.
+pub(crate) async fn end_session(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let outcome = context.send(&visitor.caller, "session_end", json!({"campaign_id": campaign})).await;
+    finish(&context, &campaign, &visitor, &form, outcome).await
+}
+
+/// The fields that somebody filled in.
+fn filled(form: &Form, names: &[&str]) -> Map<String, Value> {
+    let pairs = names.iter().filter_map(|name| Some(((*name).to_owned(), form.filled(name)?.into())));
+    pairs.collect()
+}
+
+/// The answer to a form: what changed, or the error beside it with everything that was typed.
+async fn finish(
+    context: &SharedContext,
+    campaign: &str,
+    visitor: &Visitor,
+    form: &Form,
+    outcome: Result<Value, Fault>,
+) -> Result<Response, PageError> {
+    match outcome {
+        // The stream brings what changed, in order. An answer with the same might come after later news, and undo them.
+        Ok(_) if visitor.browser.wants_fragment => Ok(html_response(html! {})),
+        Ok(_) => Ok(Redirect::to(&format!("/c/{campaign}")).into_response()),
+        Err(fault) => {
+            let mut response = if visitor.browser.wants_fragment {
+                html_response(fault_box(&fault))
+            } else {
+                show_table(context, campaign, visitor, Some(&RefusedForm { form, fault: &fault })).await?
+            };
+            *response.status_mut() = status(fault.class());
+            Ok(response)
+        }
+    }
+}

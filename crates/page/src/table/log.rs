@@ -1,0 +1,129 @@
+//! The log of a session: rolls with their dice, notes, changes of trackers, scenes. The newest first.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::roll_view::RollView;
+use super::state::{EventRow, TableState};
+use crate::components::{clock_time, empty_state};
+
+/// What became of a note since it was taken: another text, or nothing.
+type NoteFates<'a> = BTreeMap<&'a str, Option<&'a str>>;
+
+pub(super) fn render(state: &TableState) -> Markup {
+    let fates = note_fates(&state.events);
+    let entries: Vec<Markup> = state.events.iter().filter_map(|row| entry(state, row, &fates)).collect();
+    html! {
+        @if entries.is_empty() {
+            li { (empty_state("Nothing happened yet", &html! { p { "Rolls and notes appear here, on every screen at once." } })) }
+        }
+        @for entry in &entries { (entry) }
+    }
+}
+
+/// The newest event about each note wins, and events come newest first.
+fn note_fates(events: &[EventRow]) -> NoteFates<'_> {
+    let mut fates = NoteFates::new();
+    for row in events {
+        let Some(id) = row.text("note_id") else { continue };
+        match row.kind() {
+            kind if kind.starts_with("note.removed") => drop(fates.entry(id).or_insert(None)),
+            kind if kind.starts_with("note.changed") => {
+                if let Some(text) = row.text("text") {
+                    fates.entry(id).or_insert(Some(text));
+                }
+            }
+            _ => {}
+        }
+    }
+    fates
+}
+
+fn entry(state: &TableState, row: &EventRow, fates: &NoteFates<'_>) -> Option<Markup> {
+    let (kind, title, body) = match row.kind().split('.').next().unwrap_or_default() {
+        "roll" => roll_entry(state, row)?,
+        "note" => note_entry(row, fates)?,
+        "tracker" => ("entry-change", tracker_line(state, row)?, html! {}),
+        "spotlight" => ("entry-scene", html! { "Scene: " bdi { (row.text("scene")?) } }, html! {}),
+        "session" => {
+            let what =
+                if row.kind().starts_with("session.started") { "The session began" } else { "The session ended" };
+            ("entry-change", html! { (what) }, html! {})
+        }
+        _ => return None,
+    };
+    let id = format!(
+        "e{}-{}",
+        row.revision,
+        row.text("id").or(row.text("note_id")).or(row.text("name")).map_or(0, checksum)
+    );
+    Some(html! {
+        li id=(id) class={ "entry " (kind) @if row.is_fresh() { " fresh" } } {
+            div.entry-head { (title) (clock_time(&row.at)) }
+            (body)
+        }
+    })
+}
+
+/// A short number of a text, to tell entries of one revision apart.
+fn checksum(text: &str) -> u32 {
+    text.bytes().fold(5_381, |sum: u32, byte| sum.wrapping_mul(33) ^ u32::from(byte))
+}
+
+fn roll_entry(state: &TableState, row: &EventRow) -> Option<(&'static str, Markup, Markup)> {
+    let roll = RollView::from_row(row)?;
+    let changes = roll.changes();
+    let title = html! {
+        span.entry-title {
+            @if let Some(who) = roll.who(state) { strong dir="auto" { (who) } " " }
+            @if let Some(reason) = roll.reason() { span dir="auto" { (reason) } } @else { "rolls" }
+            @if roll.is_private() { " " span.badge { "private" } }
+        }
+    };
+    let body = html! {
+        div.dice { (roll.dice()) }
+        p.entry-outcome {
+            @if let Some((words, class)) = roll.outcome() { span class={ "outcome " (class) } { (words) } }
+            @if let Some(likelihood) = roll.likelihood() { span.muted { (likelihood) } }
+            @if let Some(expression) = roll.expression() { span.muted { code { (expression) } } }
+        }
+        @if !changes.is_empty() { p.muted { (changes.join(" · ")) } }
+    };
+    Some(("entry-roll", title, body))
+}
+
+fn note_entry(row: &EventRow, fates: &NoteFates<'_>) -> Option<(&'static str, Markup, Markup)> {
+    if !row.kind().starts_with("note.added") {
+        return None;
+    }
+    let text = match fates.get(row.text("note_id")?) {
+        Some(None) => return None,
+        Some(Some(text)) => *text,
+        None => row.text("text")?,
+    };
+    Some(("entry-note", html! { span.entry-title { "Note" } }, html! { p.note-text dir="auto" { (text) } }))
+}
+
+fn tracker_line(state: &TableState, row: &EventRow) -> Option<Markup> {
+    let number = |field: &str| row.event.get(field).and_then(Value::as_i64);
+    let (name, from, to) = (row.text("name")?, number("from")?, number("to")?);
+    if from == to {
+        return None;
+    }
+    let of = row.text("actor_id").and_then(|id| state.actor_name(id));
+    Some(html! {
+        span.entry-title {
+            @if let Some(of) = of { strong dir="auto" { (of) } " " }
+            bdi { (name) } " " (from) " → " (to)
+            @if let Some(reason) = row.text("reason") { span.muted dir="auto" { " " (reason) } }
+        }
+    })
+}
+
+/// The last roll as a sentence, for those who hear the page.
+pub(super) fn announcement(state: &TableState) -> Markup {
+    let last = state.events.iter().find_map(RollView::from_row);
+    html! { @if let Some(roll) = last { (roll.spoken(state)) } }
+}

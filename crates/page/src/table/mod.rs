@@ -1,0 +1,106 @@
+//! The table of a campaign, live: characters with their trackers, who is up, a box to roll in, notes and the log.
+
+mod characters;
+mod commands;
+mod drawn_dice;
+mod log;
+mod now;
+mod recap_text;
+mod roll_view;
+mod sessions;
+mod state;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use maud::{Markup, html};
+use skald_app::Fault;
+
+use crate::SharedContext;
+use crate::form::Form;
+use crate::layout::{CampaignPart, PageLayout};
+use crate::live::live_attributes;
+use crate::middleware::PageError;
+use crate::visitor::Visitor;
+
+pub(crate) use commands::{change_tracker, end_session, roll, set_spotlight, start_session, take_note};
+pub(crate) use now::preview_odds;
+pub(crate) use sessions::{luck_picture, picture_response, show_session, show_sessions};
+pub(crate) use state::TableState;
+
+/// What somebody typed into a form that was refused, and why: it is shown again.
+pub(crate) struct RefusedForm<'a> {
+    pub form: &'a Form,
+    pub fault: &'a Fault,
+}
+
+/// `GET /c/{campaign}`.
+pub(crate) async fn show(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    show_table(&context, &campaign, &visitor, None).await
+}
+
+pub(crate) async fn show_table(
+    context: &SharedContext,
+    campaign: &str,
+    visitor: &Visitor,
+    refused: Option<&RefusedForm<'_>>,
+) -> Result<Response, PageError> {
+    // Before anything is read, so that what happens meanwhile is not missed.
+    let place = context.engine.changes(&visitor.caller, None).await.place();
+    let state = TableState::read(context, visitor, campaign).await?;
+    let layout = PageLayout::for_visitor(&state.campaign.name, visitor)
+        .campaign(&state.head, CampaignPart::Table)
+        .script("table.js")
+        .full_height();
+    let live = live_attributes(&state.head.id, place.as_deref());
+    Ok(layout.render(html! {
+        h1.visually-hidden { (state.campaign.name) }
+        div.offline #offline role="status" hidden { }
+        (live)
+        div.table data-tab="now" {
+            section.column.characters #characters aria-label="Characters" { (characters::render(&state)) }
+            div.column.now {
+                section #now aria-label="Now" { (now::render(&state)) }
+                (now::boxes(&state, refused))
+            }
+            section.column.log aria-label="Log" {
+                div.split {
+                    h2 { "Log" }
+                    a.muted href={ "/c/" (state.head.id) "/sessions" } { "All sessions" }
+                }
+                ol.entries #log { (log::render(&state)) }
+            }
+        }
+        div.visually-hidden #announce aria-live="polite" { (log::announcement(&state)) }
+        (tabs())
+    }))
+}
+
+/// Three tabs where there is room for one column only. Without scripts all columns follow each other.
+fn tabs() -> Markup {
+    html! {
+        div.tabs role="group" aria-label="Parts of the table" hidden {
+            @for (name, title) in [("now", "Now"), ("log", "Log"), ("characters", "Characters")] {
+                button type="button" data-show=(name) aria-pressed=(name == "now") { (title) }
+            }
+        }
+    }
+}
+
+/// The parts that change, each for its place on the page. What people type is in none of them.
+pub(crate) fn fragments(state: &TableState) -> Markup {
+    html! {
+        (partial("#characters", "innerMorph", &characters::render(state)))
+        (partial("#now", "innerMorph", &now::render(state)))
+        (partial("#log", "innerMorph", &log::render(state)))
+        (partial("#announce", "innerMorph", &log::announcement(state)))
+    }
+}
+
+/// A part of a page that htmx puts where it belongs.
+pub(crate) fn partial(target: &str, swap: &str, content: &Markup) -> Markup {
+    html! { hx-partial hx-target=(target) hx-swap=(swap) { (*content) } }
+}

@@ -1,0 +1,242 @@
+//! The middle of the table: the session, the scene, who is up, the last roll, and the boxes to roll and to take notes.
+
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::RefusedForm;
+use super::roll_view::RollView;
+use super::state::TableState;
+use crate::SharedContext;
+use crate::components::{clock_time, count, empty_state, encode, fault_box};
+use crate::layout::html_response;
+use crate::middleware::PageError;
+use crate::visitor::Visitor;
+
+pub(super) fn render(state: &TableState) -> Markup {
+    html! {
+        (session_line(state))
+        (spotlight(state))
+        @if let Some(roll) = state.events.iter().find_map(RollView::from_row) { (last_roll(state, &roll)) }
+        @if state.sessions.is_empty() {
+            (empty_state("No session yet", &html! {
+                p {
+                    @if state.is_game_master { "Start one below: rolls and notes go to it." }
+                    @else { "The game master starts one; then rolls and notes appear here." }
+                }
+            }))
+        }
+    }
+}
+
+fn session_line(state: &TableState) -> Markup {
+    let shown = state.active_session().or(state.sessions.first());
+    html! {
+        @if let Some(session) = shown {
+            div.session-line {
+                h2 {
+                    "Session " (state.session_number(&session.id).unwrap_or_default())
+                    @if !session.name.is_empty() { " · " bdi { (session.name) } }
+                }
+                p.muted {
+                    @if session.is_active() { span.badge.badge-live { "going on" } " since " (clock_time(&session.started_at)) }
+                    @else { span.badge { "ended" } }
+                    " · " (count(session.roll_count, "roll", "rolls")) " · " (count(session.note_count, "note", "notes"))
+                }
+            }
+        }
+    }
+}
+
+fn spotlight(state: &TableState) -> Markup {
+    html! {
+        @if state.spotlight.scene.is_some() || state.spotlight.up.is_some() {
+            dl.spotlight {
+                @if let Some(scene) = &state.spotlight.scene { div { dt { "Scene" } dd dir="auto" { (scene) } } }
+                @if let Some(up) = &state.spotlight.up {
+                    div { dt { "Spotlight" } dd dir="auto" { @if up == "GM" { "Game master" } @else { (up) } } }
+                }
+            }
+        }
+    }
+}
+
+fn last_roll(state: &TableState, roll: &RollView<'_>) -> Markup {
+    let (words, class) = roll.outcome().unwrap_or(("", "outcome-none"));
+    html! {
+        div class={ "last-roll " (class) } {
+            p.last-roll-who {
+                @if let Some(who) = roll.who(state) { strong dir="auto" { (who) } " " }
+                @if let Some(reason) = roll.reason() { span dir="auto" { (reason) } }
+                @if roll.is_private() { " " span.badge { "private" } }
+            }
+            div.dice.dice-large { (roll.dice()) }
+            p.last-roll-outcome {
+                @if !words.is_empty() { strong { (words) } }
+                @if let Some(likelihood) = roll.likelihood() { span { (likelihood) } }
+            }
+        }
+    }
+}
+
+/// The boxes that people type into. They are outside of what is swapped.
+pub(super) fn boxes(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
+    let typed = |field: &str| refused.map(|refused| refused.form.text(field).to_owned());
+    html! {
+        div #table-fault { @if let Some(refused) = refused { (fault_box(refused.fault)) } }
+        @if state.plays {
+            @if state.active_session().is_some() {
+                (roll_box(state, &typed))
+                (note_box(state, &typed))
+            }
+            @if state.is_game_master { (master_boxes(state)) }
+        }
+    }
+}
+
+fn roll_box(state: &TableState, typed: &dyn Fn(&str) -> Option<String>) -> Markup {
+    let path = format!("/c/{}", state.head.id);
+    let usual = if state.actors.iter().any(|actor| actor.template.as_deref() == Some("daggerheart")) {
+        "duality(+0, dc 12)"
+    } else {
+        "1d20"
+    };
+    let expression = typed("expression").unwrap_or_else(|| usual.to_owned());
+    let chosen = typed("actor_id").unwrap_or_default();
+    html! {
+        form.card.roll-box #roll-box method="post" action={ (path) "/roll" } hx-post={ (path) "/roll" } hx-target="#table-fault" data-clear="reason" {
+            div.roll-line {
+                div.field {
+                    label for="expression" { "Roll" }
+                    input #expression name="expression" value=(expression) required autocomplete="off" spellcheck="false"
+                        autocapitalize="off" list="expressions" aria-describedby="odds"
+                        hx-get={ (path) "/odds" } hx-trigger="input changed delay:120ms, load" hx-target="#odds" hx-swap="innerHTML";
+                    datalist #expressions {
+                        @for usual in ["duality(+2, dc 14)", "duality(+1, dc 12, adv)", "2d8+3", "4d6kh3", "2d20kh1+5 >= 15", "1d20+4"] {
+                            option value=(usual) {}
+                        }
+                    }
+                }
+                button.primary.roll-button { (super::drawn_dice::die(20, 20, super::drawn_dice::DieTone::Plain)) "Roll" }
+            }
+            div.odds #odds { p.muted { "The odds appear here while you type." } }
+            div.roll-line {
+                div.field {
+                    label for="actor" { "For" }
+                    select #actor name="actor_id" {
+                        option value="" { "nobody in particular" }
+                        @for actor in &state.actors {
+                            option value=(actor.id) selected[actor.id == chosen || (chosen.is_empty() && state.spotlight.up.as_deref() == Some(actor.name.as_str()))] { (actor.name) }
+                        }
+                    }
+                }
+                div.field.grow {
+                    label for="reason" { "Why" }
+                    input #reason name="reason" value=(typed("reason").unwrap_or_default()) autocomplete="off" dir="auto";
+                }
+            }
+        }
+    }
+}
+
+fn note_box(state: &TableState, typed: &dyn Fn(&str) -> Option<String>) -> Markup {
+    let path = format!("/c/{}/note", state.head.id);
+    html! {
+        form.card.note-box #note-box method="post" action=(path) hx-post=(path) hx-target="#table-fault" data-clear="text" {
+            div.roll-line {
+                div.field.grow {
+                    label for="note" { "Note" }
+                    textarea #note name="text" rows="2" required dir="auto" { (typed("text").unwrap_or_default()) }
+                }
+                button { "Note it" }
+            }
+        }
+    }
+}
+
+fn master_boxes(state: &TableState) -> Markup {
+    let path = format!("/c/{}", state.head.id);
+    html! {
+        @if state.active_session().is_some() {
+            details.card.master {
+                summary { "Game master" }
+                form.inline-form #spotlight-box method="post" action={ (path) "/spotlight" } hx-post={ (path) "/spotlight" } hx-target="#table-fault" {
+                    div.field {
+                        label for="up" { "Spotlight" }
+                        select #up name="up" {
+                            option value="" { "as it is" }
+                            option value="GM" { "Game master" }
+                            @for actor in &state.actors { option value=(actor.id) { (actor.name) } }
+                        }
+                    }
+                    div.field.grow { label for="scene" { "New scene" } input #scene name="scene" autocomplete="off" dir="auto"; }
+                    button { "Set" }
+                }
+                form method="post" action={ (path) "/session/end" } { button.danger { "End the session" } }
+            }
+        } @else {
+            form.card #start-session method="post" action={ (path) "/session/start" } {
+                div.roll-line {
+                    div.field.grow { label for="name" { "Name of the next session" } input #name name="name" autocomplete="off" dir="auto"; }
+                    button.primary { "Start it" }
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct OddsQuery {
+    #[serde(default)]
+    expression: String,
+}
+
+/// `GET /c/{campaign}/odds?expression=`: the odds of what is being typed.
+pub(crate) async fn preview_odds(
+    State(context): State<SharedContext>,
+    Path(_campaign): Path<String>,
+    Query(OddsQuery { expression }): Query<OddsQuery>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    if expression.trim().is_empty() {
+        return Ok(html_response(html! { p.muted { "The odds appear here while you type." } }));
+    }
+    let input = json!({"expression": expression, "detail": "table"});
+    // Somebody who types has half an expression most of the time: that is no error.
+    let odds: Value = match context.read(&visitor.caller, "odds", input).await {
+        Ok(odds) => odds,
+        Err(fault) => return Ok(html_response(html! { p.muted { (fault.body().message) } })),
+    };
+    Ok(html_response(odds_line(&odds, &expression)))
+}
+
+fn odds_line(odds: &Value, expression: &str) -> Markup {
+    let summary = odds.get("summary").and_then(Value::as_str).unwrap_or_default();
+    let values = odds.get("values").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let weights: Vec<f64> = values.iter().filter_map(|row| row.get("exactly")?.get("decimal")?.as_f64()).collect();
+    html! {
+        div.odds-line {
+            strong.odds-summary-line { (summary) }
+            (sparkline(&weights))
+            a.muted href={ "/dice?e=" (encode(expression)) } { "explore" }
+        }
+    }
+}
+
+/// The shape of a distribution, as small bars.
+fn sparkline(weights: &[f64]) -> Markup {
+    let most = weights.iter().copied().fold(0.0, f64::max);
+    let width = weights.len() * 4;
+    html! {
+        @if most > 0.0 && weights.len() > 1 {
+            svg.sparkline viewBox={ "0 0 " (width) " 24" } width=(width) height="24" aria-hidden="true" preserveAspectRatio="none" {
+                @for (at, weight) in weights.iter().enumerate() {
+                    @let height = (weight / most * 24.0).max(1.0);
+                    rect x=(at * 4) y=(format!("{:.1}", 24.0 - height)) width="3" height=(format!("{height:.1}")) {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The sessions of a campaign: their list, and one evening with its recap, rolls, notes and luck.
+
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use maud::html;
+use serde::Deserialize;
+use serde_json::json;
+use skald_app::{Code, Fault};
+
+use super::state::read_log;
+use super::{TableState, log, recap_text};
+use crate::SharedContext;
+use crate::components::{count, empty_state, time};
+use crate::layout::{CampaignPart, PageLayout};
+use crate::middleware::PageError;
+use crate::visitor::Visitor;
+
+/// A picture of the product has styles of its own, and nothing else.
+pub(crate) const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+#[derive(Debug, Deserialize)]
+struct TextAnswer {
+    text: String,
+}
+
+/// `GET /c/{campaign}/sessions`.
+pub(crate) async fn show_sessions(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
+    let layout = PageLayout::for_visitor("Sessions", &visitor).campaign(&state.head, CampaignPart::Table);
+    Ok(layout.render(html! {
+        div.narrow {
+            h1 { "Sessions" }
+            @if state.sessions.is_empty() {
+                (empty_state("No session yet", &html! { p { a href={ "/c/" (state.head.id) } { "To the table" } } }))
+            }
+            ul.rows {
+                @for (at, session) in state.sessions.iter().enumerate() {
+                    @let number = state.sessions.len() - at;
+                    li.row {
+                        div.row-main {
+                            a href={ "/c/" (state.head.id) "/sessions/" (number) } {
+                                strong { "Session " (number) @if !session.name.is_empty() { " · " bdi { (session.name) } } }
+                            }
+                            span.muted {
+                                (time(&session.started_at)) " · " (count(session.roll_count, "roll", "rolls"))
+                                " · " (count(session.note_count, "note", "notes"))
+                            }
+                        }
+                        @if session.is_active() { span.badge.badge-live { "going on" } }
+                    }
+                }
+            }
+        }
+    }))
+}
+
+/// `GET /c/{campaign}/sessions/{number}`.
+pub(crate) async fn show_session(
+    State(context): State<SharedContext>,
+    Path((campaign, number)): Path<(String, usize)>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let (mut state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
+    let at = state.sessions.len().checked_sub(number).filter(|_| number > 0);
+    let Some(session) = at.and_then(|at| state.sessions.get(at)).cloned() else {
+        let message = format!("there is no session {number} in this campaign");
+        let hint = format!("it has {}", count(state.sessions.len() as u64, "session", "sessions"));
+        return Err(Fault::new(Code::NotFound, message).hint(hint).into());
+    };
+    state.events = read_log(&context, &visitor, &state.head.id, Some(&session.id)).await?;
+    let input = json!({"campaign_id": campaign, "session_id": session.id});
+    let recap: TextAnswer = context.read(&visitor.caller, "session_recap", input).await?;
+    let title = if session.name.is_empty() { format!("Session {number}") } else { session.name.clone() };
+    let layout = PageLayout::for_visitor(&title, &visitor).campaign(&state.head, CampaignPart::Table);
+    Ok(layout.render(html! {
+        article.evening {
+            header {
+                p.muted { a href={ "/c/" (state.head.id) "/sessions" } { "Sessions" } " · Session " (number) }
+                h1 dir="auto" { (title) }
+                p.muted {
+                    (time(&session.started_at)) @if let Some(ended) = &session.ended_at { " to " (time(ended)) }
+                    " · " (count(session.roll_count, "roll", "rolls")) " · " (count(session.note_count, "note", "notes"))
+                }
+            }
+            div.evening-columns {
+                section.card.prose { (recap_text::render(&recap.text)) }
+                div.stack {
+                    @if session.roll_count > 0 {
+                        figure.card {
+                            img src={ "/c/" (state.head.id) "/luck.svg?session=" (session.id) } alt="How lucky everybody was: each roll between unlucky and lucky" loading="lazy" width="720" height="300";
+                        }
+                    }
+                    section.card aria-label="Log" { h2 { "Log" } ol.entries { (log::render(&state)) } }
+                }
+            }
+        }
+    }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct LuckQuery {
+    session: Option<String>,
+}
+
+/// `GET /c/{campaign}/luck.svg?session=`.
+pub(crate) async fn luck_picture(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    Query(LuckQuery { session }): Query<LuckQuery>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let input = json!({"campaign_id": campaign, "session_id": session});
+    let picture: TextAnswer = context.read(&visitor.caller, "luck_picture", input).await?;
+    Ok(picture_response(picture.text))
+}
+
+/// A picture of the product, as an image of its own: its styles are not the page's.
+pub(crate) fn picture_response(svg: String) -> Response {
+    ([(CONTENT_TYPE, "image/svg+xml"), (CONTENT_SECURITY_POLICY, PICTURE_POLICY)], svg).into_response()
+}

@@ -1,0 +1,239 @@
+//! The state of a table, as the engine answers it to this caller: campaign, people, session, trackers and the log.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use skald_app::{Code, Fault};
+
+use crate::PageContext;
+use crate::layout::CampaignHead;
+use crate::visitor::Visitor;
+
+/// Events of a session that the log shows at once.
+const LOG_ROWS: u64 = 60;
+/// Rows of a list that is shown whole.
+const LIST_ROWS: u64 = 200;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct TableCampaign {
+    pub id: String,
+    pub name: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct TableSpotlight {
+    pub scene: Option<String>,
+    /// `GM`, or an actor's name.
+    pub up: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct TrackerRow {
+    #[serde(default)]
+    pub actor_id: Option<String>,
+    #[serde(default)]
+    pub participant_id: Option<String>,
+    pub name: String,
+    pub value: i64,
+    #[serde(default)]
+    pub min: i64,
+    pub max: Option<i64>,
+    pub meaning: Option<String>,
+    /// Who may see it, where that is not everybody.
+    pub visible_to: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ActorRow {
+    pub id: String,
+    pub name: String,
+    pub kind: String,
+    pub controller: Option<String>,
+    pub template: Option<String>,
+    #[serde(default)]
+    pub trackers: Vec<TrackerRow>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ParticipantRow {
+    pub id: String,
+    pub display_name: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct SessionRow {
+    pub id: String,
+    pub name: String,
+    pub status: String,
+    pub note_count: u64,
+    pub roll_count: u64,
+    pub started_at: String,
+    pub ended_at: Option<String>,
+}
+
+impl SessionRow {
+    pub(crate) fn is_active(&self) -> bool {
+        self.status == "ACTIVE"
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct EventRow {
+    pub revision: u64,
+    pub at: String,
+    pub event: Value,
+}
+
+impl EventRow {
+    pub(crate) fn kind(&self) -> &str {
+        self.event.get("type").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(crate) fn text(&self, field: &str) -> Option<&str> {
+        self.event.get(field)?.as_str()
+    }
+
+    /// Whether it happened just now: it is marked for a moment.
+    pub(crate) fn is_fresh(&self) -> bool {
+        let age = self.at.parse::<Timestamp>().map(|at| Timestamp::now().duration_since(at).as_secs());
+        age.is_ok_and(|age| (0..4).contains(&age))
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ReadAnswer {
+    campaign: Option<TableCampaign>,
+    #[serde(default)]
+    spotlight: TableSpotlight,
+    #[serde(default)]
+    actors: Vec<ActorRow>,
+    #[serde(default)]
+    participants: Vec<ParticipantRow>,
+    #[serde(default)]
+    sessions: Vec<SessionRow>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct TrackerAnswer {
+    #[serde(default)]
+    trackers: Vec<TrackerRow>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct EventAnswer {
+    #[serde(default)]
+    events: Vec<EventRow>,
+}
+
+/// The whole of a table.
+pub(crate) struct TableState {
+    pub head: CampaignHead,
+    pub campaign: TableCampaign,
+    pub spotlight: TableSpotlight,
+    /// Oldest first, as they came to the table.
+    pub actors: Vec<ActorRow>,
+    pub people: BTreeMap<String, String>,
+    /// Newest first.
+    pub sessions: Vec<SessionRow>,
+    /// Trackers of the campaign itself.
+    pub trackers: Vec<TrackerRow>,
+    /// The log of the session that is shown, newest first.
+    pub events: Vec<EventRow>,
+    /// Whether the visitor may roll, note and change trackers.
+    pub plays: bool,
+    pub is_game_master: bool,
+}
+
+impl TableState {
+    pub(crate) async fn read(context: &PageContext, visitor: &Visitor, campaign: &str) -> Result<Self, Fault> {
+        let (mut state, session_id) = Self::read_people(context, visitor, campaign).await?;
+        state.events = read_log(context, visitor, &state.head.id, session_id.as_deref()).await?;
+        Ok(state)
+    }
+
+    /// All but the log, and the session that goes on, or the last one.
+    pub(crate) async fn read_people(
+        context: &PageContext,
+        visitor: &Visitor,
+        campaign: &str,
+    ) -> Result<(Self, Option<String>), Fault> {
+        let view = |view: &str| json!({"campaign_id": campaign, "view": view, "limit": LIST_ROWS});
+        let caller = &visitor.caller;
+        let read: ReadAnswer =
+            context.read(caller, "campaign_read", json!({"campaign_id": campaign, "view": "campaign"})).await?;
+        let fields = read.campaign.ok_or_else(|| {
+            Fault::new(Code::NotFound, "there is no such campaign")
+                .hint("the campaigns that you take part in are at home")
+        })?;
+        let actors: ReadAnswer = context.read(caller, "campaign_read", view("actors")).await?;
+        let people: ReadAnswer = context.read(caller, "campaign_read", view("participants")).await?;
+        let sessions: ReadAnswer = context.read(caller, "campaign_read", view("sessions")).await?;
+        let plays = visitor.plays_in(&fields.id) && !context.options.visible.read_only;
+        // Whoever only watches may not call it; then the campaign's own trackers stay unseen.
+        let trackers: TrackerAnswer = context
+            .read(caller, "tracker", json!({"campaign_id": campaign, "method": "read"}))
+            .await
+            .unwrap_or_default();
+        let is_own = |row: &TrackerRow| row.actor_id.is_none() && row.participant_id.is_none();
+        let session_id = sessions.sessions.first().map(|session| session.id.clone());
+        let is_game_master = plays && visitor.is_game_master_of(&fields.id);
+        let mut actors = actors.actors;
+        actors.reverse();
+        let state = Self {
+            head: CampaignHead { id: fields.id.clone(), name: fields.name.clone() },
+            campaign: fields,
+            spotlight: read.spotlight,
+            actors,
+            people: people.participants.into_iter().map(|row| (row.id, row.display_name)).collect(),
+            sessions: sessions.sessions,
+            trackers: trackers.trackers.into_iter().filter(is_own).collect(),
+            events: Vec::new(),
+            plays,
+            is_game_master,
+        };
+        Ok((state, session_id))
+    }
+
+    /// The session that goes on.
+    pub(crate) fn active_session(&self) -> Option<&SessionRow> {
+        self.sessions.iter().find(|session| session.is_active())
+    }
+
+    /// The number of a session: the first one of a campaign is 1.
+    pub(crate) fn session_number(&self, id: &str) -> Option<usize> {
+        self.sessions.iter().position(|session| session.id == id).map(|at| self.sessions.len() - at)
+    }
+
+    pub(crate) fn actor_name(&self, id: &str) -> Option<&str> {
+        self.actors.iter().find(|actor| actor.id == id).map(|actor| actor.name.as_str())
+    }
+
+    /// Who plays an actor, in words.
+    pub(crate) fn player_of(&self, actor: &ActorRow) -> Option<&str> {
+        match actor.controller.as_deref()? {
+            "GM" => Some("Game master"),
+            id => self.people.get(id).map(String::as_str),
+        }
+    }
+}
+
+/// What happened in a session, or in the whole campaign while it has none. Newest first.
+pub(crate) async fn read_log(
+    context: &PageContext,
+    visitor: &Visitor,
+    campaign_id: &str,
+    session_id: Option<&str>,
+) -> Result<Vec<EventRow>, Fault> {
+    let mut input = json!({
+        "campaign_id": campaign_id,
+        "types": ["roll.", "note.", "tracker.changed", "spotlight.", "session."],
+        "limit": LOG_ROWS,
+    });
+    if let Some(session_id) = session_id {
+        input["session_id"] = session_id.into();
+    }
+    let answer: EventAnswer = context.read(&visitor.caller, "events_list", input).await?;
+    Ok(answer.events)
+}

@@ -1,0 +1,115 @@
+//! Universes of a campaign: the list, the map at any moment, the bodies, and forms for the common commands.
+
+mod body_panel;
+mod send_command;
+mod sky_page;
+mod sky_reading;
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::html;
+use serde::Deserialize;
+use serde_json::json;
+use skald_app::Fault;
+
+pub(crate) use send_command::send_command;
+pub(crate) use sky_page::{show_sky, sky_events, sky_map};
+
+use crate::SharedContext;
+use crate::components::{TextField, empty_state, encode, fault_box, time};
+use crate::form::Form;
+use crate::layout::{CampaignHead, CampaignPart, PageLayout};
+use crate::middleware::{PageError, status};
+use crate::visitor::Visitor;
+
+#[derive(Debug, Deserialize)]
+struct CreateAnswer {
+    universe: CreatedUniverse,
+}
+
+#[derive(Debug, Deserialize)]
+struct CreatedUniverse {
+    id: String,
+}
+
+/// `GET /c/{campaign}/sky`.
+pub(crate) async fn list_universes(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    Path(campaign_id): Path<String>,
+) -> Result<Response, PageError> {
+    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
+    list_page(&context, &visitor, &campaign, None).await
+}
+
+/// `POST /c/{campaign}/sky`: a new universe, with nothing in it yet.
+pub(crate) async fn create_universe(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    Path(campaign_id): Path<String>,
+    form: Form,
+) -> Result<Response, PageError> {
+    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
+    let input = json!({"method": "create", "name": form.text("name").trim(), "campaignId": campaign.id});
+    match context.send::<CreateAnswer>(&visitor.caller, "universe", input).await {
+        Ok(made) => Ok(Redirect::to(&sky_path(&campaign, &made.universe.id)).into_response()),
+        Err(fault) => list_page(&context, &visitor, &campaign, Some((&form, fault))).await,
+    }
+}
+
+fn sky_path(campaign: &CampaignHead, universe_id: &str) -> String {
+    format!("/c/{}/sky/{}", encode(&campaign.id), encode(universe_id))
+}
+
+async fn list_page(
+    context: &SharedContext,
+    visitor: &Visitor,
+    campaign: &CampaignHead,
+    refused: Option<(&Form, Fault)>,
+) -> Result<Response, PageError> {
+    let universes = context.universes_of(visitor, &campaign.id).await?;
+    let is_game_master = visitor.is_game_master_of(&campaign.id);
+    let fault = refused.as_ref().map(|(_, fault)| fault);
+    let layout = PageLayout::for_visitor("Sky", visitor).campaign(campaign, CampaignPart::Sky);
+    let mut response = layout.render(html! {
+        div.stack {
+            header { h1 { "Sky" } p.lead { "Stars, planets and what moves around them, at any moment." } }
+            @if let Some(fault) = fault { (fault_box(fault)) }
+            @if universes.is_empty() {
+                (empty_state("No universe here yet", &html! {
+                    p { @if is_game_master { "Make one below, or ask your AI to fill a sky." } @else { "The game master has not shown one." } }
+                }))
+            } @else {
+                ul.cards {
+                    @for universe in &universes {
+                        li.card {
+                            h2 { a href=(sky_path(campaign, &universe.id)) dir="auto" { (universe.name) } }
+                            @if let Some(at) = &universe.updated_at { p.muted { "changed " (time(at)) } }
+                        }
+                    }
+                }
+            }
+            @if is_game_master {
+                section.card.narrow-card {
+                    h2 { "A new universe" }
+                    form method="post" action={ "/c/" (encode(&campaign.id)) "/sky" } {
+                        (TextField {
+                            name: "name",
+                            label: "Name",
+                            value: refused.as_ref().map_or("", |(form, _)| form.text("name")),
+                            kind: "text",
+                            note: None,
+                            is_required: true,
+                            fault,
+                        }.render())
+                        button.primary { "Make it" }
+                    }
+                }
+            }
+        }
+    });
+    if let Some(fault) = fault {
+        *response.status_mut() = status(fault.class());
+    }
+    Ok(response)
+}

@@ -1,0 +1,172 @@
+//! Forms of the sky as commands of the universe.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde_json::{Map, Value, json};
+use skald_app::{Code, Fault};
+
+use super::sky_page::{RefusedCommand, SkyQuery, sky_page};
+use super::sky_path;
+use super::sky_reading::DAY_SECONDS;
+use crate::SharedContext;
+use crate::components::encode;
+use crate::form::Form;
+use crate::middleware::PageError;
+use crate::visitor::Visitor;
+
+/// `POST …/command`.
+pub(crate) async fn send_command(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    Path((campaign_id, universe_id)): Path<(String, String)>,
+    form: Form,
+) -> Result<Response, PageError> {
+    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
+    context.universe_of(&visitor, &campaign.id, &universe_id).await?;
+    let sent = match command_from_form(&form) {
+        Ok((command, _)) => {
+            let input = json!({"universeId": universe_id, "command": command, "state": "none"});
+            context.send::<Value>(&visitor.caller, "send_universe_command", input).await.map(drop).map_err(to_form_path)
+        }
+        Err(fault) => Err(fault),
+    };
+    let path = sky_path(&campaign, &universe_id);
+    match (sent, command_from_form(&form)) {
+        (Ok(()), Ok((_, Some(body)))) => {
+            Ok(Redirect::to(&format!("{path}?body={}#sky-body", encode(&body))).into_response())
+        }
+        (Ok(()), _) => Ok(Redirect::to(&path).into_response()),
+        (Err(fault), _) => {
+            let body = form.filled("id").map(str::to_owned);
+            let refused = RefusedCommand { form: &form, fault };
+            let query = SkyQuery::of_body(body.filter(|_| refused.form.text("command") == "update"));
+            sky_page(&context, &visitor, &campaign, &universe_id, &query, Some(&refused)).await
+        }
+    }
+}
+
+/// The command, and the body to show afterwards.
+fn command_from_form(form: &Form) -> Result<(Value, Option<String>), Fault> {
+    match form.text("command") {
+        "tick" => {
+            let days = number(form, "by_days")?.ok_or_else(|| missing("by_days", "how many days pass"))?;
+            Ok((json!({"type": "tick", "dt": days * DAY_SECONDS}), None))
+        }
+        "add" => {
+            let name = form.filled("name").ok_or_else(|| missing("name", "what it is called"))?;
+            let id = match form.filled("id") {
+                Some(id) => id.to_owned(),
+                None => id_from_name(name),
+            };
+            let around = form.filled("around");
+            let mut payload = common_fields(form)?;
+            for (field, value) in [("radius", 1.0), ("mass", 1.0), ("orbitalDistance", 0.0), ("orbitalSpeed", 0.0)] {
+                payload.entry(field).or_insert_with(|| json!(value));
+            }
+            payload.entry("color").or_insert_with(|| json!("#7fb2e5"));
+            payload.insert("parentId".to_owned(), json!(around));
+            if around.is_none() {
+                payload.insert("orbitalDistance".to_owned(), json!(0.0));
+                payload.insert("orbitalSpeed".to_owned(), json!(0.0));
+            }
+            if let Some(kind) = form.filled("kind") {
+                payload.insert("bodyType".to_owned(), json!(kind));
+            }
+            Ok((json!({"type": "addStar", "id": id, "payload": payload}), Some(id)))
+        }
+        "update" => {
+            let id = form.filled("id").ok_or_else(|| missing("id", "which body"))?;
+            Ok((json!({"type": "updateStar", "id": id, "payload": common_fields(form)?}), Some(id.to_owned())))
+        }
+        "remove" => {
+            let id = form.filled("id").ok_or_else(|| missing("id", "which body"))?;
+            Ok((json!({"type": "removeStar", "id": id}), None))
+        }
+        other => {
+            let fault = Fault::new(Code::InvalidParams, format!("there is no form for the command {other:?}"));
+            Err(fault.with_path("/command").allowed(["tick", "add", "update", "remove"]))
+        }
+    }
+}
+
+/// The fields that a form may have of a body; those that are left empty stay as they are.
+fn common_fields(form: &Form) -> Result<Map<String, Value>, Fault> {
+    let mut fields = Map::new();
+    for name in ["name", "color"] {
+        if let Some(text) = form.filled(name) {
+            fields.insert(name.to_owned(), json!(text));
+        }
+    }
+    for (name, field) in [("radius", "radius"), ("mass", "mass"), ("distance", "orbitalDistance")] {
+        if let Some(number) = number(form, name)? {
+            fields.insert(field.to_owned(), json!(number));
+        }
+    }
+    if let Some(days) = number(form, "period")? {
+        // A universe counts degrees in a second; people count days of a turn.
+        let speed = if days == 0.0 { 0.0 } else { 360.0 / (days * DAY_SECONDS) };
+        fields.insert("orbitalSpeed".to_owned(), json!(speed));
+    }
+    Ok(fields)
+}
+
+fn number(form: &Form, name: &str) -> Result<Option<f64>, Fault> {
+    let Some(text) = form.filled(name) else { return Ok(None) };
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.map(Some).ok_or_else(|| {
+        let fault =
+            Fault::new(Code::InvalidParams, format!("{:?} is no number", skald_app::truncate_for_message(text)));
+        fault.with_path(format!("/{name}")).hint("type digits, with a point")
+    })
+}
+
+fn missing(field: &str, what: &str) -> Fault {
+    Fault::new(Code::InvalidParams, format!("{field} is missing"))
+        .with_path(format!("/{field}"))
+        .hint(format!("say {what}"))
+}
+
+/// An id that people can read: letters and digits of the name.
+fn id_from_name(name: &str) -> String {
+    let letters = name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' });
+    let spaced: String = letters.flat_map(char::to_lowercase).collect();
+    let words: Vec<&str> = spaced.split('-').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "body".to_owned() } else { words.join("-").chars().take(60).collect() }
+}
+
+/// A fault names the field of the command; a form has it under a name of its own.
+fn to_form_path(fault: Fault) -> Fault {
+    let last = fault.body().path.as_deref().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
+    match last.as_deref() {
+        Some("orbitalDistance") => fault.with_path("/distance"),
+        Some("orbitalSpeed") => fault.with_path("/period"),
+        Some("parentId") => fault.with_path("/around"),
+        Some("dt") => fault.with_path("/by_days"),
+        Some(field @ ("name" | "color" | "radius" | "mass")) => fault.with_path(format!("/{field}")),
+        _ => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(text: &str) -> (Value, Option<String>) {
+        command_from_form(&Form::parse(text)).expect("a command")
+    }
+
+    #[test]
+    fn forms_become_commands() {
+        assert_eq!(command("command=tick&by_days=2").0, json!({"type": "tick", "dt": 172_800.0}));
+        let (sent, shown) =
+            command("command=add&name=Ash+%26+Ember&kind=moon&around=vex&distance=3&period=360&radius=1&mass=2");
+        assert_eq!(shown.as_deref(), Some("ash-ember"));
+        assert_eq!(sent["payload"]["orbitalSpeed"], json!(1.0 / DAY_SECONDS));
+        assert_eq!(sent["payload"]["parentId"], json!("vex"));
+        let (sent, _) = command("command=update&id=vex&name=New&radius=");
+        assert_eq!(sent, json!({"type": "updateStar", "id": "vex", "payload": {"name": "New"}}));
+        for bad in ["command=tick&by_days=x", "command=add", "command=format", "command=update&id=a&mass=NaN"] {
+            command_from_form(&Form::parse(bad)).expect_err(bad);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! `/c/{campaign}/sky/{universe}?t=`: the map at a moment, its bodies as a list, and the one that is chosen.
+
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use maud::{Markup, html};
+use serde::Deserialize;
+use skald_app::{Code, Fault, percent_encode};
+
+use super::body_panel::{add_form, body_panel, tick_form};
+use super::sky_path;
+use super::sky_reading::{DAY_SECONDS, SkyReading, figure, kind_words};
+use crate::SharedContext;
+use crate::components::{count, empty_state, encode, fault_box, next_page};
+use crate::form::Form;
+use crate::inline_picture::inline_picture;
+use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
+use crate::middleware::{PageError, status};
+use crate::resource_events::stream_changes;
+use crate::visitor::Visitor;
+
+/// Pictures in one answer, for a script that plays them.
+const FRAMES_MAX: u32 = 24;
+/// How far the slider goes if nothing in the sky moves, in days.
+const STILL_SPAN_DAYS: f64 = 365.0;
+
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct SkyQuery {
+    /// Simulated seconds.
+    t: Option<String>,
+    /// The same in days, as the form has it.
+    days: Option<String>,
+    body: Option<String>,
+    cursor: Option<String>,
+}
+
+impl SkyQuery {
+    pub(super) fn of_body(body: Option<String>) -> Self {
+        Self { body, ..Self::default() }
+    }
+
+    fn time(&self) -> Result<Option<f64>, Fault> {
+        let filled = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let (text, factor, field) = match (filled(&self.t), filled(&self.days)) {
+            (Some(text), _) => (text, 1.0, "/t"),
+            (None, Some(text)) => (text, DAY_SECONDS, "/days"),
+            (None, None) => return Ok(None),
+        };
+        let time = text.trim().parse::<f64>().ok().map(|number| number * factor).filter(|time| time.is_finite());
+        time.map(Some).ok_or_else(|| {
+            let fault =
+                Fault::new(Code::InvalidParams, format!("{:?} is no time", skald_app::truncate_for_message(&text)));
+            fault.with_path(field).hint("type a number of days, or leave it out for now")
+        })
+    }
+}
+
+/// What was sent and refused, to show it again.
+pub(super) struct RefusedCommand<'a> {
+    pub form: &'a Form,
+    pub fault: Fault,
+}
+
+/// `GET /c/{campaign}/sky/{universe}`.
+pub(crate) async fn show_sky(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    Path((campaign_id, universe_id)): Path<(String, String)>,
+    Query(query): Query<SkyQuery>,
+) -> Result<Response, PageError> {
+    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
+    sky_page(&context, &visitor, &campaign, &universe_id, &query, None).await
+}
+
+/// The page, with what was refused if there is something.
+pub(super) async fn sky_page(
+    context: &SharedContext,
+    visitor: &Visitor,
+    campaign: &CampaignHead,
+    universe_id: &str,
+    query: &SkyQuery,
+    refused: Option<&RefusedCommand<'_>>,
+) -> Result<Response, PageError> {
+    let universe = context.universe_of(visitor, &campaign.id, universe_id).await?;
+    let time = query.time()?;
+    let body = query.body.as_deref().filter(|body| !body.is_empty());
+    let sky = context.read_sky(visitor, universe, time, body, query.cursor.as_deref()).await?;
+    let may_write = visitor.is_game_master_of(&campaign.id);
+    let path = sky_path(campaign, universe_id);
+    if visitor.browser.wants_fragment && refused.is_none() {
+        return Ok(html_response(sky_parts(&sky, &path, may_write, None)));
+    }
+    let map = context.draw_map(visitor, universe_id, sky.time).await?;
+    let layout = PageLayout::for_visitor(&sky.universe.name, visitor)
+        .campaign(campaign, CampaignPart::Sky)
+        .style("picture.css")
+        .style("sky.css")
+        .script("sky.js");
+    let mut response = layout.render(html! {
+        div.sky #sky data-path=(path) data-live={ (path) "/events" } {
+            div.sky-head {
+                p { a href={ "/c/" (encode(&campaign.id)) "/sky" } { "All universes" } }
+                h1 dir="auto" { (sky.universe.name) }
+            }
+            @if let Some(refused) = refused { (fault_box(&refused.fault)) }
+            div.sky-columns {
+                div.sky-main {
+                    section.card.sky-card aria-label="Map" { (map_frame(&map)) (time_bar(&sky, &path)) }
+                }
+                (sky_parts(&sky, &path, may_write, refused))
+            }
+        }
+    });
+    if let Some(refused) = refused {
+        *response.status_mut() = status(refused.fault.class());
+    }
+    Ok(response)
+}
+
+/// The map. A script makes it one to pan, zoom and choose from; its buttons are hidden where none runs.
+fn map_frame(map: &str) -> Markup {
+    html! {
+        div.map-tools hidden data-map-tools role="group" aria-label="Zoom" {
+            button type="button" data-zoom="in" aria-label="Zoom in" { "+" }
+            button type="button" data-zoom="out" aria-label="Zoom out" { "−" }
+            button type="button" data-zoom="all" { "Whole sky" }
+        }
+        div.map-frame #map tabindex="0" role="group" aria-label="Map of the sky" aria-describedby="map-keys" { (inline_picture(map)) }
+        p.visually-hidden #map-keys { "Arrow keys choose a body, plus and minus zoom, zero shows the whole sky, Enter opens what is chosen." }
+        p.visually-hidden #map-said aria-live="polite" {}
+    }
+}
+
+/// The moment that is shown. Looking at another one changes nothing.
+fn time_bar(sky: &SkyReading, path: &str) -> Markup {
+    let days = sky.time / DAY_SECONDS;
+    let longest = sky.bodies.items.iter().filter_map(|body| body.orbital_period_days).map(f64::abs);
+    let span = longest.filter(|days| days.is_finite()).fold(0.0, f64::max);
+    let span = if span > 0.0 { span } else { STILL_SPAN_DAYS };
+    let now = sky.summary.time / DAY_SECONDS;
+    html! {
+        div.time-bar {
+            div.time-play hidden data-time-tools {
+                button.primary type="button" #play aria-pressed="false" { "Play" }
+                label.visually-hidden for="speed" { "Speed" }
+                select #speed {
+                    option value="0.25" { "6 hours a second" }
+                    option value="1" { "a day a second" }
+                    option value="7" selected { "a week a second" }
+                    option value="30" { "a month a second" }
+                    option value="365" { "a year a second" }
+                }
+                label.visually-hidden for="moment" { "Moment, in days" }
+                input #moment type="range" min=(now - span) max=(now + span) step="any" value=(days);
+            }
+            form.inline-form.time-form method="get" action=(path) {
+                div.field { label for="days" { "Day" } input #days type="number" step="any" name="days" value=(figure(days)); }
+                button { "Show" }
+                @if !sky.is_now { a.button href=(path) { "Now" } }
+            }
+            p.muted #moment-said {
+                @if sky.is_now { "Now, day " (figure(days)) "." } @else { "Day " (figure(days)) "; the universe itself stands at day " (figure(now)) ". Looking changes nothing." }
+            }
+        }
+    }
+}
+
+/// The parts that a script replaces when the universe changes, or another body is chosen.
+fn sky_parts(sky: &SkyReading, path: &str, may_write: bool, refused: Option<&RefusedCommand<'_>>) -> Markup {
+    html! {
+        div.sky-side {
+            div #sky-body data-now=(sky.summary.time) {
+                @if let Some(body) = &sky.selected { (body_panel(body, sky, path, may_write, refused)) }
+            }
+            section.card #sky-bodies {
+                h2 { (count(sky.summary.body_count, "body", "bodies")) }
+                (body_list(sky, path))
+            }
+            @if may_write {
+                section.card #sky-forms { h2 { "Change the sky" } (tick_form(sky, path, refused)) (add_form(sky, path, refused)) }
+            }
+        }
+    }
+}
+
+fn body_list(sky: &SkyReading, path: &str) -> Markup {
+    let chosen = sky.selected.as_ref().map(|body| body.body.id.as_str());
+    let moment = if sky.is_now { String::new() } else { format!("&t={}", sky.time) };
+    let known = |id: &str| sky.bodies.items.iter().find(|body| body.id == id);
+    html! {
+        @if sky.bodies.items.is_empty() {
+            (empty_state("An empty sky", &html! { p { "Nothing shines here yet. The first star goes below." } }))
+        } @else {
+            ul.bodies {
+                @for body in &sky.bodies.items {
+                    li {
+                        a.body-link href={ (path) "?body=" (encode(&body.id)) (moment) "#sky-body" } data-body-link=(body.id)
+                            aria-current=[(chosen == Some(&*body.id)).then_some("true")] {
+                            (swatch(&body.color))
+                            span.body-name dir="auto" { (body.name) }
+                            span.muted {
+                                (kind_words(&body.kind))
+                                @if let Some(parent) = &body.parent_id { " of " span dir="auto" { (known(parent).map_or(parent, |body| &body.name)) } }
+                            }
+                        }
+                    }
+                }
+            }
+            (next_page(path, sky.bodies.next_cursor.as_deref()))
+        }
+    }
+}
+
+/// A dot in the colour of a body. The colour is checked, and an attribute of SVG is no style.
+pub(super) fn swatch(color: &str) -> Markup {
+    let is_color = color.strip_prefix('#').is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    html! {
+        svg.swatch viewBox="0 0 12 12" width="12" height="12" aria-hidden="true" {
+            circle cx="6" cy="6" r="5" fill=(if is_color { color } else { "#888888" }) {}
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct FramesQuery {
+    t: Option<f64>,
+    /// Simulated seconds from one picture to the next.
+    #[serde(default)]
+    step: f64,
+    frames: Option<u32>,
+}
+
+/// `GET …/map?t=&step=&frames=`: pictures of the sky, one after the other, for a script that plays them.
+pub(crate) async fn sky_map(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    Path((campaign_id, universe_id)): Path<(String, String)>,
+    Query(query): Query<FramesQuery>,
+) -> Result<Response, PageError> {
+    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
+    let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
+    let first = match query.t {
+        Some(first) => first,
+        None => context.read_sky(&visitor, universe, None, None, None).await?.time,
+    };
+    let frames = query.frames.unwrap_or(1);
+    if frames == 0 || frames > FRAMES_MAX {
+        let fault = Fault::new(Code::InvalidParams, format!("frames is {frames}, allowed: 1 to {FRAMES_MAX}"));
+        return Err(fault.with_path("/frames").hint("ask for fewer at once").into());
+    }
+    let mut pictures = Vec::new();
+    for frame in 0..frames {
+        let time = first + query.step * f64::from(frame);
+        pictures.push((time, context.draw_map(&visitor, &universe_id, time).await?));
+    }
+    Ok(html_response(html! {
+        @for (time, picture) in &pictures { div.frame data-t=(time) { (inline_picture(picture)) } }
+    }))
+}
+
+/// `GET …/events`: says when the universe has changed.
+pub(crate) async fn sky_events(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Path((campaign_id, universe_id)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
+    let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
+    let uri = format!("universe://{}", percent_encode(&universe.id));
+    Ok(stream_changes(&context, &visitor, &headers, uri).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_told_in_seconds_or_days() {
+        let query = |t: Option<&str>, days: Option<&str>| SkyQuery {
+            t: t.map(str::to_owned),
+            days: days.map(str::to_owned),
+            ..SkyQuery::default()
+        };
+        assert_eq!(query(None, None).time().expect("none"), None);
+        assert_eq!(query(Some("-60"), Some("1")).time().expect("a time"), Some(-60.0));
+        assert_eq!(query(Some(" "), Some("2")).time().expect("a time"), Some(172_800.0));
+        for bad in ["soon", "NaN", "1e999"] {
+            assert_eq!(query(None, Some(bad)).time().expect_err(bad).body().path.as_deref(), Some("/days"));
+        }
+    }
+
+    #[test]
+    fn a_colour_that_is_none_paints_nothing_else() {
+        assert!(swatch("#2E86DE").into_string().contains("fill=\"#2E86DE\""));
+        assert!(swatch("url(//evil.example)").into_string().contains("fill=\"#888888\""));
+    }
+}

@@ -1,0 +1,211 @@
+//! Tests of what people type first, and of what they are told: on a terminal, on a taken port, with another store, and
+//! after a backup was restored.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use skald_testkit::TemporaryFolder;
+
+use crate::gate_workspace::{GateWorkspace, text};
+use crate::process::{RunningProgram, run, skald_command};
+use crate::program_under_test::{Surface, World};
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn stderr_of_failure(mut command: Command) -> String {
+    let output = command.stdin(Stdio::null()).output().expect("the binary starts");
+    assert!(!output.status.success(), "{}", text(&output.stdout));
+    text(&output.stderr)
+}
+
+#[test]
+fn an_expression_needs_no_quotes() {
+    let whole = stdout(&["roll", "2d6+3", "--seed", "42"]);
+    assert_eq!(stdout(&["roll", "2d6", "+", "3", "--seed", "42"]), whole);
+    assert_eq!(stdout(&["roll", "--seed", "42", "2d6", "+3"]), whole);
+    assert_eq!(stdout(&["roll", "d20", "-1", "--seed", "42"]), stdout(&["roll", "d20-1", "--seed", "42"]));
+    assert_eq!(stdout(&["odds", "4d6", "drop", "lowest"]), stdout(&["odds", "4d6 drop lowest"]));
+    assert!(stderr_of_failure(skald_command(&["roll"])).contains("EXPRESSION"));
+}
+
+#[test]
+fn the_version_is_a_command_too() {
+    assert_eq!(stdout(&["version"]), stdout(&["--version"]));
+    assert_eq!(stdout(&["version"]), format!("skald {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn campaigns_are_listed_and_told_again_in_a_terminal() {
+    let world = World::sqlite();
+    let (mut client, server) = world.client(Surface::Rest);
+    assert!(text(&world.run(&["campaign", "list"]).stdout).starts_with("There are no campaigns yet."));
+    client.ok("campaign_create", &json!({"name": "The Drowned Bells", "gm_mode": "AI"}));
+    client.ok("session_start", &json!({"name": "The first bell"}));
+    client.ok("session_note", &json!({"text": "Something below counted her steps."}));
+    let listed = text(&world.run(&["campaign", "list"]).stdout);
+    let head: Vec<&str> = listed.lines().next().unwrap_or_default().split_whitespace().collect();
+    assert_eq!(head, ["ID", "NAME", "STATUS", "CREATED"], "{listed}");
+    assert!(listed.lines().nth(1).is_some_and(|row| row.contains("The Drowned Bells") && row.contains("ACTIVE")));
+    for arguments in [&["campaign", "recap"][..], &["campaign", "recap", "the drowned bells"]] {
+        let recap = text(&world.run(arguments).stdout);
+        assert!(recap.starts_with("# The first bell\n"), "{recap}");
+        assert!(recap.contains("Something below counted her steps."), "{recap}");
+    }
+    let unknown = stderr_of_failure(world.command(&["campaign", "recap", "The Salt Road"]));
+    assert!(unknown.contains("The Salt Road"), "{unknown}");
+    drop(server);
+}
+
+#[test]
+fn a_second_server_is_told_who_is_there() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let http = server.address.to_string();
+    let told = stderr_of_failure(world.command(&["serve", "--http-addr", &http]));
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(told.contains(&format!("a Skald is there already: version {version} serves {http}")), "{told}");
+    assert!(told.contains("--http-addr"), "{told}");
+    let grpc = server.grpc.to_string();
+    let told = stderr_of_failure(world.command(&["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", &grpc]));
+    assert!(told.contains("a Skald is there already") && told.contains("--grpc-addr"), "{told}");
+}
+
+#[test]
+fn a_bridge_to_the_http_port_is_told_so() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let http = server.address.to_string();
+    for transport in [&["--transport", "stdio"][..], &["--transport", "http", "--http-addr", "127.0.0.1:0"]] {
+        let command = world.command(&[&["mcp", "--addr", &http], transport].concat());
+        let running = RunningProgram::start(command);
+        let (status, _, told) = running.wait_for_exit();
+        assert!(!status.success());
+        assert!(told.contains(&format!("{http} is the HTTP port of Skald")) && told.contains("gRPC"), "{told}");
+    }
+}
+
+#[test]
+fn an_empty_toolset_is_refused() {
+    let told = stderr_of_failure(skald_command(&["mcp", "--toolsets", ""]));
+    assert!(told.contains("no toolset is named"), "{told}");
+    let offers_nothing = skald_command(&["serve", "--http-addr", "127.0.0.1:0", "--toolsets", "canon"]);
+    let running = RunningProgram::start(offers_nothing);
+    // As soon as the toolset has tools, the server starts, and there is nothing to refuse.
+    if let Some(line) = running.next_line() {
+        assert!(line.starts_with("Skald "), "{line}");
+        return;
+    }
+    let (status, _, told) = running.wait_for_exit();
+    assert!(!status.success() && told.contains("the toolset canon has no tool"), "{told}");
+}
+
+#[test]
+fn the_doctor_speaks_of_the_store_that_is_named() {
+    let folder = TemporaryFolder::new();
+    let file = folder.file("evening.db");
+    let mut command = skald_command(&["doctor", "--http-addr", "127.0.0.1:0", "--store", "sqlite:evening.db"]);
+    let output = command.current_dir(folder.file(".")).stdin(Stdio::null()).output().expect("the binary starts");
+    let told = text(&output.stdout);
+    let file = file.canonicalize().expect("the doctor has opened it");
+    let named = format!("sqlite:{}", file.display());
+    // Six clients over stdio, and the command of one of them.
+    assert_eq!(told.matches(&named).count(), 7, "{told}");
+    assert!(told.contains(&format!("ok    store: {} opens, nothing is in it yet", file.display())), "{told}");
+    assert!(told.starts_with(&format!("# Skald {}\n", env!("CARGO_PKG_VERSION"))), "{told}");
+    assert!(told.contains("CHANGELOG.md") && told.contains("--grpc-addr 0.0.0.0:8080"), "{told}");
+    let mut command = skald_command(&["doctor", "--http-addr", "127.0.0.1:0"]);
+    command.env_remove("SKALD_STORE").env("XDG_DATA_HOME", folder.file("data")).env("HOME", folder.file("."));
+    let told = text(&command.stdin(Stdio::null()).output().expect("the binary starts").stdout);
+    assert!(!told.contains("--store"), "{told}");
+    assert!(told.contains(&format!("ok    store: {} opens", folder.file("data/skald/skald.db").display())), "{told}");
+}
+
+#[test]
+fn the_banner_of_an_open_server_names_an_address_that_answers() {
+    let world = World::sqlite();
+    let (token, _) = world.create_token(&["Nils", "--role", "gm"]);
+    let command = world.command(&["serve", "--http-addr", "0.0.0.0:0"]);
+    let (running, address) = RunningProgram::start_server(command);
+    assert!(address.ip().is_loopback(), "{address}");
+    let mut client = skald_testkit::Client::connect(address);
+    let host = address.to_string();
+    let authorization = format!("Bearer {token}");
+    let headers = [("Host", host.as_str()), ("Authorization", authorization.as_str())];
+    let answer = client.send("GET", "/api/v1/campaigns", &headers, b"");
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let rest: Vec<String> = std::iter::from_fn(|| running.next_line()).take(12).collect();
+    let rest = rest.join("\n");
+    assert!(rest.contains("--allowed-hosts NAME") && rest.contains("--grpc-addr 0.0.0.0:"), "{rest}");
+    assert!(rest.contains(&format!("store    {}", world.store().trim_start_matches("sqlite:"))), "{rest}");
+}
+
+/// `script` gives a program a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_it_says_what_it_waits_for() {
+    let binary = env!("CARGO_BIN_EXE_skald");
+    let mut command = Command::new("script");
+    command.args(["-qec", &format!("'{binary}' mcp --store memory"), "/dev/null"]).env_remove("SKALD_ADDR");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("script");
+    let output = child.stdout.take().expect("an output");
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(output)).map_while(Result::ok);
+    let told = lines.find(|line| line.contains("waits for an MCP client"));
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(told.is_some());
+    // A client, whose input is a pipe, reads nothing of it.
+    let quiet = run(&["mcp"]);
+    assert!(quiet.stdout.is_empty() && !text(&quiet.stderr).contains("waits for"), "{quiet:?}");
+}
+
+#[cfg(unix)]
+fn mode(path: &std::path::Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).expect("a file").permissions().mode() & 0o777
+}
+
+#[cfg(unix)]
+#[test]
+fn a_backup_has_the_evidence_that_lies_in_files() {
+    let desk = GateWorkspace::new();
+    desk.begin_run();
+    let folder = desk.gate_json(&["get-state"])["artifact_base_path"].as_str().expect("a folder").to_owned();
+    std::fs::create_dir_all(format!("{folder}/notes")).expect("a folder");
+    std::fs::write(format!("{folder}/notes/repro.md"), "Ring the bell twice.").expect("a file");
+    desk.gate_output(&["emit-event", "--event", "submit_repro", "--artifact-paths", "notes/repro.md"]);
+    let backup = desk.run_with_input(&["backup", "evening.db"], "");
+    let told = text(&backup.stdout);
+    assert!(backup.status.success() && told.contains("evening.db.evidence: 1 files of evidence"), "{backup:?}");
+    let copy = desk.file("evening.db.evidence/run-1/notes/repro.md");
+    assert_eq!((mode(&copy), mode(&desk.file("evening.db"))), (0o600, 0o600));
+
+    // Restored on another machine: other paths, nothing of the old folder, and a mode that everybody can read.
+    std::fs::remove_dir_all(&folder).expect("a folder");
+    let state = |store: &str| -> Value {
+        let mut command = desk.command(&["gate", "get-state", "--run-id", "run-1", "--json"]);
+        let output = command.env("SKALD_STORE", store).stdin(Stdio::null()).output().expect("the binary starts");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    };
+    let old = format!("sqlite:{}", desk.file("world.db").display());
+    assert_eq!(state(&old)["stale_artifacts"], json!(["notes/repro.md"]), "its file is gone");
+    std::fs::create_dir(desk.file("elsewhere")).expect("a folder");
+    for (from, to) in [("evening.db", "elsewhere/skald.db"), ("evening.db.evidence", "elsewhere/skald.db.evidence")] {
+        std::fs::rename(desk.file(from), desk.file(to)).expect("a copy");
+    }
+    let restored = desk.file("elsewhere/skald.db");
+    std::fs::set_permissions(&restored, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("a mode");
+    let new = format!("sqlite:{}", restored.display());
+    assert_eq!(state(&new)["stale_artifacts"], Value::Null, "the evidence came along");
+    assert_eq!(mode(&restored), 0o600, "a restored store is private again");
+
+    // A backup that would replace something is refused, and so is evidence that was changed.
+    std::fs::write(desk.file("elsewhere/skald.db.evidence/run-1/notes/repro.md"), "Ring it once.").expect("a file");
+    assert_eq!(state(&new)["stale_artifacts"], json!(["notes/repro.md"]));
+    std::fs::create_dir(desk.file("again.db.evidence")).expect("a folder");
+    let refused = desk.run_with_input(&["backup", "again.db"], "");
+    assert!(!refused.status.success() && text(&refused.stderr).contains("a backup replaces nothing"), "{refused:?}");
+}

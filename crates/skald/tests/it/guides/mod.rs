@@ -1,0 +1,123 @@
+//! Runs every shell block of the README and the guides, page by page, in a fresh home folder, by bash and by zsh, and
+//! compares what they print with the samples on the page.
+//!
+//! A block that cannot run here has a comment before it, `<!-- not run: why -->`; these are counted. A block of text after
+//! `<!-- prints -->` shows what the block before it printed. `skald serve` is started in the background, awaited, and
+//! stopped when the page starts another one or ends.
+#![cfg(unix)]
+
+mod page;
+mod sample_shape;
+mod shell_session;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::process::run;
+
+use page::{GuideBlock, GuidePage};
+use shell_session::run_page;
+
+/// Shell blocks that are not run, by page. A block joins or leaves this list by a decision.
+const NOT_RUN: [(&str, usize); 8] = [
+    ("README.md", 1),
+    ("docs/gate-hooks.md", 2),
+    ("docs/grpc.md", 2),
+    ("docs/hosting.md", 8),
+    ("docs/install.md", 5),
+    ("docs/kanka.md", 4),
+    ("docs/keeping.md", 4),
+    ("docs/secrets.md", 1),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+/// The README and the guides, by their paths.
+fn pages() -> Vec<GuidePage> {
+    let folder = std::fs::read_dir(root().join("docs")).expect("the guides");
+    let mut names: Vec<String> = folder
+        .map(|entry| entry.expect("a guide").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .filter_map(|path| Some(format!("docs/{}", path.file_name()?.to_str()?)))
+        .collect();
+    names.push("README.md".to_owned());
+    names.sort();
+    names.into_iter().map(|name| GuidePage::read(&root(), &name)).collect()
+}
+
+fn run_guides(shell: &str) {
+    let mut problems = Vec::new();
+    for page in pages() {
+        if page.blocks.iter().any(GuideBlock::is_run) {
+            problems.extend(run_page(shell, &root(), &page));
+        }
+    }
+    assert!(problems.is_empty(), "{shell}:\n\n{}", problems.join("\n\n"));
+}
+
+#[test]
+fn every_block_runs_with_bash() {
+    run_guides("bash");
+}
+
+mod with_zsh {
+    #[test]
+    fn every_block_runs_with_zsh() {
+        super::run_guides("zsh");
+    }
+}
+
+#[test]
+fn what_is_not_run_is_counted_and_says_why() {
+    for page in pages() {
+        let expected = NOT_RUN.iter().find(|(name, _)| *name == page.name).map_or(0, |(_, count)| *count);
+        let reasons: Vec<&str> = page.blocks.iter().filter_map(GuideBlock::reason_not_to_run).collect();
+        assert_eq!(reasons.len(), expected, "{}: {reasons:#?}", page.name);
+        for reason in reasons {
+            assert!(reason.len() > 10, "{}: {reason:?} is no reason", page.name);
+        }
+    }
+    let samples: usize = pages().iter().map(|page| page.blocks.iter().filter(|block| block.is_sample()).count()).sum();
+    assert!(samples >= 8, "only {samples} samples are compared");
+}
+
+/// Snippets of configuration start Skald with arguments that it takes: it ends in order when the client leaves at once.
+#[test]
+fn snippets_for_clients_start_skald() {
+    let mut snippets = 0;
+    for page in pages() {
+        for block in page.blocks.iter().filter(|block| block.text.contains("\"mcpServers\"")) {
+            let snippet: Value = serde_json::from_str(&block.text)
+                .unwrap_or_else(|error| panic!("{}:{}: {error}", page.name, block.line));
+            let server = &snippet["mcpServers"]["skald"];
+            assert!(server["command"].as_str().is_some_and(|command| command.ends_with("/skald")), "{}", page.name);
+            let arguments: Vec<&str> =
+                server["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let output = run(&arguments);
+            assert!(output.status.success(), "{} {arguments:?}: {output:?}", page.name);
+            snippets += 1;
+        }
+    }
+    assert!(snippets >= 3, "only {snippets} snippets");
+}
+
+/// An interactive zsh takes a `#` behind a command for an argument, and `"$(…)!"` for its history.
+#[test]
+fn blocks_can_be_pasted_into_an_interactive_shell() {
+    for page in pages() {
+        for block in page.blocks.iter().filter(|block| block.is_shell()) {
+            for line in block.text.lines() {
+                assert!(!line.trim_start().starts_with("# ") && !line.contains("  #"), "{}: {line}", page.name);
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let is_dice = words.first() == Some(&"skald") && matches!(words.get(1), Some(&"roll" | &"odds"));
+                assert!(!is_dice || !line.contains('"'), "{}: single quotes around an expression: {line}", page.name);
+                for flag in ["--long-help", "sed -i", "readlink -f", "date -d", "grep -P", "xargs -r"] {
+                    assert!(!line.contains(flag), "{}: not on every system: {line}", page.name);
+                }
+            }
+        }
+    }
+}

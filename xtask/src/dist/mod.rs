@@ -1,0 +1,199 @@
+//! `cargo xtask dist`: makes everything that a release needs, into `target/dist/artifacts`. Two runs from one commit write the same
+//! bytes.
+
+mod archive;
+mod bare_debian;
+mod build_program;
+mod checksums;
+mod claude_plugin;
+mod debian_package;
+mod licence_notices;
+mod mcpb_bundle;
+mod oci_image;
+mod pack;
+mod registry_entry;
+mod release;
+mod sbom;
+mod service_trial;
+mod shipped_crates;
+mod systemd_unit;
+mod trial;
+mod validators;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::{install, paths, print_line};
+use release::Release;
+
+pub(crate) use build_program::{ensure_function_order, set_release_flags};
+pub(crate) use trial::{check_packed_again, try_artifacts};
+
+/// The programs that pack a release, and the Debian packages that have them.
+const PACKERS: [(&str, &str); 6] = [
+    ("dpkg-deb", "dpkg"),
+    ("dpkg-shlibdeps", "dpkg-dev"),
+    ("gzip", "gzip"),
+    ("ldd", "libc-bin"),
+    ("strip", "binutils"),
+    ("tar", "tar"),
+];
+
+/// The arguments of `cargo xtask dist`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct DistArguments {
+    /// A binary that is packed instead of the one that would be built.
+    pub binary: Option<PathBuf>,
+    /// Also install and start every artifact, each in a Debian that has nothing else.
+    pub is_tried: bool,
+}
+
+impl DistArguments {
+    pub(crate) fn parse(mut words: &[&str]) -> anyhow::Result<Self> {
+        let mut asked = Self::default();
+        loop {
+            words = match words {
+                [] => return Ok(asked),
+                ["--binary", file, rest @ ..] => {
+                    asked.binary = Some(std::path::absolute(file)?);
+                    rest
+                }
+                ["--try", rest @ ..] => {
+                    asked.is_tried = true;
+                    rest
+                }
+                [other, ..] => bail!("dist knows no {other:?}; it takes --binary FILE and --try, or --check alone"),
+            }
+        }
+    }
+}
+
+/// What the artifacts are made of. All of it is in one folder that is removed before each run.
+struct Payload {
+    /// The stripped program.
+    program: PathBuf,
+    /// Has `man/man1` and `completions`.
+    command_line_files: PathBuf,
+    licence_notices: PathBuf,
+    sbom: PathBuf,
+}
+
+/// Where the artifacts are written: beside what Cargo builds with the profile of the same name.
+pub(crate) fn folder() -> PathBuf {
+    paths::target().join("dist/artifacts")
+}
+
+/// Builds the program unless one is given, and writes all artifacts.
+pub(crate) fn make_release(asked: &DistArguments) -> anyhow::Result<()> {
+    let program = if let Some(binary) = &asked.binary {
+        binary.clone()
+    } else {
+        build_program::forget_function_order();
+        build_program::build(&paths::target())?
+    };
+    write_artifacts(&program, &folder())?;
+    if asked.is_tried { try_artifacts(&folder()) } else { Ok(()) }
+}
+
+/// Packs a program into all artifacts, in a folder that is emptied first.
+fn write_artifacts(program: &Path, folder: &Path) -> anyhow::Result<()> {
+    install::install_programs(&PACKERS)?;
+    let release = Release::read()?;
+    let staging = folder.with_extension("staging");
+    for folder in [folder, &staging] {
+        empty_folder(folder)?;
+    }
+    let crates = shipped_crates::read(&release)?;
+    let payload = Payload {
+        program: build_program::strip(program, &staging)?,
+        command_line_files: build_program::write_command_line_files(&staging.join("command-line"))?,
+        licence_notices: write(
+            &staging.join("THIRD-PARTY-LICENSES.txt"),
+            &licence_notices::render(&release, &crates)?,
+        )?,
+        sbom: write(&folder.join(release.file_name("cdx.json")), &pretty(&sbom::render(&release, &crates)))?,
+    };
+    archive::write(&release, &payload, &staging, folder)?;
+    debian_package::write(&release, &payload, &staging, folder)?;
+    let bundle = mcpb_bundle::write(&release, &payload, folder)?;
+    oci_image::write(&release, &payload, &staging, folder)?;
+    claude_plugin::write(&release, folder)?;
+    let entry = registry_entry::render(&release, &pack::sha256_of_file(&bundle)?);
+    registry_entry::check(&entry)?;
+    write(&folder.join("server.json"), &pretty(&entry))?;
+    for (name, bytes) in checksums::write(folder)? {
+        print_line(&format!("{:>9} kB  {name}", bytes.div_ceil(1000)));
+    }
+    print_line(&format!("written to {}", folder.display()));
+    Ok(())
+}
+
+/// Checks the shapes of all manifests, with neither a build nor a network.
+pub(crate) fn check_shapes() -> anyhow::Result<()> {
+    let release = Release::read()?;
+    registry_entry::check(&registry_entry::render(&release, &"0".repeat(64)))?;
+    mcpb_bundle::check(&mcpb_bundle::render_manifest(&release))?;
+    oci_image::check(&release)?;
+    claude_plugin::check(&release)?;
+    systemd_unit::check()?;
+    print_line("server.json, the bundle's manifest, the image, the plugin and the unit are as they have to be");
+    Ok(())
+}
+
+/// Checks all that can be checked with what the tests have built.
+pub(crate) fn check_with_tested_binary() -> anyhow::Result<()> {
+    check_shapes()?;
+    build_program::check_command_line_files()
+}
+
+fn empty_folder(folder: &Path) -> anyhow::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))
+}
+
+/// Writes a text file, with the folders above it, and returns its path.
+fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    Ok(path.to_owned())
+}
+
+/// Copies a file, with the folders above it.
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::copy(from, to).with_context(|| format!("{} cannot be copied to {}", from.display(), to.display()))?;
+    Ok(())
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_come_in_any_order() {
+        let expected = DistArguments { binary: Some(PathBuf::from("/a/skald")), is_tried: true };
+        for words in [["--try", "--binary", "/a/skald"], ["--binary", "/a/skald", "--try"]] {
+            assert_eq!(DistArguments::parse(&words).unwrap(), expected);
+        }
+        for wrong in [&["--binary"][..], &["--long"], &["archive"]] {
+            assert!(DistArguments::parse(wrong).unwrap_err().to_string().contains("--binary FILE"), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_manifests_have_the_shapes_that_are_asked_for() {
+        check_shapes().unwrap();
+    }
+}
