@@ -18,7 +18,6 @@ impl ServeBanner<'_> {
         let mut text = format!(
             "Skald {version} is ready.\n\n  \
              page     http://{http}/\n  \
-             page     http://{http}/\n  \
              MCP      http://{http}/mcp\n  \
              REST     http://{http}/api/v1/openapi.json\n  \
              Kanka    http://{http}/api/kanka/1.0\n  \

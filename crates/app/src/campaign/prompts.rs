@@ -135,8 +135,7 @@ impl Prompt for StartCampaign {
              lines not to cross, who plays, who runs the game. Then, with Skald:\n\n\
              1. `campaign_create` with a name, the GM mode and a theme prompt of two or three sentences.\n\
              2. `participant_create` for everybody at the table.\n\
-             3. `actor_create` with all characters: who plays whom, a template, traits and trackers.\n\
-             4. `set_context` with the campaign.\n\n\
+             3. `actor_create` once, with all characters: who plays whom, a template, traits and trackers.\n\n\
              Show me what you made before we play, and offer one opening scene."
         ))
     }
@@ -171,7 +170,7 @@ impl Prompt for PrepareSession {
         Ok(format!(
             "{}\nPrepare the next session: a strong start, two or three scenes that follow from what happened, who \
              wants what, and one question for each player character. Keep it to a page. {SECRET_RULE} When we are ready, call \
-             `session_start` and `set_context` with the session.",
+             `session_start`.",
             quote_as_data(&format!("{}{last}", summarize_campaign(&seen, &entered_campaign)))
         ))
     }
