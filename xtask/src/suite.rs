@@ -83,6 +83,7 @@ pub(crate) fn run_suite(mode: SuiteMode) -> anyhow::Result<()> {
             steps.run("release files", || dist::make_release(&dist::DistArguments::default()))?;
             steps.run("release files again", dist::check_packed_again)?;
             steps.run("release files installed", || dist::try_artifacts(&dist::folder()))?;
+            steps.run("two commands in a bare Debian", dist::try_source)?;
             steps.run("bench", || {
                 bench_command::run_bench(bench_command::BenchArguments { long: true, ..Default::default() })
             })?;

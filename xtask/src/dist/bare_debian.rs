@@ -9,14 +9,23 @@ use anyhow::Context;
 use super::empty_folder;
 use crate::{install, paths, print_line, run};
 
-/// Mounts `/proc` for the program alone, and makes a folder its root. The shell stays: it ends with us, and everything that
-/// it started with it, while a program that changes its user would outlive us.
-const ENTER: &str = "mount -t proc proc \"$1/proc\"; user=$2; root=$1; shift 2; \
+/// Mounts `/proc` and the folders of this machine for the program alone, and makes a folder its root. The shell stays: it
+/// ends with us, and everything that it started with it, while a program that changes its user would outlive us.
+const ENTER: &str = "root=$1; user=$2; mounts=$3; shift 3; \
+    mount -t proc proc \"$root/proc\"; \
+    while [ \"$mounts\" -gt 0 ]; do \
+        mkdir -p \"$root$1\"; mount --rbind \"$1\" \"$root$1\"; shift; mounts=$((mounts - 1)); \
+    done; \
     chroot --userspec=\"$user\" \"$root\" \"$@\" || exit $?";
+
+/// Where a Debian looks for programs.
+pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// A folder that programs take for the whole file system.
 pub(super) struct Root {
     pub folder: PathBuf,
+    /// Folders of this machine that programs in the root find at the same path.
+    pub mounts: Vec<PathBuf>,
 }
 
 impl Root {
@@ -28,16 +37,16 @@ impl Root {
             fs::remove_dir_all(&folder)?;
         }
         run::run_captured(Command::new("cp").args(["-a", "--reflink=auto"]).arg(bare).arg(&folder))?;
-        Ok(Self { folder })
+        Ok(Self { folder, mounts: Vec::new() })
     }
 
     /// A program in the root, as this user and group, with this environment.
     pub(super) fn command(&self, user: u32, environment: &[(String, String)], words: &[&str]) -> Command {
         let mut command = Command::new("/usr/bin/unshare");
         command.args(["--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-ec", ENTER, "sh"]);
-        command.arg(&self.folder).arg(format!("{user}:{user}")).args(words);
-        command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
-        command.env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        command.arg(&self.folder).arg(format!("{user}:{user}"));
+        command.arg(self.mounts.len().to_string()).args(&self.mounts).args(words);
+        command.env_clear().env("PATH", PATH).envs(environment.iter().map(|(name, value)| (name, value)));
         command
     }
 

@@ -16,6 +16,7 @@ mod release;
 mod sbom;
 mod service_trial;
 mod shipped_crates;
+mod source_trial;
 mod systemd_unit;
 mod trial;
 mod validators;
@@ -29,6 +30,7 @@ use crate::{install, paths, print_line};
 use release::Release;
 
 pub(crate) use build_program::{ensure_function_order, set_release_flags};
+pub(crate) use source_trial::try_source;
 pub(crate) use trial::{check_packed_again, try_artifacts};
 
 /// The programs that pack a release, and the Debian packages that have them.

@@ -183,7 +183,7 @@ fn try_image(release: &Release, folder: &Path) -> anyhow::Result<()> {
     let program = process["args"][0].as_str().context("no program")?;
     ensure!(process["args"][1] == "serve", "the image does not serve by itself");
 
-    let root = Root { folder: unpacked.join("bundle/rootfs") };
+    let root = Root { folder: unpacked.join("bundle/rootfs"), mounts: Vec::new() };
     run::run_captured(&mut root.command(user, &environment, &[program, "token", "create", "Ana", "--role", "gm"]))?;
     let server = TestServer::start(|port| {
         let address = format!("0.0.0.0:{port}");

@@ -1,0 +1,93 @@
+//! Tries out the README's two commands in a Debian that has a Rust toolchain and the C linker that it needs, and nothing
+//! else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use super::bare_debian::{self, Root};
+use super::trial::{check_health, check_stopped};
+use crate::server::TestServer;
+use crate::{paths, print_line, run};
+
+/// Where the clone is, in the root.
+const CLONE: &str = "/root/skald";
+/// How this machine reaches the package registries. Files that it does not have are skipped.
+const NETWORK_SETTINGS: [&str; 8] = [
+    "/etc/apt/apt.conf.d",
+    "/etc/apt/sources.list.d/debian.sources",
+    "/etc/hosts",
+    "/etc/npmrc",
+    "/etc/pip.conf",
+    "/etc/resolv.conf",
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/root/.npmrc",
+];
+
+/// Clones the repository into a bare Debian, and runs both commands there.
+pub(crate) fn try_source() -> anyhow::Result<()> {
+    if !bare_debian::can_enter() {
+        print_line("NOT RUN: the two commands in a bare Debian. This machine forbids a mount.");
+        return Ok(());
+    }
+    let mut root = Root::copy_of_bare_debian("source")?;
+    let home = std::env::home_dir().context("no home folder")?;
+    let (cargo, rustup) =
+        (tool_folder("CARGO_HOME", &home.join(".cargo")), tool_folder("RUSTUP_HOME", &home.join(".rustup")));
+    ensure!(rustup.exists(), "this machine's Rust is not from rustup, so that it cannot be mounted elsewhere");
+    let environment = environment(&cargo, &rustup);
+    root.mounts = vec![PathBuf::from("/dev"), cargo, rustup];
+    copy_network_settings(&root)?;
+    let in_root = |words: &[&str]| root.command(0, &environment, words);
+    run::run_captured(&mut in_root(&["apt-get", "update"]))?;
+    run::run_captured(&mut in_root(&["apt-get", "install", "--yes", "--no-install-recommends", "gcc", "libc6-dev"]))?;
+    run::run_captured(Command::new("git").args(["clone", "--quiet"]).arg(paths::root()).arg(root.join(CLONE)))?;
+    let in_clone = |line: &str| in_root(&["/bin/sh", "-ec", &format!("cd {CLONE}; {line}")]);
+
+    run::run_shown(&mut in_clone("cargo run --quiet --release -- version"))?;
+    let server = TestServer::start(|port| {
+        in_clone(&format!("exec cargo run --quiet --release -- serve --http-addr 127.0.0.1:{port} --grpc-addr off"))
+    })?;
+    check_health(&server)?;
+    check_stopped(server)?;
+    run::run_shown(&mut in_clone("cargo xtask test"))?;
+    print_line("in a bare Debian with Rust, the two commands of the README do everything");
+    root.remove()
+}
+
+/// A folder of the toolchain: what the variable says, or where it is by default.
+fn tool_folder(variable: &str, default: &Path) -> PathBuf {
+    std::env::var_os(variable).map_or_else(|| default.to_owned(), PathBuf::from)
+}
+
+fn environment(cargo: &Path, rustup: &Path) -> Vec<(String, String)> {
+    let path = format!("{}:{}", cargo.join("bin").display(), bare_debian::PATH);
+    let certificates = "/etc/ssl/certs/ca-certificates.crt".to_owned();
+    [
+        ("HOME", "/root".to_owned()),
+        ("CARGO_HOME", cargo.display().to_string()),
+        ("RUSTUP_HOME", rustup.display().to_string()),
+        ("DEBIAN_FRONTEND", "noninteractive".to_owned()),
+        ("SSL_CERT_FILE", certificates.clone()),
+        ("PIP_CERT", certificates),
+        ("PATH", path),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}
+
+fn copy_network_settings(root: &Root) -> anyhow::Result<()> {
+    for setting in NETWORK_SETTINGS {
+        if let Ok(files) = fs::read_dir(setting) {
+            for file in files {
+                let file = file?.path();
+                super::copy(&file, &root.join(&file.to_string_lossy()))?;
+            }
+        } else if Path::new(setting).exists() {
+            super::copy(Path::new(setting), &root.join(setting))?;
+        }
+    }
+    Ok(())
+}
