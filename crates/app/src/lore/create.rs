@@ -75,22 +75,26 @@ impl Operation for CreateEntities {
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: CreateEntitiesInput) -> Result<BatchOutput, Fault> {
-        check_batch(call, input.entities.len(), "entities")?;
-        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let similar = similar_entities(&lore, &input.entities);
-        let links: Vec<CallLinks> =
-            input.entities.iter().map(|item| call_links(&lore, item, &input.entities)).collect();
+        let CreateEntitiesInput { entities: mut items, campaign_id } = input;
+        check_batch(call, items.len(), "entities")?;
+        let lore = app.enter_lore::<Self>(call, campaign_id.as_deref()).await?;
+        let similar = similar_entities(&lore, &items);
+        let links: Vec<CallLinks> = items.iter().map(|item| call_links(&lore, item, &items)).collect();
+        // A parent without an id is set when all are created.
+        for (item, _) in items.iter_mut().zip(&links).filter(|(_, links)| links.parent_in_call.is_some()) {
+            item.parent = None;
+        }
         let answer = |index: usize| -> ItemAnswer {
             let (similar, links) = (similar[index].clone(), links[index].clone());
             Arc::new(move |done| {
                 let created = created_result(done);
                 // The revision moves once more when the names of this call are linked.
-                let revision = created.revision.filter(|_| links.in_call.is_empty());
+                let revision = created.revision.filter(|_| !links.has_any_in_call());
                 ItemResult { similar: similar.clone(), unresolved: links.unresolved.clone(), revision, ..created }
             })
         };
-        let mut output = app.run_batch::<Self, _>(call, &lore, ("entities", &input.entities), answer).await;
-        app.link_created_names(call, &lore.campaign_id, &input.entities, &links, &mut output).await;
+        let mut output = app.run_batch::<Self, _>(call, &lore, ("entities", &items), answer).await;
+        app.link_created_names(call, &lore.campaign_id, &items, &links, &mut output).await;
         Ok(output.with_misfits(call))
     }
 
@@ -126,13 +130,21 @@ fn similar_entities(lore: &EnteredLore, items: &[NewEntityItem]) -> Vec<Vec<supe
     items.iter().map(similar).collect()
 }
 
-/// The links by name in the entry of a new entity that the lore does not have yet.
+/// The names in a new entity, of links in its entry and of its parent, that the lore does not have yet.
 #[derive(Debug, Clone)]
 struct CallLinks {
-    /// Names of entities that the same call creates.
+    /// Links to entities that the same call creates.
     in_call: Vec<String>,
-    /// Names that lead nowhere, or to several entities.
+    /// A parent that the same call creates.
+    parent_in_call: Option<String>,
+    /// Links that lead nowhere, or to several entities.
     unresolved: Vec<String>,
+}
+
+impl CallLinks {
+    fn has_any_in_call(&self) -> bool {
+        !self.in_call.is_empty() || self.parent_in_call.is_some()
+    }
 }
 
 fn call_links(lore: &EnteredLore, item: &NewEntityItem, items: &[NewEntityItem]) -> CallLinks {
@@ -140,9 +152,14 @@ fn call_links(lore: &EnteredLore, item: &NewEntityItem, items: &[NewEntityItem])
     let entity_count = |name: &str| lore.state().entities_named(name, lore.sees_private).len();
     let is_created_once =
         |name: &str| items.iter().filter(|item| fold_name(&item.name) == fold_name(name)).count() == 1;
+    let is_in_call = |name: &str| entity_count(name) == 0 && is_created_once(name);
     let missing = links.into_iter().filter(|name| entity_count(name) != 1);
-    let (in_call, unresolved) = missing.partition(|name| entity_count(name) == 0 && is_created_once(name));
-    CallLinks { in_call, unresolved }
+    let (in_call, unresolved) = missing.partition(|name| is_in_call(name));
+    let parent_in_call = match &item.parent {
+        Some(EntityReference::Name(name)) if is_in_call(name) => Some(name.clone()),
+        _ => None,
+    };
+    CallLinks { in_call, parent_in_call, unresolved }
 }
 
 impl BatchItem for NewEntityItem {
@@ -190,8 +207,8 @@ impl App {
         Ok(PreparedItem::new(LoreCommand::CreateEntity(Box::new(new)), row))
     }
 
-    /// Links the names of entities that were created in the same call: only now do they have ids. A link that cannot be
-    /// made is reported with the entity, which is there nevertheless.
+    /// Links the names of entities that were created in the same call, and sets the parents among them: only now do they
+    /// have ids. A link that cannot be made is reported with the entity, which is there nevertheless.
     async fn link_created_names(
         &self,
         call: &Call<'_>,
@@ -203,36 +220,40 @@ impl App {
         let created = output.entity_ids();
         let named = items.iter().zip(&created).filter_map(|(item, id)| Some((fold_name(&item.name), (*id)?)));
         let ids: BTreeMap<String, u64> = named.collect();
-        for (index, links) in links.iter().enumerate().filter(|(_, links)| !links.in_call.is_empty()) {
+        for (index, links) in links.iter().enumerate().filter(|(_, links)| links.has_any_in_call()) {
             let Some(entity_id) = created[index] else { continue };
-            let linked = self.link_names_of(call, campaign_id, entity_id, &ids).await;
+            let parent = links.parent_in_call.as_ref().and_then(|name| ids.get(&fold_name(name)).copied());
+            let linked = self.link_names_of(call, campaign_id, entity_id, parent, &ids).await;
             let (is_linked, result) = (linked.is_ok(), output.result_mut(index));
-            let missing = links.in_call.iter().filter(|name| !is_linked || !ids.contains_key(&fold_name(name)));
+            let names = links.in_call.iter().chain(&links.parent_in_call);
+            let missing = names.filter(|name| !is_linked || !ids.contains_key(&fold_name(name)));
             if let Some(result) = result {
                 result.unresolved.extend(missing.cloned());
             }
         }
     }
 
-    /// Links names in the current text of an entity.
+    /// Links names in the current text of an entity, and sets its parent.
     async fn link_names_of(
         &self,
         call: &Call<'_>,
         campaign_id: &str,
         entity_id: u64,
+        parent: Option<u64>,
         ids: &BTreeMap<String, u64>,
     ) -> Result<(), Fault> {
         let lore = self.load_lore(call, campaign_id.to_owned()).await?;
         let Some(entity) = lore.visible_entity(entity_id) else { return Ok(()) };
         let texts = self.load_texts(&lore.campaign_id, entity.text.iter()).await?;
-        let Some(old) = texts.entry(entity.text.as_ref()) else { return Ok(()) };
-        let fields = EntryFields { entry: Some(&old.markdown), entry_append: None, pointer: "" };
+        let old = texts.entry(entity.text.as_ref());
+        let entry = old.map(|old| old.markdown.as_str());
+        let fields = EntryFields { entry, entry_append: None, pointer: "" };
         let name_id = |name: &str| ids.get(&fold_name(name)).copied();
-        let (text, row) = self.change_entry(&lore, &fields, Some(old), name_id)?.into_parts();
-        if text.is_none() {
+        let (text, row) = self.change_entry(&lore, &fields, old, name_id)?.into_parts();
+        if text.is_none() && parent.is_none() {
             return Ok(());
         }
-        let change = Box::new(EntityChange { text, ..EntityChange::default() });
+        let change = Box::new(EntityChange { text, parent: parent.map(Some), ..EntityChange::default() });
         let command = LoreCommand::UpdateEntity { entity_id, expected_revision: Some(entity.revision), change };
         let terms = CommandTerms { side_rows: row.into_iter().collect(), ..CommandTerms::new(None, None) };
         let done =

@@ -54,6 +54,43 @@ fn names_that_are_created_in_the_same_call_are_linked() {
     });
 }
 
+#[test]
+fn a_parent_that_is_created_in_the_same_call_is_set() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entities = json!([
+            {"entity_type": "location", "name": "Bell Tower", "parent": "dunmere", "entry": "Stands in [[Dunmere]]."},
+            {"entity_type": "location", "name": "Dunmere"},
+            {"entity_type": "location", "name": "Crypt", "parent": "Bell Tower"},
+            {"entity_type": "location", "name": "Ring", "parent": "Ring"}
+        ]);
+        let results = lore.results("create_entities", json!({"entities": entities})).await;
+        let [tower, dunmere, crypt] = [0, 1, 2].map(|place: usize| successful_id(&results[place], "entity_id"));
+        for (place, entity_id, parent) in [(0, tower, dunmere), (2, crypt, tower)] {
+            let read = lore.get(entity_id).await;
+            assert_eq!((&read["parent"]["entity_id"], &read["revision"]), (&json!(parent), &json!(2)), "{read}");
+            assert_eq!((results[place].get("unresolved"), results[place].get("revision")), (None, None));
+        }
+        assert_eq!(lore.get(tower).await["entry"], format!("Stands in [entity:{dunmere}]."));
+        assert_eq!(results[3]["unresolved"], json!(["Ring"]), "nothing is its own parent: {}", results[3]);
+    });
+}
+
+/// The child is created even if its parent is refused, and says so.
+#[test]
+fn a_parent_of_the_same_call_that_is_refused_is_reported() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entities = json!([
+            {"entity_type": "location", "name": "Crypt", "parent": "Dunmere"},
+            {"entity_type": "location", "name": "Dunmere", "parent": "Nowhere"}
+        ]);
+        let results = lore.results("create_entities", json!({"entities": entities})).await;
+        assert_eq!((&results[0]["success"], &results[0]["unresolved"]), (&json!(true), &json!(["Dunmere"])));
+        assert_eq!(results[1]["code"], "NOT_FOUND", "{}", results[1]);
+    });
+}
+
 /// A name that two entities of one call have stayed unlinked, and was not reported.
 #[test]
 fn an_ambiguous_name_in_the_same_call_is_reported() {
