@@ -218,8 +218,8 @@ impl App {
         output: &mut BatchOutput,
     ) {
         let created = output.entity_ids();
-        let named = items.iter().zip(&created).filter_map(|(item, id)| Some((fold_name(&item.name), (*id)?)));
-        let ids: BTreeMap<String, u64> = named.collect();
+        let pairs = items.iter().zip(&created).filter_map(|(item, id)| Some((fold_name(&item.name), (*id)?)));
+        let ids: BTreeMap<String, u64> = pairs.collect();
         for (index, links) in links.iter().enumerate().filter(|(_, links)| links.has_any_in_call()) {
             let Some(entity_id) = created[index] else { continue };
             let parent = links.parent_in_call.as_ref().and_then(|name| ids.get(&fold_name(name)).copied());
