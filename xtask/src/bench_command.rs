@@ -9,11 +9,15 @@ use crate::install::ForeignClients;
 use crate::{dist, paths, run};
 
 /// The packages that are built with the `dist` profile, and the parts that need them.
-const BUILDS: [(&[&str], &[&str]); 5] = [
+const BUILDS: [(&[&str], &[&str]); 6] = [
     (
         &["skald", "--bins", "--examples"],
-        &["universe", "gate", "lists", "lore", "kanka", "cost", "rate", "token", "bridge", "startup", "profiles"],
+        &[
+            "universe", "gate", "lists", "lore", "page", "kanka", "cost", "rate", "token", "bridge", "startup",
+            "profiles",
+        ],
     ),
+    (&["skald-page", "--example", "constant_page"], &["page"]),
     (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
     (&["skald-domain", "--examples"], &["dice", "universe"]),
     (&["skald-store", "--example", "journal_speed"], &["journal"]),
@@ -95,6 +99,7 @@ pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
         universe: paths::built_binary("dist", "examples/universe_speed"),
         readers: paths::built_binary("dist", "examples/universe_readers"),
         lore: paths::built_binary("dist", "examples/lore_search_speed"),
+        constant_page: paths::built_binary("dist", "examples/constant_page"),
         journal: paths::built_binary("dist", "examples/journal_speed"),
         echo: paths::built_binary("dist", "examples/baseline_grpc_server"),
         calls: paths::built_binary("dist", "examples/calls"),

@@ -128,6 +128,8 @@ pub(crate) struct Connection {
     line: String,
     pub body: Vec<u8>,
     pub session: Option<String>,
+    /// Bytes of all answers until now, heads and bodies.
+    pub received_bytes: usize,
 }
 
 /// How the end of an answer's body is known.
@@ -143,7 +145,13 @@ impl Connection {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(SILENCE_MAX))?;
         stream.set_write_timeout(Some(SILENCE_MAX))?;
-        Ok(Self { stream: BufReader::new(stream), line: String::new(), body: Vec::new(), session: None })
+        Ok(Self {
+            stream: BufReader::new(stream),
+            line: String::new(),
+            body: Vec::new(),
+            session: None,
+            received_bytes: 0,
+        })
     }
 
     /// Sends a request and reads the whole answer, so that the next request can follow.
@@ -164,7 +172,7 @@ impl Connection {
 
     fn read_line(&mut self) -> anyhow::Result<()> {
         self.line.clear();
-        self.stream.read_line(&mut self.line).context("cannot receive")?;
+        self.received_bytes += self.stream.read_line(&mut self.line).context("cannot receive")?;
         ensure!(self.line.ends_with("\r\n"), "the server closed the connection");
         self.line.truncate(self.line.trim_end().len());
         Ok(())
@@ -196,6 +204,7 @@ impl Connection {
         let end = start.saturating_add(length);
         ensure!(end <= ANSWER_BYTES_MAX, "an answer is longer than {ANSWER_BYTES_MAX} bytes");
         self.body.resize(end, 0);
+        self.received_bytes += length;
         self.stream.read_exact(&mut self.body[start..]).context("an answer was cut off")
     }
 

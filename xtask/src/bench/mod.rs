@@ -1,5 +1,5 @@
 //! Benchmarks of Skald against bare servers, other SDKs and mcp-kanka, of the gateway, the bridge, odds, universes, the
-//! gate and the lore.
+//! gate, the lore and the web page.
 //!
 //! Only ratios are judged: both sides run on the same machine in the same minute, in rounds that take turns.
 
@@ -16,6 +16,7 @@ mod lists;
 mod load;
 mod lore;
 mod mode;
+mod page;
 mod peer;
 mod process;
 mod profiles;
@@ -44,6 +45,8 @@ pub(crate) struct BenchOptions {
     pub readers: PathBuf,
     /// The binary's example, which creates and searches lore.
     pub lore: PathBuf,
+    /// The page's example: a bare server with constant pages.
+    pub constant_page: PathBuf,
     /// The store's example, which measures the journal.
     pub journal: PathBuf,
     /// The examples of the gRPC crate: a bare server, and a client that calls.
@@ -62,9 +65,9 @@ pub(crate) struct BenchOptions {
 }
 
 /// The parts of the bench, in the order in which they run.
-pub(crate) const PARTS: [&str; 13] = [
-    "dice", "journal", "universe", "gate", "lists", "lore", "kanka", "cost", "rate", "token", "bridge", "startup",
-    "profiles",
+pub(crate) const PARTS: [&str; 14] = [
+    "dice", "journal", "universe", "gate", "lists", "lore", "page", "kanka", "cost", "rate", "token", "bridge",
+    "startup", "profiles",
 ];
 
 /// Runs all comparisons and prints them. Returns whether every target is met.
@@ -78,6 +81,7 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
             "gate" => gate::compare(options)?,
             "lists" => lists::compare(options)?,
             "lore" => lore::compare(options)?,
+            "page" => page::compare(options)?,
             "kanka" => kanka::compare(options)?,
             "cost" => cost::compare(options)?,
             "rate" => rate::compare(options).map(|()| Vec::new())?,
