@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use skald_domain::limits;
 
+use crate::input_parts::{Refusal, deserialize_parts};
 use crate::{Code, Fault, truncate_for_message};
 
 /// A refused field with more JSON values than this is not copied into the refusal.
@@ -112,21 +113,29 @@ pub fn input_from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a s
 
 /// Deserializes an input. Valid input takes the fast path; only a failure pays for normalizing and for the explanation.
 pub(crate) fn deserialize_input<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<T, Fault> {
-    if has_allowed_shape(full, full, value)
-        && let Ok(typed) = T::deserialize(value)
-    {
-        return Ok(typed);
+    let mut typed = None;
+    read_input(value, full, &mut |value| {
+        typed = Some(deserialize_parts::<T>(value)?);
+        Ok(())
+    })?;
+    Ok(typed.expect("an input that was read is there"))
+}
+
+/// Lets the type of an input read it, and explains why it cannot.
+fn read_input(value: &Value, full: &Value, read: &mut dyn FnMut(&Value) -> Result<(), Refusal>) -> Result<(), Fault> {
+    if has_allowed_shape(full, full, value) && read(value).is_ok() {
+        return Ok(());
     }
     let given = without_optional_nulls(full, full, value);
     if !has_allowed_shape(full, full, &given) {
-        return Err(explain_misfit::<T>(&given, full));
+        return Err(explain_misfit(&given, full, read));
     }
     // Clients may write an integer as 8.0.
     let whole = with_whole_numbers(given);
-    T::deserialize(&whole).map_err(|_| {
+    read(&whole).map_err(|_| {
         // Free this copy before the next one is made, or a large value is in memory three times.
         drop(whole);
-        explain_misfit::<T>(&without_optional_nulls(full, full, value), full)
+        explain_misfit(&without_optional_nulls(full, full, value), full, read)
     })
 }
 
@@ -322,21 +331,16 @@ pub(crate) fn join_names(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-fn explain_misfit<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
+fn explain_misfit(value: &Value, full: &Value, read: &mut dyn FnMut(&Value) -> Result<(), Refusal>) -> Fault {
     if let Some(fault) = find_misfit(full, value) {
         return fault;
     }
     // The schema accepts the value, so the type's own deserializer refused it: its message names the value.
-    match serde_path_to_error::deserialize::<_, T>(value) {
-        Ok(_) => Fault::new(Code::InvalidParams, "the input does not fit"),
-        Err(error) => {
-            let pointer = error.path().iter().fold(String::new(), |pointer, segment| match segment {
-                serde_path_to_error::Segment::Seq { index } => format!("{pointer}/{index}"),
-                serde_path_to_error::Segment::Map { key } => format!("{pointer}/{key}"),
-                _ => pointer,
-            });
-            let fault = Fault::new(Code::InvalidParams, format!("{}: {}", field_name(&pointer), error.inner()))
-                .with_path(&pointer);
+    match read(value) {
+        Ok(()) => Fault::new(Code::InvalidParams, "the input does not fit"),
+        Err(Refusal { pointer, error }) => {
+            let fault =
+                Fault::new(Code::InvalidParams, format!("{}: {error}", field_name(&pointer))).with_path(&pointer);
             value.pointer(&pointer).map_or(fault.clone(), |value| fault.value(value))
         }
     }
@@ -523,7 +527,7 @@ fn field_name(pointer: &str) -> &str {
     pointer.strip_prefix('/').unwrap_or("the input")
 }
 
-fn escape_pointer(field: &str) -> String {
+pub(crate) fn escape_pointer(field: &str) -> String {
     field.replace('~', "~0").replace('/', "~1")
 }
 

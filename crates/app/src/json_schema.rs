@@ -1,6 +1,8 @@
 //! Generates JSON Schemas from types: slim ones for programs to read, still smaller ones for the tool list, which a model
 //! pays for by the character, and full ones for explaining invalid input.
 
+use std::borrow::Cow;
+
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -17,19 +19,32 @@ const UNLISTED: &str = "x-unlisted";
 /// The description of a field that the context may fill in, which the tool list leaves out.
 const FROM_CONTEXT: &str = "The context's if left out.";
 
+/// How a type makes its schema. As a value, so that what is done with schemas is compiled once and not for every type.
+#[derive(Clone, Copy)]
+pub(crate) struct TypeSchema {
+    name: fn() -> Cow<'static, str>,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl TypeSchema {
+    pub(crate) fn of<T: JsonSchema>() -> Self {
+        Self { name: T::schema_name, schema: T::json_schema }
+    }
+}
+
 /// The input as clients see it: no titles, formats, widths or null branches.
-pub(crate) fn client_input_schema<T: JsonSchema>() -> Map<String, Value> {
+pub(crate) fn client_input_schema(described: TypeSchema) -> Map<String, Value> {
     choose_smaller(|inline| {
-        let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), inline);
+        let mut schema = generate(described, SchemaSettings::draft2020_12().for_deserialize(), inline);
         Slim { input: true }.transform(&mut schema);
         schema
     })
 }
 
 /// The output as clients see it.
-pub(crate) fn client_output_schema<T: JsonSchema>() -> Map<String, Value> {
+pub(crate) fn client_output_schema(described: TypeSchema) -> Map<String, Value> {
     choose_smaller(|inline| {
-        let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize(), inline);
+        let mut schema = generate(described, SchemaSettings::draft2020_12().for_serialize(), inline);
         Slim { input: false }.transform(&mut schema);
         schema
     })
@@ -37,9 +52,9 @@ pub(crate) fn client_output_schema<T: JsonSchema>() -> Map<String, Value> {
 
 /// The input as the tool list shows it: what clients see, without examples, without defaults that say nothing, and
 /// without what is said twice.
-pub(crate) fn tool_input_schema<T: JsonSchema>() -> Map<String, Value> {
+pub(crate) fn tool_input_schema(described: TypeSchema) -> Map<String, Value> {
     choose_smaller(|inline| {
-        let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), inline);
+        let mut schema = generate(described, SchemaSettings::draft2020_12().for_deserialize(), inline);
         DropUnlistedFields.transform(&mut schema);
         DropBriefDescriptions.transform(&mut schema);
         Slim { input: true }.transform(&mut schema);
@@ -51,14 +66,14 @@ pub(crate) fn tool_input_schema<T: JsonSchema>() -> Map<String, Value> {
 /// The output as the tool list shows it: the fields that a program branches on, one level deep. What is inside objects
 /// and arrays is left open. Moments are left out, and fields that repeat what was sent, unless they are ids: an id may
 /// come from the context.
-pub(crate) fn tool_output_schema<I: JsonSchema, O: JsonSchema>() -> Map<String, Value> {
-    let sent = generate::<I>(SchemaSettings::draft2020_12().for_deserialize(), true);
+pub(crate) fn tool_output_schema(input: TypeSchema, output: TypeSchema) -> Map<String, Value> {
+    let sent = generate(input, SchemaSettings::draft2020_12().for_deserialize(), true);
     let sent = sent.get("properties").and_then(Value::as_object);
     let is_repeated = |name: &str| {
         let is_id = name.ends_with("_id") || name.ends_with("Id");
         !is_id && sent.is_some_and(|fields| fields.contains_key(name))
     };
-    let mut schema = generate::<O>(SchemaSettings::draft2020_12().for_serialize(), true);
+    let mut schema = generate(output, SchemaSettings::draft2020_12().for_serialize(), true);
     let is_moment = |field: &Value| {
         let is_moment = |schema: &Value| schema.get("format").is_some_and(|format| format == "date-time");
         let branches = field.get("anyOf").and_then(Value::as_array);
@@ -120,7 +135,11 @@ fn resolve_reference<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 
 /// The input with formats and bounds, inlined, for comparing with a value.
 pub(crate) fn full_input_schema<T: JsonSchema>() -> Value {
-    let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), true);
+    full_schema(TypeSchema::of::<T>())
+}
+
+fn full_schema(described: TypeSchema) -> Value {
+    let mut schema = generate(described, SchemaSettings::draft2020_12().for_deserialize(), true);
     MergeEnums.transform(&mut schema);
     schema.to_value()
 }
@@ -137,17 +156,20 @@ pub(crate) fn custom_schema(make: impl Fn(&mut SchemaGenerator) -> Schema) -> (V
 
 /// The schema of a type that is serialised, without references.
 pub(crate) fn inlined<T: JsonSchema>() -> Value {
-    generate::<T>(SchemaSettings::draft2020_12().for_serialize(), true).to_value()
+    generate(TypeSchema::of::<T>(), SchemaSettings::draft2020_12().for_serialize(), true).to_value()
 }
 
-fn generate<T: JsonSchema>(settings: SchemaSettings, inline: bool) -> Schema {
-    settings
-        .with(|settings| {
-            settings.inline_subschemas = inline;
-            settings.meta_schema = None;
-        })
-        .into_generator()
-        .into_root_schema_for::<T>()
+/// The schema of a type at the root. A type that contains itself is not its own root: it stands in `$defs` too.
+fn generate(described: TypeSchema, settings: SchemaSettings, inline: bool) -> Schema {
+    let mut generator = settings.with(|settings| settings.inline_subschemas = inline).into_generator();
+    let mut schema = (described.schema)(&mut generator);
+    let object = schema.ensure_object();
+    object.entry("title").or_insert_with(|| (described.name)().into());
+    let definitions = generator.take_definitions(false);
+    if !definitions.is_empty() {
+        object.insert("$defs".to_owned(), definitions.into());
+    }
+    schema
 }
 
 /// Inlined, unless `$defs` makes the schema a fifth smaller.

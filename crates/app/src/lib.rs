@@ -25,6 +25,7 @@ mod fault;
 mod gate;
 mod identify_caller;
 mod input;
+mod input_parts;
 mod invitations;
 mod journal_fault;
 mod journal_follower;

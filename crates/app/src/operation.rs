@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::input::ItemMisfit;
+use crate::json_schema::TypeSchema;
 use crate::{
     Answer, App, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, MIME_JSON, Principal,
     RequestControl, Route, TokenScope, Toolset, input, json_schema,
@@ -237,10 +238,13 @@ impl OperationEntry {
             routes: O::ROUTES,
             picture: O::PICTURE,
             text_field: O::TEXT_FIELD,
-            input: lazy(|| Arc::new(json_schema::client_input_schema::<O::Input>())),
-            output: lazy(|| Arc::new(json_schema::client_output_schema::<O::Output>())),
-            tool_input: lazy(|| Arc::new(json_schema::tool_input_schema::<O::Input>())),
-            tool_output: lazy(|| Arc::new(json_schema::tool_output_schema::<O::Input, O::Output>())),
+            input: lazy(|| Arc::new(json_schema::client_input_schema(TypeSchema::of::<O::Input>()))),
+            output: lazy(|| Arc::new(json_schema::client_output_schema(TypeSchema::of::<O::Output>()))),
+            tool_input: lazy(|| Arc::new(json_schema::tool_input_schema(TypeSchema::of::<O::Input>()))),
+            tool_output: lazy(|| {
+                let (input, output) = (TypeSchema::of::<O::Input>(), TypeSchema::of::<O::Output>());
+                Arc::new(json_schema::tool_output_schema(input, output))
+            }),
             full_input: lazy(json_schema::full_input_schema::<O::Input>),
             run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
