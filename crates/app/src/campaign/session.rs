@@ -155,7 +155,7 @@ pub(super) struct SessionRecapInput {
     picture: bool,
 }
 
-/// For whom a recap is written.
+/// For whom a recap or luck is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RecapAudience {

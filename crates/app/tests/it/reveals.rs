@@ -314,6 +314,29 @@ fn a_secret_roll_of_pools_is_for_those_it_names() {
     });
 }
 
+/// Luck is read aloud: without `audience` it counts what the whole table saw, whoever asks.
+#[test]
+fn luck_counts_secret_rolls_for_those_who_ask_for_their_own() {
+    run(async {
+        let table = Table::new().await;
+        let luck = async |caller: &Caller, audience: Option<&str>| {
+            let mut input = json!({"campaign_id": table.campaign_id});
+            if let Some(audience) = audience {
+                input["audience"] = json!(audience);
+            }
+            table.call(caller, "luck", input).await
+        };
+        let before = luck(&owner(), None).await;
+        let secret = json!({"actor_id": "Mira", "visible_to": ["gm"], "modifier": 2, "difficulty": 12});
+        table.call(&owner(), "duality_action_roll", secret).await;
+        assert_eq!(luck(&owner(), None).await, before);
+        assert_eq!(luck(&owner(), Some("table")).await, before);
+        let own = luck(&owner(), Some("mine")).await;
+        assert_ne!(own, before, "{own}");
+        assert_eq!(luck(&table.ben, Some("mine")).await, luck(&table.ben, None).await, "he knows of none");
+    });
+}
+
 /// The writes of these two are lore writes: a token for what players do cannot make them, whatever its role is.
 #[test]
 fn writes_of_relationships_and_the_timeline_need_the_scope_of_lore_writes() {
