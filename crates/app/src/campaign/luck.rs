@@ -22,9 +22,9 @@ pub(super) struct LuckOperation;
 pub(super) struct LuckInput {
     /// The context's if left out.
     campaign_id: Option<String>,
-    /// Only this session; the whole campaign if left out.
+    /// The whole campaign if left out.
     session_id: Option<String>,
-    /// mine: also the secret rolls that you may know.
+    /// mine: also your secrets.
     #[serde(default)]
     audience: RecapAudience,
     /// Also show a picture.
@@ -46,8 +46,8 @@ pub(super) struct LuckOutput {
 impl Operation for LuckOperation {
     const NAME: &'static str = "luck";
     const TITLE: &'static str = "Tell luck";
-    const SUMMARY: &'static str = "How lucky each character and player was, in a session or the campaign: \
-        rolls above what was likely, the luckiest and the unluckiest roll.";
+    const SUMMARY: &'static str = "How lucky each character and player was, in a session or the campaign, with \
+        the luckiest and the unluckiest roll.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
@@ -81,9 +81,9 @@ pub(super) struct LuckPicture;
 pub(super) struct LuckPictureInput {
     /// The context's if left out.
     campaign_id: Option<String>,
-    /// Only this session; the whole campaign if left out.
+    /// The whole campaign if left out.
     session_id: Option<String>,
-    /// mine: also the secret rolls that you may know.
+    /// mine: also your secrets.
     #[serde(default)]
     audience: RecapAudience,
     /// The colours; those that the reader prefers if left out.

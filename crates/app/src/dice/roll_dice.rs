@@ -17,9 +17,9 @@ pub(super) struct RollDice;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RollDiceInput {
-    /// Pools of equal dice, rolled in order: 2d20 is {"sides": 20, "count": 2}.
+    /// Pools of equal dice: 2d20 is {"sides": 20, "count": 2}.
     dice: Vec<DiceSpec>,
-    /// Who sees it: gm, or names.
+    /// gm, or names.
     visible_to: Option<Vec<String>>,
     /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
