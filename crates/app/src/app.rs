@@ -17,6 +17,7 @@ use crate::campaign::{CampaignNumberCache, SessionContexts};
 use crate::computation_pool::ComputationPool;
 use crate::gate::{AGENT, ArtifactWatch, AttemptCounts, NoFiles, ProcessCache};
 use crate::journal_fault::store_locked_fault;
+use crate::journal_follower::CampaignStates;
 use crate::resource_changes::{Announcement, ChangeAudience, ChangeBroadcast};
 use crate::tokens::Tokens;
 use crate::universe::Feeds;
@@ -108,8 +109,13 @@ impl App {
     }
 
     /// Publishes a change that is in no journal record to its audience.
-    pub(crate) fn publish_change(&self, change: ResourceChange, whom: ChangeAudience) {
-        self.telling.publish(Announcement { changes: [change].into(), whom, place: None });
+    pub(crate) fn publish_change(&self, change: ResourceChange, whom: &ChangeAudience) {
+        self.telling.publish(Announcement::new([change], whom, None));
+    }
+
+    /// The states that say who may know of a secret change.
+    pub(crate) fn campaign_states(&self) -> CampaignStates {
+        CampaignStates { campaigns: self.campaigns.clone(), lore: self.lore.clone() }
     }
 
     /// Returns once readers see the state after a record of a campaign, its lore or a run, so that whoever is notified of

@@ -238,6 +238,14 @@ impl Caller {
         Viewer { is_game_master, ids: here.cloned().chain(played).collect(), ..Viewer::default() }
     }
 
+    /// Which of these participants of a campaign the caller is; none without a role in it.
+    pub(crate) fn own_participants(&self, campaign_id: &str, participants: &BTreeSet<String>) -> BTreeSet<String> {
+        match &self.principal {
+            Principal::Holder(holder) if self.role_in(campaign_id).is_some() => &holder.participants & participants,
+            _ => BTreeSet::new(),
+        }
+    }
+
     /// Whether the caller's token names this campaign: then the text is the id of one.
     pub(crate) fn has_own_role_in(&self, campaign_id: &str) -> bool {
         match &self.principal {

@@ -15,9 +15,9 @@ use crate::journal_follower::{JournalFollower, RECORDS_PER_READ, announcements_o
 use crate::page_sessions::no_page_sessions_fault;
 use crate::resource_changes::{Announcement, ChangeAudience, JournalPlace};
 use crate::{
-    Administration, Answer, App, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, Conversation, Fault,
-    ListedPageSession, News, OperationEntry, Principal, RateClass, RedeemedInvitation, RenderedJson, RequestSurface,
-    ResourceChange, StartedPageSession, answer_bytes, completion, input_from_text,
+    Administration, Answer, App, Caller, Catalogue, ChangeReaders, Changes, Code, Completion, CompletionRequest,
+    Conversation, Fault, ListedPageSession, News, OperationEntry, Principal, RateClass, RedeemedInvitation,
+    RenderedJson, RequestSurface, ResourceChange, StartedPageSession, answer_bytes, completion, input_from_text,
 };
 use crate::{entered_campaign, invitations};
 use skald_journal::{Cursor, Record, StoreError};
@@ -303,6 +303,7 @@ impl LocalEngine {
         if !self.app.telling.has_started() {
             self.start_broadcast_at(after).await?;
         }
+        let states = self.app.campaign_states();
         loop {
             let records = journal.follow(after, RECORDS_PER_READ).await?;
             let is_last = records.len() < RECORDS_PER_READ;
@@ -311,7 +312,7 @@ impl LocalEngine {
                 self.app.wait_for_published_state(record).await?;
                 self.app.nouns.iter().for_each(|noun| noun.record_appended(&self.app, record));
             }
-            let all = announcements_of(&**journal, &self.app.nouns, &records).await?;
+            let all = announcements_of(&**journal, &self.app.nouns, &states, &records).await?;
             for ((place, record), happened) in records.into_iter().zip(all) {
                 if let Some(happened) = happened {
                     self.publish_campaign_effects(&record, &happened);
@@ -328,24 +329,28 @@ impl LocalEngine {
 
     /// Publishes changes in other nouns that follow from a record of a campaign.
     fn publish_campaign_effects(&self, record: &Record, happened: &Announcement) {
-        let (ChangeAudience::InCampaign(campaign_id) | ChangeAudience::GameMasters(campaign_id)) = &happened.whom
-        else {
-            return;
-        };
+        let mut whom = None;
+        for (_, audience) in happened.changes.iter() {
+            match audience {
+                // If everybody may know of a part of it, everybody may know of what follows.
+                ChangeAudience::InCampaign(campaign_id) => whom = Some((campaign_id, audience.clone())),
+                ChangeAudience::GameMastersAnd(campaign_id, _) if whom.is_none() => {
+                    whom = Some((campaign_id, ChangeReaders::GAME_MASTERS.audience_in(campaign_id)));
+                }
+                _ => {}
+            }
+        }
+        let Some((campaign_id, whom)) = whom else { return };
         let nouns = self.app.nouns.iter();
         let changes: Vec<_> = nouns.flat_map(|noun| noun.changed_by_campaign(&self.app, record, campaign_id)).collect();
         if !changes.is_empty() {
-            self.app.telling.publish(Announcement {
-                changes: changes.into(),
-                whom: happened.whom.clone(),
-                place: None,
-            });
+            self.app.telling.publish(Announcement::new(changes, &whom, None));
         }
     }
 
     /// Publishes a change to all subscribers.
     pub fn publish(&self, change: ResourceChange) {
-        self.app.publish_change(change, ChangeAudience::Everybody);
+        self.app.publish_change(change, &ChangeAudience::Everybody);
     }
 
     async fn run(
@@ -355,7 +360,7 @@ impl LocalEngine {
         input: Value,
         work: &RequestControl,
     ) -> Result<Answer, Fault> {
-        entry.check_scope(caller)?;
+        entry.check_scope(caller, &input)?;
         if !entry.allowed.admits(caller) {
             let sent = input.get("campaign_id").and_then(Value::as_str);
             if let Some(campaign_id) = sent.filter(|id| caller.has_own_role_in(id)) {
@@ -452,9 +457,10 @@ impl Engine for LocalEngine {
     fn changes<'a>(&'a self, _: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes> {
         let (receiver, now) = self.app.telling.subscribe();
         let (journal, nouns) = (Arc::clone(&self.app.journal), self.app.nouns.clone());
+        let states = self.app.campaign_states();
         let following = match after {
-            None => JournalFollower::new(journal, nouns, now),
-            Some(after) => JournalFollower::resume_after(journal, nouns, JournalPlace::parse(after), now),
+            None => JournalFollower::new(journal, nouns, states, now),
+            Some(after) => JournalFollower::resume_after(journal, nouns, states, JournalPlace::parse(after), now),
         };
         Box::pin(ready(Changes::from_broadcast(receiver, following)))
     }

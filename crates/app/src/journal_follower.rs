@@ -1,13 +1,15 @@
 //! A watcher's position in the journal: drops changes it has already had, and reads the records it has missed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::campaign::CONTEXT_URI;
+use crate::campaign::{CONTEXT_URI, CampaignStream, campaign_stream};
 use crate::campaign_lookup::OwnerCampaigns;
+use crate::lore::{LoreStream, lore_stream};
 use crate::resource_changes::{AnnouncedChange, Announcement, ChangeAudience, JournalPlace, News, ResourceChange};
-use crate::{EVERY_CAMPAIGN, Noun, Nouns, RecordAudience};
-use skald_journal::{Cursor, Journal, Record, StoreError};
+use crate::{EVERY_CAMPAIGN, Nouns, RecordAudience};
+use skald_journal::{CommittedState, Cursor, Journal, Record, StoreError, Streams};
 
 /// Records that a watcher reads at once.
 pub(crate) const RECORDS_PER_READ: usize = 256;
@@ -19,6 +21,7 @@ const READ_RETRY_DELAY: Duration = Duration::from_millis(500);
 pub(crate) struct JournalFollower {
     journal: Arc<dyn Journal>,
     nouns: Nouns,
+    states: CampaignStates,
     /// `None` if the process does not follow the journal: then missed changes cannot be read.
     place: Option<JournalPlace>,
     state: FollowState,
@@ -39,21 +42,28 @@ enum FollowState {
 
 impl JournalFollower {
     /// From now on.
-    pub(crate) fn new(journal: Arc<dyn Journal>, nouns: Nouns, place: Option<JournalPlace>) -> Self {
-        Self { journal, nouns, place, state: FollowState::Abreast, has_missed: false }
+    pub(crate) fn new(
+        journal: Arc<dyn Journal>,
+        nouns: Nouns,
+        states: CampaignStates,
+        place: Option<JournalPlace>,
+    ) -> Self {
+        Self { journal, nouns, states, place, state: FollowState::Abreast, has_missed: false }
     }
 
     /// From a place that a client sent. `now` is the start if the place could not be parsed.
     pub(crate) fn resume_after(
         journal: Arc<dyn Journal>,
         nouns: Nouns,
+        states: CampaignStates,
         claimed: Option<JournalPlace>,
         now: Option<JournalPlace>,
     ) -> Self {
-        match claimed {
-            Some(place) => Self { journal, nouns, place: Some(place), state: FollowState::Claimed, has_missed: false },
-            None => Self { journal, nouns, place: now, state: FollowState::Lost, has_missed: false },
-        }
+        let (place, state) = match claimed {
+            Some(place) => (Some(place), FollowState::Claimed),
+            None => (now, FollowState::Lost),
+        };
+        Self { journal, nouns, states, place, state, has_missed: false }
     }
 
     pub(crate) fn place(&self) -> Option<JournalPlace> {
@@ -83,6 +93,7 @@ impl JournalFollower {
                     change: ResourceChange::Resource(CONTEXT_URI.into()),
                     campaign_id: None,
                     game_masters_only: false,
+                    participant_ids: BTreeSet::new(),
                 }],
                 false,
                 None,
@@ -130,7 +141,7 @@ impl JournalFollower {
             self.state = FollowState::Abreast;
         }
         let mut news = News::default();
-        let all = announcements_of(&*self.journal, &self.nouns, &records).await?;
+        let all = announcements_of(&*self.journal, &self.nouns, &self.states, &records).await?;
         for ((cursor, record), happened) in records.iter().zip(all) {
             match happened {
                 Some(happened) => self.add_announcement(&happened, &mut news),
@@ -146,35 +157,60 @@ impl JournalFollower {
 pub(crate) async fn announcements_of(
     journal: &dyn Journal,
     nouns: &Nouns,
+    states: &CampaignStates,
     records: &[(Cursor, Record)],
 ) -> Result<Vec<Option<Announcement>>, StoreError> {
     let mut places = OwnerCampaigns::new(journal);
     let mut all = Vec::with_capacity(records.len());
     for (cursor, record) in records {
         let noun = nouns.noun_of_record(record);
-        let whom = match noun.map_or(RecordAudience::Nobody, Noun::record_audience) {
-            RecordAudience::Nobody => None,
-            RecordAudience::CampaignOfStreamId => Some(ChangeAudience::InCampaign(record.stream.id().into())),
-            RecordAudience::CampaignOfStreamIdByPrivacy(is_private) => {
-                let campaign_id = record.stream.id().into();
-                Some(if is_private(record) {
-                    ChangeAudience::GameMasters(campaign_id)
-                } else {
-                    ChangeAudience::InCampaign(campaign_id)
-                })
+        let place = Some(JournalPlace::new(*cursor, &record.hash));
+        let Some(noun) = noun else {
+            all.push(None);
+            continue;
+        };
+        let campaign_id: Arc<str> = match noun.record_audience() {
+            RecordAudience::Nobody => {
+                all.push(None);
+                continue;
+            }
+            RecordAudience::CampaignOfStreamIdBySecrecy(secrecy) if (secrecy.is_secret)(record) => {
+                let campaign_id: Arc<str> = record.stream.id().into();
+                let (campaign, lore) = states.read(&campaign_id).await?;
+                let changes = (secrecy.changes)(record, &campaign.state, &lore.state);
+                let changes = changes.into_iter().map(|(change, readers)| (change, readers.audience_in(&campaign_id)));
+                all.push(Some(Announcement { changes: changes.collect(), place }));
+                continue;
+            }
+            RecordAudience::CampaignOfStreamId | RecordAudience::CampaignOfStreamIdBySecrecy(_) => {
+                record.stream.id().into()
             }
             RecordAudience::CampaignInDocument(collection) => {
-                let place = places.find_campaign(collection, record.stream.id()).await?;
-                Some(ChangeAudience::InCampaign(place.unwrap_or_else(|| EVERY_CAMPAIGN.into())))
+                let found = places.find_campaign(collection, record.stream.id()).await?;
+                found.unwrap_or_else(|| EVERY_CAMPAIGN.into())
             }
         };
-        all.push(noun.zip(whom).map(|(noun, whom)| Announcement {
-            changes: noun.changed_resources(record).into(),
-            whom,
-            place: Some(JournalPlace::new(*cursor, &record.hash)),
-        }));
+        let whom = ChangeAudience::InCampaign(campaign_id);
+        all.push(Some(Announcement::new(noun.changed_resources(record), &whom, place)));
     }
     Ok(all)
+}
+
+/// The states of campaigns and their lore, which say who may know of a secret change.
+#[derive(Clone)]
+pub(crate) struct CampaignStates {
+    pub campaigns: Streams<CampaignStream>,
+    pub lore: Streams<LoreStream>,
+}
+
+type CommittedCampaign = Arc<CommittedState<CampaignStream>>;
+type CommittedLore = Arc<CommittedState<LoreStream>>;
+
+impl CampaignStates {
+    async fn read(&self, campaign_id: &str) -> Result<(CommittedCampaign, CommittedLore), StoreError> {
+        let campaign = self.campaigns.read(&campaign_stream(campaign_id)).await?;
+        Ok((campaign, self.lore.read(&lore_stream(campaign_id)).await?))
+    }
 }
 
 /// The place at a cursor, if there is a record: reads one record from just before the cursor.

@@ -82,14 +82,14 @@ pub use lore::{
     mirror_linked_campaigns,
 };
 pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
-pub use noun_registry::{Noun, Nouns, RecordAudience};
+pub use noun_registry::{Noun, Nouns, RecordAudience, RecordSecrecy};
 pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, answer_bytes};
 pub use page_sessions::{ListedPageSession, StartedPageSession, page_session_id};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use rate_limits::{DEFAULT_RATE_FIGURES, RateClass, RateLimits};
 pub use request_surface::RequestSurface;
 pub use resource::{Resource, UriFields, percent_encode};
-pub use resource_changes::{AnnouncedChange, Changes, News, ResourceChange};
+pub use resource_changes::{AnnouncedChange, ChangeReaders, Changes, News, ResourceChange};
 pub use revocations::Revocations;
 pub use route::{API_PREFIX, FaultShape, HttpMethod, MIME_JSON, MIME_YAML, RequestBody, Route, Success};
 pub use skald_domain::access::{Invitation, OauthSubject, RateFigures, Token, TokenRestrictions, TokenScope};

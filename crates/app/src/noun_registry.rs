@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use skald_domain::campaign::CampaignState;
+use skald_domain::lore::LoreState;
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKinds};
 
 use crate::{
-    App, FaultField, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice, gate, lore,
-    tokens, universe,
+    App, ChangeReaders, FaultField, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice,
+    gate, lore, tokens, universe,
 };
 
 /// One noun of Skald. No method has a default, so that a noun that forgets a part does not compile.
@@ -30,7 +32,7 @@ pub trait Noun: Send + Sync + 'static {
     /// The kinds of rows that it keeps beside the journal, and how `verify` checks them.
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)>;
 
-    /// The resources that read differently after a record of its streams.
+    /// The resources that read differently after a record of its streams, if nothing in it is secret.
     fn changed_resources(&self, record: &Record) -> Vec<ResourceChange>;
 
     /// If a resource is read from a larger one of this noun, the URI under which changes of the larger one are
@@ -59,11 +61,19 @@ pub enum RecordAudience {
     Nobody,
     /// The members of the campaign whose id is the stream's id.
     CampaignOfStreamId,
-    /// The members of the campaign whose id is the stream's id; only its game masters, if the function says that the
-    /// record is about something private.
-    CampaignOfStreamIdByPrivacy(fn(&Record) -> bool),
+    /// The members of the campaign whose id is the stream's id; of a record that is secret in part, those who may know.
+    CampaignOfStreamIdBySecrecy(RecordSecrecy),
     /// The members of the campaign that a document names: this collection has one for each stream, by the stream's id.
     CampaignInDocument(&'static str),
+}
+
+/// How the records of a noun are announced that not everybody may know of.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordSecrecy {
+    /// Whether a part of a record is secret. All of what this version cannot read is.
+    pub is_secret: fn(&Record) -> bool,
+    /// The resources that read differently after a record that is secret in part, each with who may know it.
+    pub changes: fn(&Record, &CampaignState, &LoreState) -> Vec<(ResourceChange, ChangeReaders)>,
 }
 
 /// All nouns of a program, in the order of the reference pages.

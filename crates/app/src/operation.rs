@@ -130,6 +130,8 @@ pub trait Operation: 'static {
     const ALLOWED: Allowed;
     /// Whether it can delete data: a client may ask its user first.
     const DESTRUCTIVE: bool = false;
+    /// Values of the input field `method` that only game masters may send: a token needs the scope `gm` for them.
+    const GAME_MASTER_METHODS: &'static [&'static str] = &[];
     /// Whether it lists things: lists have a rate limit of their own.
     const LISTS: bool = false;
     const EXPOSED: Exposed = Exposed::Everywhere;
@@ -205,6 +207,7 @@ pub struct OperationEntry {
     pub kind: OperationKind,
     pub allowed: Allowed,
     pub destructive: bool,
+    pub game_master_methods: &'static [&'static str],
     pub lists: bool,
     pub exposed: Exposed,
     pub routes: &'static [Route],
@@ -233,6 +236,7 @@ impl OperationEntry {
             kind: O::KIND,
             allowed: O::ALLOWED,
             destructive: O::DESTRUCTIVE,
+            game_master_methods: O::GAME_MASTER_METHODS,
             lists: O::LISTS,
             exposed: O::EXPOSED,
             routes: O::ROUTES,
@@ -252,15 +256,22 @@ impl OperationEntry {
         }
     }
 
-    /// The scope that a token needs for it.
+    /// The scope that a token needs for it, whatever the input is.
     pub fn required_scope(&self) -> TokenScope {
         required_scope(self.kind, self.allowed)
     }
 
-    /// Refuses a caller whose token has too narrow a scope.
-    pub fn check_scope(&self, caller: &Caller) -> Result<(), Fault> {
+    /// The scope that a token needs for a call with this input.
+    pub fn required_scope_for(&self, input: &Value) -> TokenScope {
+        let method = input.get("method").and_then(Value::as_str).unwrap_or_default().trim();
+        let is_for_game_masters = self.game_master_methods.iter().any(|word| word.eq_ignore_ascii_case(method));
+        if is_for_game_masters { TokenScope::Gm } else { self.required_scope() }
+    }
+
+    /// Refuses a caller whose token has too narrow a scope for this input.
+    pub fn check_scope(&self, caller: &Caller, input: &Value) -> Result<(), Fault> {
         let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
-        let needed = self.required_scope();
+        let needed = self.required_scope_for(input);
         match holder.scope {
             Some(held) if held < needed => Err(insufficient_scope_fault(self.name, needed, held)),
             _ => Ok(()),

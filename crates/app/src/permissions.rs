@@ -129,7 +129,11 @@ pub(crate) fn permissions_page(catalogue: &Catalogue) -> String {
     for entry in catalogue.operations() {
         let counts = if entry.lists { "list" } else { "call" };
         let (name, allowed, scope) = (entry.name, entry.allowed.description(), entry.required_scope().as_str());
-        let _ = writeln!(page, "| `{name}` | {allowed} | `{scope}` | {counts} |");
+        let methods = match entry.game_master_methods {
+            [] => String::new(),
+            methods => format!("; to {} `gm`", methods.join(", ")),
+        };
+        let _ = writeln!(page, "| `{name}` | {allowed} | `{scope}`{methods} | {counts} |");
     }
     page
 }

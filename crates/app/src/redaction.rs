@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use skald_domain::campaign::{Actor, Campaign, CampaignState, Participant, People, SecretSubject, Session, Tracker};
-use skald_domain::lore::{Entity, LoreState, Post};
+use skald_domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session, Tracker};
+use skald_domain::lore::{Entity, LoreState, LoreSubject, Post};
 use skald_domain::universe::Universe;
 use skald_domain::visibility::{Viewer, Visibility};
 
+use crate::lore::{lore_visibility, revealed_lore};
 use crate::{Caller, CampaignRole, EVERY_CAMPAIGN};
 
 /// What a caller may see in one campaign: by role, and by the participants that they are and the actors that they play.
@@ -57,22 +58,15 @@ impl Redaction {
             return self.clone();
         };
         let mut viewer = viewer.clone();
-        for secret in campaign.secrets() {
-            // What everybody sees is not private any more; if it is again, it was not revealed since.
-            if !matches!(secret.visible_to(), Visibility::People(_)) || !secret.visible_to().is_visible_to(&viewer) {
-                continue;
-            }
-            match secret.of {
-                SecretSubject::Entity { entity_id, created_micros } => {
-                    let entity = lore.entity(entity_id);
-                    let same = entity.filter(|entity| entity.created_at.as_microsecond() == created_micros);
-                    viewer.revealed_entities.extend(same.map(|entity| entity.entity_id));
+        for of in revealed_lore(campaign, lore) {
+            let visible_to = lore_visibility(campaign, lore, of);
+            // What everybody sees is not private any more.
+            let is_revealed = visible_to.is_some_and(|people| !people.is_table() && people.is_visible_to(&viewer));
+            match of {
+                LoreSubject::Entity { entity_id } if is_revealed => {
+                    viewer.revealed_entities.insert(lore.current_id(entity_id));
                 }
-                SecretSubject::Post { post_id, created_micros } => {
-                    let found = lore.post(post_id);
-                    let same = found.filter(|(_, post)| post.created_at.as_microsecond() == created_micros);
-                    viewer.revealed_posts.extend(same.map(|(_, post)| post.post_id));
-                }
+                LoreSubject::Post { post_id } if is_revealed => drop(viewer.revealed_posts.insert(post_id)),
                 _ => {}
             }
         }

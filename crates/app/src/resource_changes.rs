@@ -10,6 +10,8 @@ use tokio::sync::broadcast::{self, Receiver, error::RecvError, error::TryRecvErr
 
 use crate::journal_follower::JournalFollower;
 use crate::{Caller, CampaignRole, Conversation};
+use skald_domain::campaign::CampaignState;
+use skald_domain::visibility::Visibility;
 use skald_journal::{Cursor, Hash};
 
 /// A change that subscribers are notified of.
@@ -21,11 +23,54 @@ pub enum ResourceChange {
     ResourceList,
 }
 
-/// Changes of one record or event, and their audience.
+/// Of the members of a campaign, who may know of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeReaders {
+    Members,
+    /// Game masters, and those who are one of these participants.
+    GameMastersAnd(BTreeSet<String>),
+}
+
+impl ChangeReaders {
+    pub const GAME_MASTERS: Self = Self::GameMastersAnd(BTreeSet::new());
+
+    /// Whoever sees something with this visibility. An actor's knowledge is that of whoever plays it.
+    pub(crate) fn new(visibility: &Visibility, state: &CampaignState) -> Self {
+        match visibility {
+            Visibility::Table => Self::Members,
+            Visibility::GameMasters => Self::GAME_MASTERS,
+            Visibility::People(ids) => Self::GameMastersAnd(state.participants_among(ids)),
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Members, _) | (_, Self::Members) => Self::Members,
+            (Self::GameMastersAnd(ids), Self::GameMastersAnd(others)) => Self::GameMastersAnd(&ids | &others),
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Members, other) | (other, Self::Members) => other,
+            (Self::GameMastersAnd(ids), Self::GameMastersAnd(others)) => Self::GameMastersAnd(&ids & &others),
+        }
+    }
+
+    pub(crate) fn audience_in(self, campaign_id: &Arc<str>) -> ChangeAudience {
+        match self {
+            Self::Members => ChangeAudience::InCampaign(Arc::clone(campaign_id)),
+            Self::GameMastersAnd(ids) => ChangeAudience::GameMastersAnd(Arc::clone(campaign_id), ids.into()),
+        }
+    }
+}
+
+/// Changes of one record or event, each with its audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Announcement {
-    pub changes: Arc<[ResourceChange]>,
-    pub whom: ChangeAudience,
+    pub changes: Arc<[(ResourceChange, ChangeAudience)]>,
     /// The journal place of the record, if the changes come from one.
     pub place: Option<JournalPlace>,
 }
@@ -36,6 +81,17 @@ pub(crate) struct Announcement {
 pub(crate) struct JournalPlace {
     pub cursor: Cursor,
     pub mark: u64,
+}
+
+impl Announcement {
+    /// Changes that the same people hear of.
+    pub(crate) fn new(
+        changes: impl IntoIterator<Item = ResourceChange>,
+        whom: &ChangeAudience,
+        place: Option<JournalPlace>,
+    ) -> Self {
+        Self { changes: changes.into_iter().map(|change| (change, whom.clone())).collect(), place }
+    }
 }
 
 impl JournalPlace {
@@ -66,8 +122,9 @@ pub(crate) enum ChangeAudience {
     Everybody,
     /// Those who have a role in this campaign.
     InCampaign(Arc<str>),
-    /// The game masters of this campaign: the change is about something that others may not know of.
-    GameMasters(Arc<str>),
+    /// The game masters of this campaign, and its members who are one of these participants: the change is about
+    /// something that others may not know of.
+    GameMastersAnd(Arc<str>, Arc<BTreeSet<String>>),
     /// One conversation of the principal with this id.
     Conversation(Arc<str>, Conversation),
 }
@@ -78,6 +135,8 @@ struct Audience {
     everybody: bool,
     campaign_ids: BTreeSet<Arc<str>>,
     game_master_campaign_ids: BTreeSet<Arc<str>>,
+    /// Participants by campaign.
+    participants: BTreeMap<Arc<str>, BTreeSet<String>>,
     conversations: HashSet<(Arc<str>, Conversation)>,
 }
 
@@ -86,7 +145,12 @@ impl Audience {
         match whom {
             ChangeAudience::Everybody => self.everybody = true,
             ChangeAudience::InCampaign(id) => drop(self.campaign_ids.insert(id)),
-            ChangeAudience::GameMasters(id) => drop(self.game_master_campaign_ids.insert(id)),
+            ChangeAudience::GameMastersAnd(id, participants) => {
+                if !participants.is_empty() {
+                    self.participants.entry(Arc::clone(&id)).or_default().extend(participants.iter().cloned());
+                }
+                self.game_master_campaign_ids.insert(id);
+            }
             ChangeAudience::Conversation(id, conversation) => drop(self.conversations.insert((id, conversation))),
         }
     }
@@ -100,6 +164,7 @@ impl Audience {
             || self.has_conversation(caller)
             || self.campaign_ids.iter().any(|id| caller.role_in(id).is_some())
             || self.game_master_campaign_ids.iter().any(|id| is_game_master(caller, id))
+            || self.participants.iter().any(|(id, participants)| !caller.own_participants(id, participants).is_empty())
     }
 }
 
@@ -112,8 +177,9 @@ fn is_game_master(caller: &Caller, campaign_id: &str) -> bool {
 pub struct AnnouncedChange {
     pub change: ResourceChange,
     pub campaign_id: Option<Arc<str>>,
-    /// Of the members, only game masters are notified.
+    /// Of the members, only game masters are notified, and those who are one of the participants below.
     pub game_masters_only: bool,
+    pub participant_ids: BTreeSet<String>,
 }
 
 /// Changes since the subscriber's last read, without duplicates.
@@ -134,10 +200,10 @@ impl News {
         place: Option<Arc<str>>,
     ) -> Self {
         let mut news = Self { everything, place, ..Self::default() };
-        for AnnouncedChange { change, campaign_id, game_masters_only } in told {
+        for AnnouncedChange { change, campaign_id, game_masters_only, participant_ids } in told {
             let whom = match campaign_id {
                 None => ChangeAudience::Everybody,
-                Some(id) if game_masters_only => ChangeAudience::GameMasters(id),
+                Some(id) if game_masters_only => ChangeAudience::GameMastersAnd(id, participant_ids.into()),
                 Some(id) => ChangeAudience::InCampaign(id),
             };
             news.add_change(change, whom);
@@ -164,22 +230,30 @@ impl News {
         self.place.as_ref()
     }
 
-    /// Every change that this caller may know of, once for each campaign that it concerns.
+    /// Every change that this caller may know of, once for each campaign that it concerns. Other people who hear of it
+    /// are not named.
     pub fn changes_for<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = AnnouncedChange> + 'a {
         let resources =
             self.resources.iter().map(|(uri, audience)| (ResourceChange::Resource(Arc::clone(uri)), audience));
         let all = resources.chain([(ResourceChange::ResourceList, &self.resource_list)]);
         all.flat_map(|(change, audience)| {
-            let everybody = (audience.everybody || audience.has_conversation(caller)).then_some((None, false));
+            let nobody = BTreeSet::new;
+            let everybody = (audience.everybody || audience.has_conversation(caller)).then(|| (None, false, nobody()));
             let of_campaigns = audience.campaign_ids.iter().filter(|id| caller.role_in(id).is_some());
             let of_masters = audience.game_master_campaign_ids.iter().filter(|id| is_game_master(caller, id));
-            let of_campaigns = of_campaigns.map(|id| (Some(Arc::clone(id)), false));
-            let of_masters = of_masters.map(|id| (Some(Arc::clone(id)), true));
-            let audience = everybody.into_iter().chain(of_campaigns).chain(of_masters);
-            audience.map(move |(campaign_id, game_masters_only)| AnnouncedChange {
+            let of_campaigns = of_campaigns.map(move |id| (Some(Arc::clone(id)), false, nobody()));
+            let of_masters = of_masters.map(move |id| (Some(Arc::clone(id)), true, nobody()));
+            let of_participants = audience.participants.iter().filter(|(id, _)| !is_game_master(caller, id));
+            let of_participants = of_participants.filter_map(|(id, participants)| {
+                let own = caller.own_participants(id, participants);
+                (!own.is_empty()).then(|| (Some(Arc::clone(id)), true, own))
+            });
+            let audience = everybody.into_iter().chain(of_campaigns).chain(of_masters).chain(of_participants);
+            audience.map(move |(campaign_id, game_masters_only, participant_ids)| AnnouncedChange {
                 change: change.clone(),
                 campaign_id,
                 game_masters_only,
+                participant_ids,
             })
         })
     }
@@ -189,8 +263,8 @@ impl News {
     }
 
     pub(crate) fn add(&mut self, happened: &Announcement) {
-        for change in happened.changes.iter() {
-            self.add_change(change.clone(), happened.whom.clone());
+        for (change, whom) in happened.changes.iter() {
+            self.add_change(change.clone(), whom.clone());
         }
         self.set_place(happened.place);
     }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Moment;
+
 /// The word for "game masters alone" in lists of people.
 pub const GAME_MASTERS: &str = "gm";
 /// The word for "all members of the campaign" in lists of people.
@@ -46,6 +48,16 @@ impl Visibility {
         }
     }
 
+    /// The visibility of what is seen by whoever sees one or the other.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Table, _) | (_, Self::Table) => Self::Table,
+            (Self::GameMasters, people) | (people, Self::GameMasters) => people.clone(),
+            (Self::People(ids), Self::People(others)) => Self::People(ids | others),
+        }
+    }
+
     /// The visibility with one more participant or actor.
     #[must_use]
     pub fn with_person(&self, id: &str) -> Self {
@@ -76,6 +88,16 @@ impl From<Visibility> for Vec<String> {
             Visibility::People(ids) => ids.into_iter().collect(),
         }
     }
+}
+
+/// From when on somebody could see something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VisibilityStep {
+    pub visible_to: Visibility,
+    pub since: Moment,
+    /// The session that was going on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
 }
 
 /// Somebody who looks at a campaign.

@@ -137,6 +137,7 @@ fn holder_message(holder: &skald_app::Holder) -> Holder {
         kind: holder.kind.as_str().to_owned(),
         roles: holder.roles.all().into_iter().map(|(campaign, role)| (campaign, role.as_str().to_owned())).collect(),
         gate_role: holder.gate_role.clone(),
+        participants: holder.participants.iter().cloned().collect(),
     }
 }
 

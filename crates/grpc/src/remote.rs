@@ -176,6 +176,7 @@ impl Remote {
                     "kind": holder.kind,
                     "roles": holder.roles,
                     "gate_role": holder.gate_role,
+                    "participants": holder.participants,
                 });
                 let mut holder = parse_holder(told, token);
                 holder.revocation = self.revocations.signal(&holder.id);

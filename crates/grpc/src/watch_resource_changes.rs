@@ -94,6 +94,7 @@ impl Watch {
                 change: context,
                 campaign_id: None,
                 game_masters_only: false,
+                participant_ids: BTreeSet::new(),
             })];
             return Ok(WatchResponse { place: self.place(self.changes.place().as_ref()), everything: false, changes });
         }
@@ -137,7 +138,7 @@ impl Watch {
 
     /// One change for each watched resource that a change concerns.
     fn changes_for_watched(&self, heard: AnnouncedChange) -> Vec<AnnouncedChange> {
-        let AnnouncedChange { change, campaign_id, game_masters_only } = heard;
+        let AnnouncedChange { change, campaign_id, game_masters_only, participant_ids } = heard;
         let changes = match &change {
             ResourceChange::Resource(changed) if !self.uris.is_empty() => {
                 let catalogue = self.service_context.engine.catalogue();
@@ -148,7 +149,13 @@ impl Watch {
             _ => vec![change],
         };
         let wanted = changes.into_iter().filter(|change| self.is_watched(change));
-        wanted.map(|change| AnnouncedChange { change, campaign_id: campaign_id.clone(), game_masters_only }).collect()
+        let announced = wanted.map(|change| AnnouncedChange {
+            change,
+            campaign_id: campaign_id.clone(),
+            game_masters_only,
+            participant_ids: participant_ids.clone(),
+        });
+        announced.collect()
     }
 
     fn is_watched(&self, change: &ResourceChange) -> bool {
@@ -177,6 +184,7 @@ fn change_to_message(told: AnnouncedChange) -> skald::Change {
         what: Some(what),
         campaign_id: told.campaign_id.as_deref().unwrap_or_default().to_owned(),
         game_masters_only: told.game_masters_only,
+        participant_ids: told.participant_ids.into_iter().collect(),
     }
 }
 
@@ -187,5 +195,6 @@ pub(crate) fn change_from_message(change: skald::Change) -> Option<AnnouncedChan
         What::ResourceList(_) => ResourceChange::ResourceList,
     };
     let campaign_id = (!change.campaign_id.is_empty()).then(|| change.campaign_id.into());
-    Some(AnnouncedChange { change: what, campaign_id, game_masters_only: change.game_masters_only })
+    let participant_ids = change.participant_ids.into_iter().collect();
+    Some(AnnouncedChange { change: what, campaign_id, game_masters_only: change.game_masters_only, participant_ids })
 }

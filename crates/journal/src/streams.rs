@@ -46,6 +46,13 @@ pub struct Streams<K: StreamKind> {
     cells: Arc<Cells<K>>,
 }
 
+/// A clone shares the open streams.
+impl<K: StreamKind> Clone for Streams<K> {
+    fn clone(&self) -> Self {
+        Self { journal: Arc::clone(&self.journal), limits: self.limits, cells: Arc::clone(&self.cells) }
+    }
+}
+
 impl<K: StreamKind> Streams<K> {
     pub fn new(journal: Arc<dyn Journal>) -> Self {
         Self::with_limits(journal, Limits::default())

@@ -256,10 +256,11 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
         }
         let entry = find_operation(engine.catalogue(), message["params"]["name"].as_str()?)?;
         let caller = Caller { principal: principal.clone(), conversation: Conversation::None };
-        entry.check_scope(&caller).err()?;
+        let arguments = &message["params"]["arguments"];
+        entry.check_scope(&caller, arguments).err()?;
         // The engine refuses it as well, and counts and notes the call.
         let work = RequestControl { surface: RequestSurface::Mcp, ..RequestControl::default() };
-        let fault = engine.answer(&caller, entry.name, Value::Null, &work).await.err()?;
+        let fault = engine.answer(&caller, entry.name, arguments.clone(), &work).await.err()?;
         let data = Some(Box::new(fault.envelope()));
         let refused = RefusedMessage { data, ..RefusedMessage::new(INVALID_REQUEST, fault.to_string()) };
         let refused = refused.with_id_of(bytes);
@@ -269,8 +270,8 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
             return Some(answer);
         }
         let mut answer = error_answer(StatusCode::FORBIDDEN, &refused);
-        let challenge =
-            format!("Bearer error=\"insufficient_scope\", scope=\"{}\"", entry.required_scope().oauth_name());
+        let scope = entry.required_scope_for(arguments).oauth_name();
+        let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
         if let Ok(challenge) = HeaderValue::try_from(challenge) {
             answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }

@@ -8,6 +8,7 @@ use skald_domain::campaign::{LuckReport, LuckRow, luck_report};
 use skald_picture::{LuckStrip, LuckStripRow, Theme};
 
 use super::access::EnteredCampaign;
+use super::session::RecapAudience;
 use crate::redaction::Redaction;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset};
 
@@ -21,8 +22,11 @@ pub(super) struct LuckOperation;
 pub(super) struct LuckInput {
     /// The context's if left out.
     campaign_id: Option<String>,
-    /// Only this session; the whole campaign if left out.
+    /// The whole campaign if left out.
     session_id: Option<String>,
+    /// mine: also your secrets.
+    #[serde(default)]
+    audience: RecapAudience,
     /// Also show a picture.
     #[serde(default)]
     picture: bool,
@@ -42,8 +46,8 @@ pub(super) struct LuckOutput {
 impl Operation for LuckOperation {
     const NAME: &'static str = "luck";
     const TITLE: &'static str = "Tell luck";
-    const SUMMARY: &'static str = "How lucky each character and player was, in a session or the campaign: \
-        rolls above what was likely, the luckiest and the unluckiest roll.";
+    const SUMMARY: &'static str = "How lucky each character and player was, in a session or the campaign, with \
+        the luckiest and the unluckiest roll.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
@@ -55,8 +59,9 @@ impl Operation for LuckOperation {
     async fn run(app: &App, call: &Call<'_>, input: LuckInput) -> Result<LuckOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
+        let seen = input.audience.redaction(call.caller, &entered_campaign);
         let LuckReport { mut characters, mut players } =
-            app.luck_report(&entered_campaign.redaction(call.caller), &entered_campaign, session_id.as_deref()).await?;
+            app.luck_report(&seen, &entered_campaign, session_id.as_deref()).await?;
         let summary = summarize_luck(&characters, &players);
         characters.truncate(ROWS_MAX);
         players.truncate(ROWS_MAX);
@@ -76,8 +81,11 @@ pub(super) struct LuckPicture;
 pub(super) struct LuckPictureInput {
     /// The context's if left out.
     campaign_id: Option<String>,
-    /// Only this session; the whole campaign if left out.
+    /// The whole campaign if left out.
     session_id: Option<String>,
+    /// mine: also your secrets.
+    #[serde(default)]
+    audience: RecapAudience,
     /// The colours; those that the reader prefers if left out.
     #[serde(default)]
     theme: Theme,
@@ -104,8 +112,8 @@ impl Operation for LuckPicture {
     async fn run(app: &App, call: &Call<'_>, input: LuckPictureInput) -> Result<LuckPictureOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
-        let report =
-            app.luck_report(&entered_campaign.redaction(call.caller), &entered_campaign, session_id.as_deref()).await?;
+        let seen = input.audience.redaction(call.caller, &entered_campaign);
+        let report = app.luck_report(&seen, &entered_campaign, session_id.as_deref()).await?;
         Ok(LuckPictureOutput { text: draw_luck(&report.characters, &report.players, input.theme) })
     }
 }

@@ -202,7 +202,7 @@ impl Noun for CampaignNoun {
     }
 
     fn record_audience(&self) -> RecordAudience {
-        RecordAudience::CampaignOfStreamIdByPrivacy(changed_resources::is_secret_record)
+        RecordAudience::CampaignOfStreamIdBySecrecy(changed_resources::SECRECY)
     }
 
     fn record_appended(&self, _app: &App, _record: &Record) {}

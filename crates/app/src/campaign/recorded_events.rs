@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use skald_domain::campaign::{CampaignEvent, CampaignState, SecretSubject, describe_events};
-use skald_domain::visibility::Visibility;
+use skald_domain::visibility::{Visibility, VisibilityStep};
 
 use super::access::EnteredCampaign;
 use super::campaign_stream;
@@ -88,6 +88,23 @@ impl App {
         Ok(RecordedEvents { events: events.collect(), is_cut })
     }
 
+    /// What was revealed and hidden in the lore: what it is, and each step.
+    pub(crate) async fn recorded_reveals(
+        &self,
+        campaign_id: &str,
+        steps: Vec<(String, VisibilityStep)>,
+    ) -> Result<Vec<RecordedEvent>, Fault> {
+        let committed = self.campaigns.read(&campaign_stream(campaign_id)).await;
+        let committed = committed.map_err(|error| self.store_fault(&error))?;
+        let events = steps.into_iter().map(|(subject, step)| RecordedEvent {
+            at: step.since.timestamp(),
+            kind: "reveal".to_owned(),
+            description: describe_reveal(&committed.state, &subject, &step.visible_to),
+            session_id: step.session_id,
+        });
+        Ok(events.collect())
+    }
+
     /// The id of a session of a campaign that the caller has entered, by its id or unique name.
     pub(crate) async fn find_session(&self, campaign_id: &str, given: &str, pointer: &str) -> Result<String, Fault> {
         let committed = self.campaigns.read(&campaign_stream(campaign_id)).await;
@@ -109,26 +126,31 @@ impl App {
     }
 }
 
+fn name_of(state: &CampaignState, id: &str) -> String {
+    let participant = state.participants().get(id).map(|participant| participant.display_name.clone());
+    let name = participant.or_else(|| state.actors().get(id).map(|actor| actor.name.clone()));
+    name.unwrap_or_else(|| id.to_owned())
+}
+
 /// What was revealed or hidden, and who may know it since.
 fn reveal_line(state: &CampaignState, of: &SecretSubject, visible_to: &Visibility) -> String {
-    let name_of = |id: &str| {
-        let participant = state.participants().get(id).map(|participant| participant.display_name.clone());
-        let name = participant.or_else(|| state.actors().get(id).map(|actor| actor.name.clone()));
-        name.unwrap_or_else(|| id.to_owned())
-    };
     let subject = match of {
         SecretSubject::Note { note_id } => format!("the note {note_id}"),
         SecretSubject::Roll { roll_id, .. } => format!("the roll {roll_id}"),
-        SecretSubject::ActorNotes { actor_id } => format!("the notes of {}", name_of(actor_id)),
+        SecretSubject::ActorNotes { actor_id } => format!("the notes of {}", name_of(state, actor_id)),
         SecretSubject::Tracker { name, .. } => format!("the tracker {name}"),
         SecretSubject::Entity { entity_id, .. } => format!("the entity {entity_id}"),
         SecretSubject::Post { post_id, .. } => format!("the post {post_id}"),
     };
+    describe_reveal(state, &subject, visible_to)
+}
+
+fn describe_reveal(state: &CampaignState, subject: &str, visible_to: &Visibility) -> String {
     match visible_to {
         Visibility::Table => format!("{subject} is revealed to the table"),
         Visibility::GameMasters => format!("{subject} is for game masters"),
         Visibility::People(ids) => {
-            let names: Vec<String> = ids.iter().map(|id| name_of(id)).collect();
+            let names: Vec<String> = ids.iter().map(|id| name_of(state, id)).collect();
             format!("{subject} is revealed to {}", names.join(", "))
         }
     }

@@ -147,15 +147,15 @@ pub(super) struct SessionRecapInput {
     campaign_id: Option<String>,
     /// That of the context, the active one, or the last one, if left out.
     session_id: Option<String>,
-    /// mine: also the secrets that you may know.
+    /// mine: also your secrets.
     #[serde(default)]
     audience: RecapAudience,
-    /// Also show the luck of everybody as a picture.
+    /// Also show luck as a picture.
     #[serde(default)]
     picture: bool,
 }
 
-/// For whom a recap is written.
+/// For whom a recap or luck is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RecapAudience {

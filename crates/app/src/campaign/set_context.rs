@@ -196,7 +196,7 @@ impl App {
 
     fn publish_context_change(&self, caller: &Caller) {
         let whom = ChangeAudience::Conversation(caller.id().into(), caller.conversation.clone());
-        self.publish_change(ResourceChange::Resource(CONTEXT_URI.into()), whom);
+        self.publish_change(ResourceChange::Resource(CONTEXT_URI.into()), &whom);
     }
 
     /// Stores a context, and publishes the change to its conversation.

@@ -7,20 +7,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skald_domain::Moment;
-use skald_domain::campaign::{CampaignCommand, CampaignSecret, CampaignState, Role, SecretSubject, TrackerOwner};
-use skald_domain::visibility::{GAME_MASTERS, Visibility, WHOLE_TABLE};
+use skald_domain::campaign::{
+    CampaignCommand, CampaignRefusal, CampaignSecret, CampaignState, Role, SecretSubject, TrackerOwner,
+};
+use skald_domain::lore::LoreSubject;
+use skald_domain::visibility::{GAME_MASTERS, Visibility, VisibilityStep, WHOLE_TABLE};
 
 use super::access::EnteredCampaign;
 use super::people_names::{resolve_actor, resolve_participant};
 use super::read::CampaignRead;
 use super::session::SessionRecap;
 use super::visible_to::find_person;
-use crate::lore::{LoreThing, read_entity_entry};
+use crate::lore::{EntityReference, LoreReference, LoreSecret, read_entity_entry};
 use crate::method_fields::MethodFields;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Holder, Operation, OperationEntry, OperationKind, Principal,
-    PrincipalKind, RequestControl, Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Holder, Operation, OperationEntry,
+    OperationKind, Principal, PrincipalKind, RequestControl, Toolset, limits,
 };
+use skald_journal::JournalFailure;
 
 pub(super) struct VisibilityOperation;
 
@@ -40,14 +44,18 @@ pub(super) struct VisibilityInput {
     campaign_id: Option<String>,
     /// What to do.
     method: VisibilityMethod,
-    /// A private entity of the lore.
-    entity_id: Option<u64>,
-    /// A private post.
+    /// An entity, or that of the post.
+    entity_id: Option<EntityReference>,
+    /// A post.
     post_id: Option<u64>,
     /// A note.
     note_id: Option<String>,
     /// A roll.
     roll_id: Option<String>,
+    /// Of the timeline.
+    event_id: Option<u64>,
+    /// A relationship.
+    relationship_id: Option<u64>,
     /// Its notes, or its tracker.
     actor_id: Option<String>,
     /// Whose tracker.
@@ -62,7 +70,7 @@ pub(super) struct VisibilityInput {
     recap: bool,
 }
 
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(super) struct VisibilityOutput {
     /// gm, table, or who else sees it now.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,13 +86,24 @@ pub(super) struct VisibilityOutput {
 }
 
 /// A secret, and who knows it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 struct KnownSecret {
-    of: SecretSubject,
+    of: KnownSubject,
     known_by: Vec<KnownBy>,
+    /// When the last change was.
+    #[serde(skip)]
+    changed: Option<Moment>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+/// What a secret is about.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum KnownSubject {
+    Campaign(SecretSubject),
+    Lore(LoreSubject),
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 struct KnownBy {
     /// gm, table, or the name of a participant or an actor.
     who: String,
@@ -96,10 +115,31 @@ struct KnownBy {
     session_id: Option<String>,
 }
 
-const SUBJECTS: [&str; 7] = ["entity_id", "post_id", "note_id", "roll_id", "actor_id", "participant_id", "tracker"];
+const SUBJECTS: [&str; 9] = [
+    "entity_id",
+    "post_id",
+    "event_id",
+    "relationship_id",
+    "note_id",
+    "roll_id",
+    "actor_id",
+    "participant_id",
+    "tracker",
+];
 const REVEAL: MethodFields = MethodFields {
     method: "reveal",
-    takes: &["entity_id", "post_id", "note_id", "roll_id", "actor_id", "participant_id", "tracker", "who"],
+    takes: &[
+        "entity_id",
+        "post_id",
+        "event_id",
+        "relationship_id",
+        "note_id",
+        "roll_id",
+        "actor_id",
+        "participant_id",
+        "tracker",
+        "who",
+    ],
 };
 const HIDE: MethodFields = MethodFields { method: "hide", ..REVEAL };
 const WHO_KNOWS: MethodFields = MethodFields { method: "who_knows", ..REVEAL };
@@ -108,15 +148,15 @@ const VIEW_AS: MethodFields = MethodFields { method: "view_as", takes: &["entity
 impl Operation for VisibilityOperation {
     const NAME: &'static str = "visibility";
     const TITLE: &'static str = "Who sees what";
-    const SUMMARY: &'static str = "Reveal or hide an entity, post, note, roll, tracker or an actor's notes; say who knows what since when; \
+    const SUMMARY: &'static str = "Reveal or hide something of the lore, a note, roll, tracker or an actor's notes; say who knows what since when; \
         or see the campaign, a recap or an entity as somebody else does.";
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = VisibilityInput;
-    type Output = VisibilityOutput;
+    type Output = CommandAnswer<VisibilityOutput>;
 
-    async fn run(app: &App, call: &Call<'_>, input: VisibilityInput) -> Result<VisibilityOutput, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: VisibilityInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let fields = match input.method {
             VisibilityMethod::Reveal => REVEAL,
@@ -129,8 +169,10 @@ impl Operation for VisibilityOperation {
             VisibilityMethod::Reveal | VisibilityMethod::Hide => {
                 app.change_visibility(call, &entered_campaign, &fields, &input).await
             }
-            VisibilityMethod::WhoKnows => app.list_secrets(call, &entered_campaign, &input).await,
-            VisibilityMethod::ViewAs => view_as(app, call, &entered_campaign, &input).await,
+            VisibilityMethod::WhoKnows => {
+                app.list_secrets(call, &entered_campaign, &input).await.map(CommandAnswer::Now)
+            }
+            VisibilityMethod::ViewAs => view_as(app, call, &entered_campaign, &input).await.map(CommandAnswer::Now),
         }
     }
 
@@ -140,10 +182,12 @@ impl Operation for VisibilityOperation {
 }
 
 impl VisibilityInput {
-    fn given_fields(&self) -> [(&'static str, bool); 9] {
+    fn given_fields(&self) -> [(&'static str, bool); 11] {
         [
             ("entity_id", self.entity_id.is_some()),
             ("post_id", self.post_id.is_some()),
+            ("event_id", self.event_id.is_some()),
+            ("relationship_id", self.relationship_id.is_some()),
             ("note_id", self.note_id.is_some()),
             ("roll_id", self.roll_id.is_some()),
             ("actor_id", self.actor_id.is_some()),
@@ -152,6 +196,20 @@ impl VisibilityInput {
             ("who", !self.who.is_empty()),
             ("recap", self.recap),
         ]
+    }
+
+    /// What is named of the lore, if the subjects are one thing of it.
+    fn lore_reference(&self, subjects: &[&str]) -> Option<LoreReference<'_>> {
+        let entity = self.entity_id.as_ref();
+        match subjects {
+            ["entity_id"] => entity.map(LoreReference::Entity),
+            ["post_id"] | ["entity_id", "post_id"] => {
+                self.post_id.map(|post_id| LoreReference::Post { entity, post_id })
+            }
+            ["event_id"] => self.event_id.map(LoreReference::TimelineEvent),
+            ["relationship_id"] => self.relationship_id.map(LoreReference::Relationship),
+            _ => None,
+        }
     }
 
     fn has_subject(&self) -> bool {
@@ -163,23 +221,14 @@ impl VisibilityInput {
 enum VisibilitySubject {
     /// Of the campaign.
     Campaign(SecretSubject),
-    Lore(LoreThing),
+    Lore(LoreSecret),
 }
 
 impl VisibilitySubject {
-    fn secret_subject(&self) -> &SecretSubject {
-        match self {
-            Self::Campaign(of) => of,
-            Self::Lore(thing) => &thing.of,
-        }
-    }
-
     fn visibility(&self, state: &CampaignState) -> Visibility {
-        match (self, state.visibility_of(self.secret_subject())) {
-            (Self::Lore(thing), _) if !thing.is_private => Visibility::Table,
-            // It is private again since it was revealed to all.
-            (Self::Lore(_), Visibility::Table) => Visibility::GameMasters,
-            (_, visibility) => visibility,
+        match self {
+            Self::Campaign(of) => state.visibility_of(of),
+            Self::Lore(secret) => secret.visible_to.clone(),
         }
     }
 }
@@ -196,13 +245,10 @@ impl App {
         let named: Vec<&str> = given.iter().filter(|(_, is_given)| *is_given).map(|(field, _)| *field).collect();
         let subjects: Vec<&str> = named.into_iter().filter(|field| SUBJECTS.contains(field)).collect();
         let campaign = |of| Ok(VisibilitySubject::Campaign(of));
+        if let Some(reference) = input.lore_reference(&subjects) {
+            return self.find_lore_secret(call, entered_campaign, reference).await.map(VisibilitySubject::Lore);
+        }
         match (&subjects[..], input) {
-            (["entity_id"], VisibilityInput { entity_id: Some(id), .. }) => {
-                self.find_private_entity(call, entered_campaign, *id).await.map(VisibilitySubject::Lore)
-            }
-            (["post_id"], VisibilityInput { post_id: Some(id), .. }) => {
-                self.find_private_post(call, entered_campaign, *id).await.map(VisibilitySubject::Lore)
-            }
             (["note_id"], VisibilityInput { note_id: Some(id), .. }) => campaign(SecretSubject::note(id.trim())),
             (["roll_id"], VisibilityInput { roll_id: Some(id), .. }) => {
                 let roll = self.find_roll(call.caller, entered_campaign, Some(id)).await?.roll;
@@ -217,12 +263,13 @@ impl App {
                 let participant_id =
                     participant_id.map(|id| resolve_participant(state, "/participant_id", id)).transpose()?;
                 let owner = TrackerOwner { actor_id, participant_id };
-                let name = state.tracker(&owner, name).map_or_else(|| name.trim().to_owned(), |known| known.name.clone());
+                let name =
+                    state.tracker(&owner, name).map_or_else(|| name.trim().to_owned(), |known| known.name.clone());
                 campaign(SecretSubject::Tracker { owner, name })
             }
             _ => Err(Fault::new(Code::InvalidParams, "name one thing that is revealed or hidden").hint(
-                "send one of entity_id, post_id, note_id, roll_id, actor_id (its notes), or tracker with or without the \
-                 id of whose it is",
+                "send one of entity_id (also with post_id), post_id, event_id, relationship_id, note_id, roll_id, actor_id (its notes), or \
+                 tracker with or without the id of whose it is",
             )),
         }
     }
@@ -233,7 +280,7 @@ impl App {
         entered_campaign: &EnteredCampaign,
         fields: &MethodFields,
         input: &VisibilityInput,
-    ) -> Result<VisibilityOutput, Fault> {
+    ) -> Result<CommandAnswer<VisibilityOutput>, Fault> {
         let subject = self.find_visibility_subject(call, entered_campaign, input).await?;
         let state = entered_campaign.state();
         let person = |(at, text): (usize, &String)| find_person(state, &format!("/who/{at}"), text);
@@ -243,27 +290,34 @@ impl App {
             VisibilityMethod::Hide => hidden_from(state, &before, &who),
             _ => revealed_to(&before, &who),
         };
-        if after == before {
-            let message = format!("{} changes nothing: it is visible to {}", fields.method, join_words(&before));
-            return Err(Fault::new(Code::Rejected, message).with_path("/who").hint("name others, or leave who out"));
+        // A request that is repeated under its key changed it the first time, and gets the same answer.
+        if after == before && call.work.idempotency_key.is_none() {
+            return Err(nothing_changes_fault(fields, &before));
         }
-        if let VisibilitySubject::Lore(thing) = &subject {
-            if matches!(input.method, VisibilityMethod::Hide) && before.is_table() && !who.is_empty() {
-                let fault =
-                    Fault::new(Code::Rejected, "what everybody may read in the lore is hidden from all or none");
-                return Err(fault.with_path("/who").hint("leave who out, then reveal it to those who may know"));
+        let output = VisibilityOutput { visible_to: Some(after.clone().into()), ..VisibilityOutput::default() };
+        let done = match subject {
+            VisibilitySubject::Campaign(of) => {
+                let command = CampaignCommand::ChangeVisibility { of, visible_to: after };
+                let (stream, answer) = (&entered_campaign.stream, move |_: &_| output.clone());
+                let done = self.execute::<VisibilityOperation, _, _>(&self.campaigns, call, stream, command, answer);
+                match done.await {
+                    Ok((answer, _)) => Some(answer),
+                    Err(JournalFailure::Refused(CampaignRefusal::NothingToUpdate { .. })) => None,
+                    Err(failure) => return Err(self.campaign_fault(&entered_campaign.campaign_id, failure)),
+                }
             }
-            if after.is_table() || before.is_table() {
-                self.set_lore_privacy(call, entered_campaign, thing, !after.is_table()).await?;
+            VisibilitySubject::Lore(secret) => {
+                let is_whole = matches!(secret.of, LoreSubject::Entity { .. } | LoreSubject::Post { .. });
+                if is_whole && input.method == VisibilityMethod::Hide && before.is_table() && !who.is_empty() {
+                    let message = "what everybody may read in the lore is hidden from all or none";
+                    let fault = Fault::new(Code::Rejected, message).with_path("/who");
+                    return Err(fault.hint("leave who out, then reveal it to those who may know"));
+                }
+                self.change_lore_visibility::<VisibilityOperation, _>(call, entered_campaign, &secret, after, output)
+                    .await?
             }
-        }
-        let of = subject.secret_subject().clone();
-        let command = CampaignCommand::ChangeVisibility { of, visible_to: after.clone() };
-        let given = self.time_and_caller(call);
-        let submission = skald_journal::Submission::new(command, given);
-        let done = self.campaigns.execute(&entered_campaign.stream, submission).await;
-        done.map_err(|failure| self.campaign_fault(&entered_campaign.campaign_id, failure))?;
-        Ok(VisibilityOutput { visible_to: Some(after.into()), ..VisibilityOutput::default() })
+        };
+        done.ok_or_else(|| nothing_changes_fault(fields, &before))
     }
 
     /// One secret, or all that the people named may know.
@@ -279,18 +333,25 @@ impl App {
         if input.has_subject() {
             let subject = self.find_visibility_subject(call, entered_campaign, input).await?;
             let now = subject.visibility(state);
-            let secret = state.secret(subject.secret_subject());
-            let secrets = secret.map(|secret| known_secret(state, secret)).into_iter().collect();
+            let secrets = match &subject {
+                VisibilitySubject::Campaign(of) => state.secret(of).map(|secret| known_campaign_secret(state, secret)),
+                VisibilitySubject::Lore(secret) => secret.is_or_was_secret().then(|| known_lore_secret(state, secret)),
+            };
+            let secrets = secrets.into_iter().collect();
             return Ok(VisibilityOutput { visible_to: Some(now.into()), secrets: Some(secrets), view: None });
         }
-        let is_asked = |secret: &&CampaignSecret| {
-            let knows = |id: &String| is_named(secret.visible_to(), id);
-            !secret.is_removed && (who.is_empty() || who.iter().any(knows))
-        };
-        let mut secrets: Vec<&CampaignSecret> = state.secrets().filter(is_asked).collect();
-        let newest = |secret: &&CampaignSecret| std::cmp::Reverse(secret.steps.last().map(|step| step.since));
-        secrets.sort_by_key(newest);
-        let secrets = secrets.into_iter().take(limits::PAGE_MAX).map(|secret| known_secret(state, secret)).collect();
+        let is_asked = |visible_to: &Visibility| who.is_empty() || who.iter().any(|id| is_named(visible_to, id));
+        // Reveals of the lore are the lore's, also those that earlier versions recorded in the campaign.
+        let is_of_lore = |of: &SecretSubject| matches!(of, SecretSubject::Entity { .. } | SecretSubject::Post { .. });
+        let of_campaign = state.secrets().filter(|secret| !secret.is_removed && !is_of_lore(&secret.of));
+        let of_campaign = of_campaign.filter(|secret| is_asked(secret.visible_to()));
+        let of_campaign = of_campaign.map(|secret| known_campaign_secret(state, secret));
+        let of_lore = self.list_lore_secrets(call, entered_campaign).await?;
+        let of_lore = of_lore.iter().filter(|secret| is_asked(&secret.visible_to));
+        let mut secrets: Vec<KnownSecret> =
+            of_campaign.chain(of_lore.map(|secret| known_lore_secret(state, secret))).collect();
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.changed));
+        secrets.truncate(limits::PAGE_MAX);
         Ok(VisibilityOutput { secrets: Some(secrets), ..VisibilityOutput::default() })
     }
 }
@@ -339,18 +400,41 @@ fn join_words(visibility: &Visibility) -> String {
     Vec::from(visibility.clone()).join(", ")
 }
 
-fn known_secret(state: &CampaignState, secret: &CampaignSecret) -> KnownSecret {
-    let known_by = Vec::from(secret.visible_to().clone()).into_iter().filter_map(|word| {
+fn nothing_changes_fault(fields: &MethodFields, before: &Visibility) -> Fault {
+    let message = format!("{} changes nothing: it is visible to {}", fields.method, join_words(before));
+    Fault::new(Code::Rejected, message).with_path("/who").hint("name others, or leave who out")
+}
+
+fn known_campaign_secret(state: &CampaignState, secret: &CampaignSecret) -> KnownSecret {
+    let changed = secret.steps.last().map(|step| step.since);
+    let known_by = known_by(state, secret.visible_to(), &secret.steps, None);
+    KnownSecret { of: KnownSubject::Campaign(secret.of.clone()), known_by, changed }
+}
+
+fn known_lore_secret(state: &CampaignState, secret: &LoreSecret) -> KnownSecret {
+    let changed = secret.steps.last().map(|step| step.since);
+    let known_by = known_by(state, &secret.visible_to, &secret.steps, Some(secret.created_at));
+    KnownSecret { of: KnownSubject::Lore(secret.of), known_by, changed }
+}
+
+/// Who sees something now and since when: since a step, or since it was created if there is no step that names them.
+fn known_by(
+    state: &CampaignState,
+    visible_to: &Visibility,
+    steps: &[VisibilityStep],
+    created_at: Option<Moment>,
+) -> Vec<KnownBy> {
+    let known_by = Vec::from(visible_to.clone()).into_iter().filter_map(|word| {
         // Since the first of the last steps that all name them.
-        let steps = secret.steps.iter().rev().take_while(|step| is_named(&step.visible_to, &word));
-        let first = steps.last()?;
+        let first = steps.iter().rev().take_while(|step| is_named(&step.visible_to, &word)).last();
+        let since = first.map(|step| step.since).or(created_at.filter(|_| steps.is_empty()))?;
+        let session_id = first.and_then(|step| step.session_id.clone());
         let participant = state.participants().get(&word).map(|participant| participant.display_name.clone());
         let name = participant.or_else(|| state.actors().get(&word).map(|actor| actor.name.clone()));
         let id = name.is_some().then(|| word.clone());
-        let who = name.unwrap_or(word);
-        Some(KnownBy { who, id, since: first.since, session_id: first.session_id.clone() })
+        Some(KnownBy { who: name.unwrap_or(word), id, since, session_id })
     });
-    KnownSecret { of: secret.of.clone(), known_by: known_by.collect() }
+    known_by.collect()
 }
 
 /// Runs a read as somebody else would, through the same operation and the same redaction.
@@ -366,8 +450,11 @@ async fn view_as(
     };
     let caller = other_caller(entered_campaign, who)?;
     let campaign_id = &entered_campaign.campaign_id;
-    let (entry, fields) = match input.entity_id {
-        Some(entity_id) => (read_entity_entry(), json!({"campaign_id": campaign_id, "entity_id": entity_id})),
+    let (entry, fields) = match &input.entity_id {
+        Some(reference) => {
+            let entity_id = app.find_entity_id(call, entered_campaign, reference).await?;
+            (read_entity_entry(), json!({"campaign_id": campaign_id, "entity_id": entity_id}))
+        }
         None if input.recap => {
             let fields = json!({"campaign_id": campaign_id, "audience": "mine"});
             (OperationEntry::from_operation::<SessionRecap>(), fields)

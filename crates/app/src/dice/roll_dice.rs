@@ -17,8 +17,10 @@ pub(super) struct RollDice;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RollDiceInput {
-    /// Pools of equal dice, rolled in order: 2d20 is {"sides": 20, "count": 2}.
+    /// Pools of equal dice: 2d20 is {"sides": 20, "count": 2}.
     dice: Vec<DiceSpec>,
+    /// gm, or names.
+    visible_to: Option<Vec<String>>,
     /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
     /// The one that is going on if left out.
@@ -52,7 +54,7 @@ impl Operation for RollDice {
         call: &Call<'_>,
         input: RollDiceInput,
     ) -> Result<CommandAnswer<CampaignAnswer<RollDiceOutput>>, Fault> {
-        let place = RollPlace::new(input.session_id, input.actor_id, None, None)?;
+        let place = RollPlace::new(input.session_id, input.actor_id, None, input.visible_to)?;
         let roll = async {
             let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
             Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report, recorded: None })

@@ -119,7 +119,7 @@ async fn store_submitted_process(
     let (hash, by) = (process.hash.clone(), call.caller.id().to_owned());
     app.store_submission(id, &SubmittedProcess { hash, by, at: app.clock.now().into() }).await?;
     for change in changed_resources::process_changes(id) {
-        app.publish_change(change, ChangeAudience::Everybody);
+        app.publish_change(change, &ChangeAudience::Everybody);
     }
     Ok(())
 }

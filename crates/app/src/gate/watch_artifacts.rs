@@ -62,9 +62,9 @@ impl App {
                 Err(RecvError::Lagged(_)) => {
                     self.publish_change(
                         ResourceChange::Resource(changed_resources::RUNS.into()),
-                        ChangeAudience::Everybody,
+                        &ChangeAudience::Everybody,
                     );
-                    self.publish_change(ResourceChange::ResourceList, ChangeAudience::Everybody);
+                    self.publish_change(ResourceChange::ResourceList, &ChangeAudience::Everybody);
                 }
                 Err(RecvError::Closed) => return,
             }
@@ -80,7 +80,7 @@ impl App {
         match OwnerCampaigns::new(&*self.journal).find_campaign(RUNS, run_id).await {
             Ok(Some(place)) => {
                 let whom = ChangeAudience::InCampaign(place);
-                self.telling.publish(Announcement { changes: run_changes(run_id).into(), whom, place: None });
+                self.telling.publish(Announcement::new(run_changes(run_id), &whom, None));
             }
             // The folder belongs to no run.
             Ok(None) => {}

@@ -17,7 +17,7 @@ const CANDIDATES_MAX: usize = 10;
 
 /// An entity as a caller names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum EntityReference {
+pub(crate) enum EntityReference {
     Id(u64),
     Name(String),
 }

@@ -51,8 +51,9 @@ mod update;
 mod visible_to;
 mod write;
 
+pub(crate) use entity_reference::EntityReference;
 pub use import::{ImportReport, UnresolvedLink};
-pub(crate) use lore_privacy::{LoreThing, read_entity_entry};
+pub(crate) use lore_privacy::{LoreReference, LoreSecret, lore_visibility, read_entity_entry, revealed_lore};
 pub use mirror::{
     CREATED_AT_ONCE, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteDraft, RemoteEntity,
     RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemotePost,
@@ -146,7 +147,7 @@ impl Noun for LoreNoun {
     }
 
     fn record_audience(&self) -> RecordAudience {
-        RecordAudience::CampaignOfStreamIdByPrivacy(changed_resources::is_private_record)
+        RecordAudience::CampaignOfStreamIdBySecrecy(changed_resources::SECRECY)
     }
 
     fn record_appended(&self, _app: &App, _record: &Record) {}

@@ -155,6 +155,7 @@ impl Operation for RelationshipsOperation {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const DESTRUCTIVE: bool = true;
+    const GAME_MASTER_METHODS: &'static [&'static str] = &["add", "update", "remove"];
     type Input = RelationshipsInput;
     type Output = CommandAnswer<RelationshipsOutput>;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skald_domain::lore::{
-    Conflict, Entity, LoreEvent, LoreRefusal, LoreRefusalKind, LoreRules, LoreState, LoreStatePart, Post, TextRef,
+    Conflict, Entity, LoreEvent, LoreRefusal, LoreRefusalKind, LoreRules, LoreState, LoreStatePart, LoreSubject, Post,
+    TextRef,
 };
 
 use skald_domain::visibility::Visibility;
@@ -31,8 +32,8 @@ impl StreamKind for LoreStream {
     const NAME: &'static str = "lore";
     type Parts = LorePart;
     type ReadCache = ();
-    // Raised when entities got marks of canon: a snapshot of an older version would be without them.
-    const SNAPSHOT_VERSION: u32 = 3;
+    // Raised when reveals were recorded in the lore: a snapshot of an older version would be without them.
+    const SNAPSHOT_VERSION: u32 = 4;
 
     fn event_kind(event: &LoreEvent) -> &'static str {
         event.kind()
@@ -102,7 +103,8 @@ fn changes_of_event(campaign_id: &str, state: &LoreState, event: &LoreEvent) -> 
         }
         LoreEvent::TimelineEventAdded { event_id, .. }
         | LoreEvent::TimelineEventUpdated { event_id, .. }
-        | LoreEvent::TimelineEventRemoved { event_id, .. } => {
+        | LoreEvent::TimelineEventRemoved { event_id, .. }
+        | LoreEvent::VisibilityChanged { of: LoreSubject::TimelineEvent { event_id }, .. } => {
             return vec![timeline_document(campaign_id, state, *event_id)];
         }
         _ => {}

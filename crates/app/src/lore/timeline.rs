@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::lore::{
-    DatePrecision, DaySpan, LoreCommand, LoreEvent, NewTimelineEvent, SortDate, TimelineCommand, TimelineEventChange,
+    DatePrecision, DaySpan, LoreCommand, LoreEvent, LoreSubject, NewTimelineEvent, SortDate, TimelineCommand,
+    TimelineEventChange,
 };
-use skald_domain::visibility::Visibility;
+use skald_domain::visibility::{Visibility, VisibilityStep};
 use skald_markup::Entry;
 
 use super::access::EnteredLore;
@@ -175,6 +176,7 @@ impl Operation for TimelineOperation {
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const DESTRUCTIVE: bool = true;
+    const GAME_MASTER_METHODS: &'static [&'static str] = &["add", "update", "remove"];
     type Input = TimelineInput;
     type Output = CommandAnswer<TimelineOutput>;
 
@@ -328,9 +330,34 @@ impl App {
         }
         let played = self.recorded_play::<O>(call, campaign_id, filter.session_id.as_deref()).await?;
         events.extend(played.events);
+        events.extend(self.recorded_lore_reveals(lore, filter).await?);
         events.extend(self.recorded_gates(call.caller, campaign_id).await?);
         events.extend(self.recorded_universe_times(campaign_id).await?);
         Ok((events, played.is_cut))
+    }
+
+    /// What was revealed and hidden in the lore, for game masters.
+    async fn recorded_lore_reveals(
+        &self,
+        lore: &EnteredLore,
+        filter: &TimelineFilter,
+    ) -> Result<Vec<crate::campaign::RecordedEvent>, Fault> {
+        if !lore.sees_private {
+            return Ok(Vec::new());
+        }
+        let state = lore.state();
+        let steps = state.revealed_subjects().flat_map(|of| {
+            let subject = match of {
+                LoreSubject::Entity { entity_id } => format!("the entity {entity_id}"),
+                LoreSubject::Post { post_id } => format!("the post {post_id}"),
+                LoreSubject::TimelineEvent { event_id } => format!("the event {event_id}"),
+                LoreSubject::Relationship { relationship_id } => format!("the relationship {relationship_id}"),
+            };
+            state.visibility_steps(of).iter().map(move |step| (subject.clone(), step.clone()))
+        });
+        let is_asked = |step: &VisibilityStep| filter.session_id.is_none() || step.session_id == filter.session_id;
+        let steps = steps.filter(|(_, step)| is_asked(step)).collect();
+        self.recorded_reveals(&lore.campaign_id, steps).await
     }
 
     async fn whole_timeline_event(&self, lore: &EnteredLore, event_id: u64) -> Result<TimelineOutput, Fault> {

@@ -14,6 +14,7 @@ mod input;
 mod lore;
 mod notation;
 mod refusals;
+mod reveals;
 mod rolling;
 mod secrets;
 mod trackers;

@@ -19,19 +19,19 @@ const GM_MARKER: &str = "zorgmark";
 const ANA_MARKER: &str = "zoramark";
 
 /// A campaign with secrets, and who looks at it.
-struct Table {
-    engine: Arc<LocalEngine>,
-    campaign_id: String,
-    note_id: String,
-    roll_id: String,
-    entity_id: u64,
-    ana: Caller,
-    ben: Caller,
-    unbound: Caller,
-    guest: Caller,
+pub(super) struct Table {
+    pub(super) engine: Arc<LocalEngine>,
+    pub(super) campaign_id: String,
+    pub(super) note_id: String,
+    pub(super) roll_id: String,
+    pub(super) entity_id: u64,
+    pub(super) ana: Caller,
+    pub(super) ben: Caller,
+    pub(super) unbound: Caller,
+    pub(super) guest: Caller,
 }
 
-fn member(name: &str, campaign_id: &str, role: CampaignRole, participants: &[&str]) -> Caller {
+pub(super) fn member(name: &str, campaign_id: &str, role: CampaignRole, participants: &[&str]) -> Caller {
     let roles = BTreeMap::from([(campaign_id.to_owned(), role)]);
     let holder = Holder::new(&format!("token_{name}"), name, PrincipalKind::Human, roles);
     let participants = participants.iter().map(|id| (*id).to_owned()).collect();
@@ -39,12 +39,12 @@ fn member(name: &str, campaign_id: &str, role: CampaignRole, participants: &[&st
     Caller { principal: Principal::Holder(Arc::new(Holder { participants, ..holder })), conversation }
 }
 
-fn owner() -> Caller {
+pub(super) fn owner() -> Caller {
     Caller { conversation: Conversation::Session("owner".into()), ..Caller::owner() }
 }
 
 impl Table {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let engine = engine();
         let call = async |operation: &str, input: Value| {
             let answer = engine.call(&owner(), operation, input.clone(), &RequestControl::default()).await;
@@ -113,11 +113,11 @@ impl Table {
         }
     }
 
-    async fn try_call(&self, caller: &Caller, operation: &str, input: Value) -> Result<Value, Fault> {
+    pub(super) async fn try_call(&self, caller: &Caller, operation: &str, input: Value) -> Result<Value, Fault> {
         self.engine.call(caller, operation, input, &RequestControl::default()).await
     }
 
-    async fn call(&self, caller: &Caller, operation: &str, input: Value) -> Value {
+    pub(super) async fn call(&self, caller: &Caller, operation: &str, input: Value) -> Value {
         let answer = self.try_call(caller, operation, input.clone()).await;
         answer.unwrap_or_else(|fault| panic!("{operation} {input}: {fault}"))
     }

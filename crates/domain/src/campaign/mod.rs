@@ -44,7 +44,7 @@ pub use insertion_ordered_map::{HasId, Register};
 pub use recap::{LuckReport, LuckRow, NotableRoll, People, describe_events, luck_report, recap};
 pub use refusal::{CampaignAction, CampaignRefusal, CampaignRefusalKind};
 pub use roll::{LoggedRoll, RecordedRoll};
-pub use secrets::{CampaignSecret, HiddenCount, SecretSubject, VisibilityStep};
+pub use secrets::{CampaignSecret, HiddenCount, SecretSubject};
 pub use spotlight::{GAME_MASTER, Spotlight};
 pub use state::{CampaignState, NoteOrigin};
 pub use tracker::{

@@ -17,7 +17,7 @@ use super::tracker::TrackerOwner;
 use crate::Moment;
 use crate::decider::DecisionContext;
 use crate::limits;
-use crate::visibility::{Viewer, Visibility};
+use crate::visibility::{Viewer, Visibility, VisibilityStep};
 
 /// Tags that make a new note a secret of the game masters, unless it says who sees it.
 const SECRET_TAGS: [&str; 4] = ["gm", "gm only", "gm-only", "secret"];
@@ -95,15 +95,6 @@ pub struct CampaignSecret {
     pub steps: Vec<VisibilityStep>,
 }
 
-/// From when on somebody could see something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VisibilityStep {
-    pub visible_to: Visibility,
-    pub since: Moment,
-    /// The session that was going on.
-    pub session_id: Option<String>,
-}
-
 impl CampaignSecret {
     pub fn visible_to(&self) -> &Visibility {
         self.steps.last().map_or(&Visibility::Table, |step| &step.visible_to)
@@ -149,6 +140,9 @@ pub(super) fn change_visibility(state: &CampaignState, of: &SecretSubject, visib
             return Err(CampaignRefusal::TrackerNotFound { name: name.clone(), known: Vec::new() });
         }
         _ => {}
+    }
+    if state.visibility_of(of) == *visible_to {
+        return Err(CampaignRefusal::NothingToUpdate { fields: &["who"] });
     }
     Ok(CampaignEvent::VisibilityChanged {
         of: of.clone(),

@@ -1,5 +1,6 @@
 //! The state of a campaign: what decisions need, and what is read most.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
@@ -87,6 +88,17 @@ impl CampaignState {
         let own = self.campaign().map_or(0, |campaign| campaign.name.len() + campaign.theme_prompt.len());
         let own = own + tracker_text_bytes(&self.trackers);
         own + self.participants.text_bytes() + self.actors.text_bytes() + self.sessions.text_bytes()
+    }
+
+    /// The participants among these ids, and those who play an actor among them.
+    pub fn participants_among(&self, ids: &BTreeSet<String>) -> BTreeSet<String> {
+        let participant = |id: &String| {
+            if self.participants.contains(id) {
+                return Some(id.clone());
+            }
+            self.actors.get(id)?.controller.as_ref()?.participant_id().map(str::to_owned)
+        };
+        ids.iter().filter_map(participant).collect()
     }
 
     /// The ids of the actors that a participant plays, in order.

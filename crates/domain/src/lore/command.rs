@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::canon::CanonCommand;
 use super::entity::{EntityType, ImportSource, TextKey, TextRef};
 use super::relationship::RelationshipCommand;
+use super::reveals::VisibilityCommand;
 use super::timeline::TimelineCommand;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +87,7 @@ pub enum LoreCommand {
     },
     Relationship(RelationshipCommand),
     Timeline(TimelineCommand),
+    Visibility(VisibilityCommand),
 }
 
 /// An entity to create. The event that creates it has the same fields, and the ids beside them.

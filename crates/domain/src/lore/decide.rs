@@ -15,6 +15,7 @@ use super::decide_timeline::decide_timeline;
 use super::entity::{Entity, EntityType, Post, TextKey, TextRef};
 use super::event::LoreEvent;
 use super::refusal::LoreRefusal;
+use super::reveals::decide_visibility;
 use super::state::LoreState;
 use crate::decider::DecisionContext;
 use crate::limits;
@@ -83,6 +84,7 @@ pub(super) fn decide_freely(state: &LoreState, command: &LoreCommand, given: &De
         }
         C::Relationship(command) => decide_relationship(state, command),
         C::Timeline(command) => decide_timeline(state, command),
+        C::Visibility(command) => decide_visibility(state, command),
     }
 }
 

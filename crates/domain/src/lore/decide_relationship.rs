@@ -24,7 +24,12 @@ pub(super) fn decide_relationship(state: &LoreState, command: &RelationshipComma
             let relationship = require_relationship(state, *relationship_id)?;
             check_revision(*expected_revision, relationship.revision)?;
             let hidden = is_hidden(state, relationship, &relationship.visible_to);
-            Ok(LoreEvent::RelationshipRemoved { relationship_id: *relationship_id, hidden })
+            Ok(LoreEvent::RelationshipRemoved {
+                relationship_id: *relationship_id,
+                entity_ids: relationship.ends(),
+                was_visible_to: relationship.visible_to.clone(),
+                hidden,
+            })
         }
     }
 }
@@ -142,12 +147,14 @@ fn update(state: &LoreState, relationship: &Relationship, change: &RelationshipC
     Ok(LoreEvent::RelationshipUpdated {
         relationship_id: relationship.relationship_id,
         change: Box::new(change),
+        entity_ids: relationship.ends(),
+        was_visible_to: relationship.visible_to.clone(),
         hidden,
     })
 }
 
 /// Whether not everybody sees a relationship: it or one of its ends is for some alone.
-fn is_hidden(state: &LoreState, relationship: &Relationship, visible_to: &Visibility) -> bool {
+pub(super) fn is_hidden(state: &LoreState, relationship: &Relationship, visible_to: &Visibility) -> bool {
     let is_private = |id| state.entity(id).is_none_or(|entity| entity.is_private || entity.is_archived());
     !visible_to.is_table() || is_private(relationship.source_id) || is_private(relationship.target_id)
 }

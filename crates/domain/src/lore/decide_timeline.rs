@@ -26,6 +26,7 @@ pub(super) fn decide_timeline(state: &LoreState, command: &TimelineCommand) -> L
             Ok(LoreEvent::TimelineEventRemoved {
                 event_id: *event_id,
                 text_key: event.text.as_ref().map(|text| text.key),
+                was_visible_to: event.visible_to.clone(),
                 hidden: !event.visible_to.is_table(),
             })
         }
@@ -89,6 +90,7 @@ fn update(state: &LoreState, event: &TimelineEvent, change: &TimelineEventChange
         event_id: event.event_id,
         change: Box::new(change),
         replaced_text_key: replaced,
+        was_visible_to: event.visible_to.clone(),
         hidden,
     })
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::entity::TextRef;
 use super::event::LoreEvent;
 use super::find::fold_name;
+use super::reveals::LoreSubject;
 
 /// An entity as it was after some of its events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,6 +87,15 @@ impl EntityVersion {
                     replace(&mut post.text, change.text.as_ref());
                 }
             }
+            LoreEvent::VisibilityChanged { of, visible_to, .. } => match of {
+                LoreSubject::Entity { .. } => self.is_private = !visible_to.is_table(),
+                LoreSubject::Post { post_id } => {
+                    if let Some(post) = self.posts.get_mut(post_id) {
+                        post.is_private = !visible_to.is_table();
+                    }
+                }
+                LoreSubject::TimelineEvent { .. } | LoreSubject::Relationship { .. } => {}
+            },
             LoreEvent::PostArchived { post_id, .. } => self.set_archived(*post_id, true),
             LoreEvent::PostRestored { post_id, .. } => self.set_archived(*post_id, false),
             LoreEvent::ArchiveEmptied { post_ids, entity_ids, .. } => {

@@ -14,8 +14,10 @@ use super::canon::{CanonFields, Confidence, ConflictChoice, ConflictStatus};
 use super::command::{EntityChange, NewEntity, PostChange};
 use super::entity::{TextKey, TextRef};
 use super::relationship::{NewRelationship, RelationshipChange};
+use super::reveals::LoreSubject;
 use super::timeline::{NewTimelineEvent, TimelineEventChange};
 use super::timeline_date::SortDate;
+use crate::visibility::Visibility;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type")]
@@ -237,6 +239,13 @@ pub enum LoreEvent {
         relationship_id: u64,
         /// Fields that are really different.
         change: Box<RelationshipChange>,
+        /// Both of its ends.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        entity_ids: Vec<u64>,
+        /// Who could see it before.
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        was_visible_to: Visibility,
         /// Not everybody sees it, before and after.
         #[serde(default, skip_serializing_if = "is_false")]
         hidden: bool,
@@ -244,6 +253,13 @@ pub enum LoreEvent {
     #[serde(rename = "relationship.removed.v1")]
     RelationshipRemoved {
         relationship_id: u64,
+        /// Both of its ends.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        entity_ids: Vec<u64>,
+        /// Who could see it before.
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        was_visible_to: Visibility,
         /// Not everybody saw it.
         #[serde(default, skip_serializing_if = "is_false")]
         hidden: bool,
@@ -264,6 +280,10 @@ pub enum LoreEvent {
         /// The key of the text that is gone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaced_text_key: Option<TextKey>,
+        /// Who could see it before.
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        was_visible_to: Visibility,
         /// Not everybody sees it, before and after.
         #[serde(default, skip_serializing_if = "is_false")]
         hidden: bool,
@@ -274,7 +294,33 @@ pub enum LoreEvent {
         /// The key of the text that is gone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text_key: Option<TextKey>,
+        /// Who could see it before.
+        #[serde(default, skip_serializing_if = "Visibility::is_table")]
+        #[schemars(with = "Vec<String>")]
+        was_visible_to: Visibility,
         /// Not everybody saw it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hidden: bool,
+    },
+    /// Something was revealed or hidden. An entity or a post is private from now on if not everybody sees it.
+    #[serde(rename = "lore_visibility.changed.v1")]
+    VisibilityChanged {
+        of: LoreSubject,
+        /// The entity, or that of the post.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        entity_id: Option<u64>,
+        /// Both ends of the relationship.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        entity_ids: Vec<u64>,
+        #[schemars(with = "Vec<String>")]
+        visible_to: Visibility,
+        /// Who could see it before.
+        #[schemars(with = "Vec<String>")]
+        was: Visibility,
+        /// The session that was going on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<String>,
+        /// Not everybody sees it, before and after.
         #[serde(default, skip_serializing_if = "is_false")]
         hidden: bool,
     },
@@ -328,6 +374,7 @@ kinds! {
     TimelineEventAdded = "timeline_event.added.v1",
     TimelineEventUpdated = "timeline_event.updated.v1",
     TimelineEventRemoved = "timeline_event.removed.v1",
+    VisibilityChanged = "lore_visibility.changed.v1",
 }
 
 impl LoreEvent {
@@ -350,6 +397,7 @@ impl LoreEvent {
             | Self::ConflictResolved { entity_id, .. }
             | Self::ConflictReopened { entity_id, .. } => Some(*entity_id),
             Self::EntityRenumbered { new_entity_id, .. } => Some(*new_entity_id),
+            Self::VisibilityChanged { entity_id, .. } => *entity_id,
             Self::TagCreated { .. }
             | Self::TagRenamed { .. }
             | Self::TagDeleted { .. }
@@ -371,7 +419,8 @@ impl LoreEvent {
             Self::PostCreated { post_id, .. }
             | Self::PostUpdated { post_id, .. }
             | Self::PostArchived { post_id, .. }
-            | Self::PostRestored { post_id, .. } => Some(*post_id),
+            | Self::PostRestored { post_id, .. }
+            | Self::VisibilityChanged { of: LoreSubject::Post { post_id }, .. } => Some(*post_id),
             Self::ChangeHeld { proposed, .. } => proposed.post_id(),
             Self::EntityCreated { .. }
             | Self::EntityUpdated { .. }
@@ -394,6 +443,7 @@ impl LoreEvent {
             | Self::RelationshipRemoved { .. }
             | Self::TimelineEventAdded { .. }
             | Self::TimelineEventUpdated { .. }
+            | Self::VisibilityChanged { .. }
             | Self::TimelineEventRemoved { .. }
             | Self::ArchiveEmptied { .. } => None,
         }
@@ -418,7 +468,8 @@ impl LoreEvent {
             | Self::RelationshipRemoved { hidden, .. }
             | Self::TimelineEventAdded { hidden, .. }
             | Self::TimelineEventUpdated { hidden, .. }
-            | Self::TimelineEventRemoved { hidden, .. } => *hidden,
+            | Self::TimelineEventRemoved { hidden, .. }
+            | Self::VisibilityChanged { hidden, .. } => *hidden,
             Self::PostCreated { hidden, is_private, .. } => *hidden || *is_private,
             // A new tag is on no entity yet.
             Self::TagCreated { .. }
@@ -489,6 +540,9 @@ impl LoreEvent {
                 ("is_private", change.is_private.is_some()),
             ],
             Self::TagDeleted { .. } => vec![("tags", true)],
+            Self::VisibilityChanged { visible_to, was, .. } => {
+                vec![("is_private", visible_to.is_table() != was.is_table()), ("visible_to", true)]
+            }
             Self::EntityMarked { .. } => vec![("confidence", true)],
             _ => Vec::new(),
         };

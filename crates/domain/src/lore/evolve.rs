@@ -11,10 +11,11 @@ use super::command::{EntityChange, NewEntity, PostChange};
 use super::entity::{Entity, EntityDetails, Post, Tag, TextRef};
 use super::event::LoreEvent;
 use super::index_keys::index_id;
-use super::relationship::{NewRelationship, Relationship};
+use super::relationship::{NewRelationship, Relationship, RelationshipChange};
+use super::reveals::LoreSubject;
 use super::short_list::ShortList;
 use super::state::LoreState;
-use super::timeline::{NewTimelineEvent, TimelineEvent};
+use super::timeline::{NewTimelineEvent, TimelineEvent, TimelineEventChange};
 use crate::decider::DecisionContext;
 
 /// Entities nearby with which a new subtype is compared.
@@ -109,22 +110,43 @@ impl LoreState {
                 self.add_relationship(*relationship_id, relationship, at);
             }
             E::RelationshipUpdated { relationship_id, change, .. } => {
-                let Some(relationship) = self.relationships.get(*relationship_id) else { return };
-                let mut after = Relationship::clone(relationship);
-                after.apply_change(change);
-                (after.revision, after.updated_at) = (after.revision + 1, at);
-                self.relationships.put(after);
+                self.update_relationship(*relationship_id, change, at);
             }
-            E::RelationshipRemoved { relationship_id, .. } => self.relationships.remove(*relationship_id),
+            E::RelationshipRemoved { relationship_id, .. } => {
+                self.relationships.remove(*relationship_id);
+                self.forget_reveals([LoreSubject::Relationship { relationship_id: *relationship_id }]);
+            }
             E::TimelineEventAdded { event_id, event, .. } => self.add_timeline_event(*event_id, event, at),
-            E::TimelineEventUpdated { event_id, change, .. } => {
-                let Some(event) = self.timeline.get(*event_id) else { return };
-                let mut after = TimelineEvent::clone(event);
-                after.apply_change(change);
-                (after.revision, after.updated_at) = (after.revision + 1, at);
-                self.timeline.put(after);
+            E::TimelineEventUpdated { event_id, change, .. } => self.update_timeline_event(*event_id, change, at),
+            E::TimelineEventRemoved { event_id, .. } => {
+                self.timeline.remove(*event_id);
+                self.forget_reveals([LoreSubject::TimelineEvent { event_id: *event_id }]);
             }
-            E::TimelineEventRemoved { event_id, .. } => self.timeline.remove(*event_id),
+            E::VisibilityChanged { of, visible_to, session_id, .. } => {
+                self.change_visibility(*of, visible_to, session_id.as_ref(), at);
+            }
+        }
+    }
+
+    fn update_relationship(&mut self, relationship_id: u64, change: &RelationshipChange, at: Timestamp) {
+        let Some(relationship) = self.relationships.get(relationship_id) else { return };
+        let mut after = Relationship::clone(relationship);
+        after.apply_change(change);
+        (after.revision, after.updated_at) = (after.revision + 1, at);
+        self.relationships.put(after);
+        if let Some(visible_to) = &change.visible_to {
+            self.record_visibility(LoreSubject::Relationship { relationship_id }, visible_to, None, at);
+        }
+    }
+
+    fn update_timeline_event(&mut self, event_id: u64, change: &TimelineEventChange, at: Timestamp) {
+        let Some(event) = self.timeline.get(event_id) else { return };
+        let mut after = TimelineEvent::clone(event);
+        after.apply_change(change);
+        (after.revision, after.updated_at) = (after.revision + 1, at);
+        self.timeline.put(after);
+        if let Some(visible_to) = &change.visible_to {
+            self.record_visibility(LoreSubject::TimelineEvent { event_id }, visible_to, None, at);
         }
     }
 
@@ -237,6 +259,7 @@ impl LoreState {
             self.remove_entity(entity_id);
             self.relationships.renumber_entity(entity_id, new_entity_id);
             self.timeline.renumber_entity(entity_id, new_entity_id);
+            self.renumber_reveal(entity_id, new_entity_id);
             let earlier: Vec<u64> =
                 self.renumbered.iter().filter(|(_, id)| **id == entity_id).map(|(old, _)| *old).collect();
             self.renumbered.extend(earlier.into_iter().chain([entity_id]).map(|old| (old, new_entity_id)));
@@ -272,7 +295,7 @@ impl LoreState {
     }
 
     /// Applies a change of an entity's own fields at this revision of the stream.
-    fn change_entity(&mut self, entity_id: u64, at: Timestamp, change: impl FnOnce(&mut Entity)) {
+    pub(super) fn change_entity(&mut self, entity_id: u64, at: Timestamp, change: impl FnOnce(&mut Entity)) {
         self.change_posts(entity_id, |entity| {
             entity.updated_at = at;
             change(entity);
@@ -290,7 +313,7 @@ impl LoreState {
         self.put_entity(entity);
     }
 
-    fn change_post(&mut self, entity_id: u64, post_id: u64, at: Timestamp, change: impl FnOnce(&mut Post)) {
+    pub(super) fn change_post(&mut self, entity_id: u64, post_id: u64, at: Timestamp, change: impl FnOnce(&mut Post)) {
         if self.entity(entity_id).is_none_or(|entity| entity.post(post_id).is_none()) {
             return;
         }
@@ -348,6 +371,8 @@ impl LoreState {
             self.renumbered = renumbered.into_iter().filter(|(_, id)| !entity_ids.contains(id)).collect();
         }
         self.remove_conflicts_of(entity_ids, post_ids);
+        self.forget_reveals(entity_ids.iter().map(|entity_id| LoreSubject::Entity { entity_id: *entity_id }));
+        self.forget_reveals(post_ids.iter().map(|post_id| LoreSubject::Post { post_id: *post_id }));
         // Posts of the entities above are gone with them.
         for post_id in post_ids {
             let Some((entity, _)) = self.post(*post_id) else { continue };

@@ -45,6 +45,9 @@ mod relationship_graph;
 #[cfg(test)]
 mod relationship_tests;
 mod relationship_types;
+#[cfg(test)]
+mod reveal_tests;
+mod reveals;
 mod short_list;
 mod slot_set;
 mod snapshot_parts;
@@ -76,6 +79,7 @@ pub use refusal::{LoreRefusal, LoreRefusalKind};
 pub use relationship::{NewRelationship, Relationship, RelationshipChange, RelationshipCommand, Relationships, Tone};
 pub use relationship_graph::{RelationshipMap, RelationshipStep};
 pub use relationship_types::{known_relation_words, relation_word};
+pub use reveals::{LoreSubject, VisibilityCommand};
 pub use short_list::ShortList;
 pub use snapshot_parts::LoreStatePart;
 pub use state::{LoreState, MentionPlace};

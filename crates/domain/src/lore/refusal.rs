@@ -106,6 +106,8 @@ pub enum LoreRefusal {
     RelationMalformed { field: &'static str, word: String },
     #[error("strength is from 1 to 10, {strength} is outside")]
     StrengthOutOfRange { strength: u8 },
+    #[error("who sees it has been changed meanwhile")]
+    VisibilityDiffers,
     #[error("there is no event {event_id} on this campaign's timeline")]
     TimelineEventNotFound { event_id: u64 },
 }
@@ -136,7 +138,7 @@ impl LoreRefusal {
             Self::HeldAlready { .. } => LoreRefusalKind::Held,
             Self::NotHuman { .. } => LoreRefusalKind::Forbidden,
             Self::TooManyOnOne { .. } | Self::TooMany { .. } | Self::TooMuchText { .. } => LoreRefusalKind::TooLarge,
-            Self::RevisionConflict { .. } => LoreRefusalKind::RevisionConflict,
+            Self::RevisionConflict { .. } | Self::VisibilityDiffers => LoreRefusalKind::RevisionConflict,
             Self::Unchanged | Self::ArchiveEmpty => LoreRefusalKind::Unchanged,
             Self::EntityNotArchived { .. }
             | Self::PostNotArchived { .. }
@@ -187,6 +189,7 @@ impl LoreRefusal {
             Self::SupersededField => "fields",
             Self::ArchiveEmpty
             | Self::Unchanged
+            | Self::VisibilityDiffers
             | Self::HeldAlready { .. }
             | Self::NotHuman { .. }
             | Self::TooMany { .. }
@@ -227,6 +230,7 @@ impl LoreRefusal {
             | Self::TagNameTaken { name: text, .. } => Some(json!(text)),
             Self::ArchiveEmpty
             | Self::Unchanged
+            | Self::VisibilityDiffers
             | Self::ValueOfOtherField { .. }
             | Self::SupersededField
             | Self::InverseMissing { .. }
@@ -300,6 +304,7 @@ impl LoreRefusal {
             Self::InverseDiffers { .. } => "leave inverse out, or choose another word for the relation",
             Self::RelationMalformed { .. } => "send a short word such as member_of",
             Self::StrengthOutOfRange { .. } => "send a number from 1 to 10, or leave it out",
+            Self::VisibilityDiffers => "ask who knows it, and reveal or hide it again",
             Self::TimelineEventNotFound { .. } => "query the timeline for its ids",
         }
     }

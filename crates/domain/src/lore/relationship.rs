@@ -135,6 +135,11 @@ impl Relationship {
         if entity_id == self.target_id { (&self.inverse, self.source_id) } else { (&self.relation, self.target_id) }
     }
 
+    /// The ids of the source and the target.
+    pub(super) fn ends(&self) -> Vec<u64> {
+        vec![self.source_id, self.target_id]
+    }
+
     pub fn is_symmetric(&self) -> bool {
         self.relation == self.inverse
     }

@@ -17,10 +17,12 @@ use super::chunk::{EntityChunk, chunk_number};
 use super::entity::{Entity, EntityDetails, EntityType, ImportSource, Post, Tag, TextKey, TextRef};
 use super::find::fold_name;
 use super::index_keys::IndexKeys;
+use super::reveals::LoreSubject;
 use super::short_list::ShortList;
 use super::snapshot_relations::{StoredRelationships, StoredTimeline};
 use super::state::{HighestIds, LoreState};
 use super::timeline_date::SortDate;
+use crate::visibility::VisibilityStep;
 
 /// A part ends with the chunk that brings it to so many entities.
 const PART_ENTITIES: usize = 8_192;
@@ -98,6 +100,7 @@ impl LoreState {
             reviews: self.canon.reviews.iter().map(|(id, review)| (id.clone(), review.clone())).collect(),
             relationships: StoredRelationships::new(&self.relationships),
             timeline: StoredTimeline::new(&self.timeline),
+            reveals: self.reveals.iter().map(|(of, steps)| (*of, steps.clone())).collect(),
         }
     }
 
@@ -125,6 +128,7 @@ impl LoreState {
                 expected_total = header.entity_total;
                 state.relationships = header.relationships.into_relationships()?;
                 state.timeline = header.timeline.into_timeline()?;
+                state.reveals = header.reveals.into_iter().collect();
                 for tag in header.tags {
                     tags.insert(tag.0, tag.into_tag()?);
                 }
@@ -195,6 +199,9 @@ struct StoredHeader {
     relationships: StoredRelationships,
     #[serde(default, skip_serializing_if = "StoredTimeline::is_unused")]
     timeline: StoredTimeline,
+    /// What was revealed or hidden, each with its steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reveals: Vec<(LoreSubject, Arc<[VisibilityStep]>)>,
 }
 
 /// A tag: its id, name, whether it is kept, and its moments.

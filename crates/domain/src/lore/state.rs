@@ -14,6 +14,7 @@ use super::entity::{Entity, EntityType, Post, Tag};
 use super::find::fold_name;
 use super::index_keys::{EntityIndexes, index_id, text_hash};
 use super::relationship::Relationships;
+use super::reveals::Reveals;
 use super::short_list::ShortList;
 use super::timeline::Timeline;
 use crate::text_fold::folds_to;
@@ -32,6 +33,7 @@ pub struct LoreState {
     pub(super) canon: CanonState,
     pub(super) relationships: Relationships,
     pub(super) timeline: Timeline,
+    pub(super) reveals: Reveals,
     // What follows is derived from entities and tags; a snapshot leaves it out.
     pub(super) entity_total: usize,
     pub(super) post_total: usize,

@@ -9,6 +9,7 @@ mod edited_store;
 mod forge_a_token;
 mod inject_syntax;
 mod learn_the_servers_paths;
+mod leave_sessions_half_open;
 mod probe_for_ids;
 mod read_on_after_revocation;
 mod read_slowly;
