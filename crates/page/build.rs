@@ -49,17 +49,15 @@ fn pack(file: &Path, mime_type: &str, out: &Path) -> String {
     });
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(&plain).expect("memory can be written");
-    let gzip_path = out.join(format!("{name}.gz"));
-    fs::write(&gzip_path, gzip.finish().expect("memory can be written")).expect("OUT_DIR can be written");
     let mut brotli = brotli::CompressorWriter::new(Vec::new(), 4096, 11, 22);
     brotli.write_all(&plain).expect("memory can be written");
-    let brotli_path = out.join(format!("{name}.br"));
-    fs::write(&brotli_path, brotli.into_inner()).expect("OUT_DIR can be written");
+    let packed = [("", plain), (".gz", gzip.finish().expect("memory can be written")), (".br", brotli.into_inner())];
+    for (suffix, bytes) in packed {
+        fs::write(out.join(format!("{name}{suffix}")), bytes).expect("OUT_DIR can be written");
+    }
+    // Paths relative to `assets.rs`: a target folder that two checkouts share keeps no path of either.
     format!(
         "Asset {{ name: {name:?}, path: \"/assets/{stem}.{hash}.{extension}\", mime_type: {mime_type:?}, \
-         plain: include_bytes!({:?}), gzip: include_bytes!({:?}), brotli: include_bytes!({:?}) }},\n",
-        file.to_string_lossy(),
-        gzip_path.to_string_lossy(),
-        brotli_path.to_string_lossy(),
+         plain: include_bytes!(\"{name}\"), gzip: include_bytes!(\"{name}.gz\"), brotli: include_bytes!(\"{name}.br\") }},\n",
     )
 }

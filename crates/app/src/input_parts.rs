@@ -90,9 +90,9 @@ impl<'de> Part<'_, 'de> {
     }
 
     fn visit_fields<V: Visitor<'de>>(self, fields: &'de Map<String, Value>, visitor: V) -> Result<V::Value, Error> {
-        let mut access = Fields { fields: fields.iter(), value: None, refused: self.refused };
+        let mut access = Fields { entries: fields.iter(), value: None, refused: self.refused };
         let visited = visitor.visit_map(&mut access)?;
-        if access.fields.len() > 0 {
+        if access.entries.len() > 0 {
             return Err(Error::invalid_length(fields.len(), &"fewer elements in map"));
         }
         Ok(visited)
@@ -221,7 +221,7 @@ impl<'de> SeqAccess<'de> for Items<'_, 'de> {
 
 /// The fields of an object.
 struct Fields<'a, 'de> {
-    fields: map::Iter<'de>,
+    entries: map::Iter<'de>,
     /// The value of the key that was read last.
     value: Option<&'de Value>,
     refused: &'a RefusedPart<'de>,
@@ -231,7 +231,7 @@ impl<'de> MapAccess<'de> for Fields<'_, 'de> {
     type Error = Error;
 
     fn next_key_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        let Some((name, value)) = self.fields.next() else { return Ok(None) };
+        let Some((name, value)) = self.entries.next() else { return Ok(None) };
         self.value = Some(value);
         seed.deserialize(Key(name)).map(Some).map_err(|error| note_refused(self.refused, value, error))
     }
@@ -243,7 +243,7 @@ impl<'de> MapAccess<'de> for Fields<'_, 'de> {
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.fields.len())
+        Some(self.entries.len())
     }
 }
 
