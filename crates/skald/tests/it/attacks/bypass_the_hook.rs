@@ -532,13 +532,13 @@ const BEYOND: &[(&str, &str)] = &[
     ("python3 scripts/check.py", "a program or script that runs"),
     ("cargo test", "a program or script that runs"),
     ("./configure && make", "a program or script that runs"),
-    ("echo bXYgLmNsYXVkZSB4 | base64 -d | sh", "text that becomes a command or a name only while it runs"),
-    ("x=$(printf '.cl%s' aude); mv \"$x\" y", "text that becomes a command or a name only while it runs"),
+    ("echo bXYgLmNsYXVkZSB4 | base64 -d | sh", "text that becomes a command or a name only at run time"),
+    ("x=$(printf '.cl%s' aude); mv \"$x\" y", "text that becomes a command or a name only at run time"),
     (
         "python3 -c \"import os; os.rename('.cl' + 'aude', 'x')\"",
-        "text that becomes a command or a name only while it runs",
+        "text that becomes a command or a name only at run time",
     ),
-    ("find . | while read f; do rm \"$f\"; done", "text that becomes a command or a name only while it runs"),
+    ("find . | while read f; do rm \"$f\"; done", "text that becomes a command or a name only at run time"),
     ("git switch other", "what git writes when it goes to another commit"),
     ("git reset --hard HEAD~3", "what git writes when it goes to another commit"),
     ("git stash", "what git writes when it goes to another commit"),
@@ -562,5 +562,6 @@ fn what_is_beyond_a_hook_is_said() {
     }
     // If one is denied, it is not beyond the hook.
     project.assert_decision("allow", &BEYOND.iter().map(|(line, _)| *line).collect::<Vec<_>>());
-    assert!(DOCUMENT.split("\n\n").nth(1).expect("a paragraph").contains("A hook cannot"), "it begins with that");
+    let first_page = DOCUMENT.split("\n## ").next().expect("a beginning");
+    assert!(first_page.contains("It cannot see what a program does once it runs"), "it begins with that");
 }
