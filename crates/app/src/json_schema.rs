@@ -27,7 +27,7 @@ pub(crate) struct TypeSchema {
 }
 
 impl TypeSchema {
-    pub(crate) fn of<T: JsonSchema>() -> Self {
+    pub(crate) fn from_type<T: JsonSchema>() -> Self {
         Self { name: T::schema_name, schema: T::json_schema }
     }
 }
@@ -135,7 +135,7 @@ fn resolve_reference<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 
 /// The input with formats and bounds, inlined, for comparing with a value.
 pub(crate) fn full_input_schema<T: JsonSchema>() -> Value {
-    full_schema(TypeSchema::of::<T>())
+    full_schema(TypeSchema::from_type::<T>())
 }
 
 fn full_schema(described: TypeSchema) -> Value {
@@ -156,7 +156,7 @@ pub(crate) fn custom_schema(make: impl Fn(&mut SchemaGenerator) -> Schema) -> (V
 
 /// The schema of a type that is serialised, without references.
 pub(crate) fn inlined<T: JsonSchema>() -> Value {
-    generate(TypeSchema::of::<T>(), SchemaSettings::draft2020_12().for_serialize(), true).to_value()
+    generate(TypeSchema::from_type::<T>(), SchemaSettings::draft2020_12().for_serialize(), true).to_value()
 }
 
 /// The schema of a type at the root. A type that contains itself is not its own root: it stands in `$defs` too.

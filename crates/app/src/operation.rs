@@ -242,11 +242,11 @@ impl OperationEntry {
             routes: O::ROUTES,
             picture: O::PICTURE,
             text_field: O::TEXT_FIELD,
-            input: lazy(|| Arc::new(json_schema::client_input_schema(TypeSchema::of::<O::Input>()))),
-            output: lazy(|| Arc::new(json_schema::client_output_schema(TypeSchema::of::<O::Output>()))),
-            tool_input: lazy(|| Arc::new(json_schema::tool_input_schema(TypeSchema::of::<O::Input>()))),
+            input: lazy(|| Arc::new(json_schema::client_input_schema(TypeSchema::from_type::<O::Input>()))),
+            output: lazy(|| Arc::new(json_schema::client_output_schema(TypeSchema::from_type::<O::Output>()))),
+            tool_input: lazy(|| Arc::new(json_schema::tool_input_schema(TypeSchema::from_type::<O::Input>()))),
             tool_output: lazy(|| {
-                let (input, output) = (TypeSchema::of::<O::Input>(), TypeSchema::of::<O::Output>());
+                let (input, output) = (TypeSchema::from_type::<O::Input>(), TypeSchema::from_type::<O::Output>());
                 Arc::new(json_schema::tool_output_schema(input, output))
             }),
             full_input: lazy(json_schema::full_input_schema::<O::Input>),
