@@ -13,9 +13,11 @@ use crate::server::TestServer;
 use crate::{paths, print_line, run};
 
 /// Where the clone is, in the root.
-const CLONE: &str = "/root/skald";
+const CLONE: &str = "/srv/skald";
+/// The home folder in the root.
+const HOME: &str = "/root";
 /// How this machine reaches the package registries. Files that it does not have are skipped.
-const NETWORK_SETTINGS: [&str; 8] = [
+const NETWORK_SETTINGS: [&str; 7] = [
     "/etc/apt/apt.conf.d",
     "/etc/apt/sources.list.d/debian.sources",
     "/etc/hosts",
@@ -23,7 +25,6 @@ const NETWORK_SETTINGS: [&str; 8] = [
     "/etc/pip.conf",
     "/etc/resolv.conf",
     "/etc/ssl/certs/ca-certificates.crt",
-    "/root/.npmrc",
 ];
 
 /// Clones the repository into a bare Debian, and runs both commands there.
@@ -39,7 +40,7 @@ pub(crate) fn try_source() -> anyhow::Result<()> {
     ensure!(rustup.exists(), "this machine's Rust is not from rustup, so that it cannot be mounted elsewhere");
     let environment = environment(&cargo, &rustup);
     root.mounts = vec![PathBuf::from("/dev"), cargo, rustup];
-    copy_network_settings(&root)?;
+    copy_network_settings(&root, &home)?;
     let in_root = |words: &[&str]| root.command(0, &environment, words);
     run::run_captured(&mut in_root(&["apt-get", "update"]))?;
     run::run_captured(&mut in_root(&["apt-get", "install", "--yes", "--no-install-recommends", "gcc", "libc6-dev"]))?;
@@ -66,7 +67,7 @@ fn environment(cargo: &Path, rustup: &Path) -> Vec<(String, String)> {
     let path = format!("{}:{}", cargo.join("bin").display(), bare_debian::PATH);
     let certificates = "/etc/ssl/certs/ca-certificates.crt".to_owned();
     [
-        ("HOME", "/root".to_owned()),
+        ("HOME", HOME.to_owned()),
         ("CARGO_HOME", cargo.display().to_string()),
         ("RUSTUP_HOME", rustup.display().to_string()),
         ("DEBIAN_FRONTEND", "noninteractive".to_owned()),
@@ -78,7 +79,7 @@ fn environment(cargo: &Path, rustup: &Path) -> Vec<(String, String)> {
     .to_vec()
 }
 
-fn copy_network_settings(root: &Root) -> anyhow::Result<()> {
+fn copy_network_settings(root: &Root, home: &Path) -> anyhow::Result<()> {
     for setting in NETWORK_SETTINGS {
         if let Ok(files) = fs::read_dir(setting) {
             for file in files {
@@ -88,6 +89,10 @@ fn copy_network_settings(root: &Root) -> anyhow::Result<()> {
         } else if Path::new(setting).exists() {
             super::copy(Path::new(setting), &root.join(setting))?;
         }
+    }
+    let npm_settings = home.join(".npmrc");
+    if npm_settings.exists() {
+        super::copy(&npm_settings, &root.join(&format!("{HOME}/.npmrc")))?;
     }
     Ok(())
 }
