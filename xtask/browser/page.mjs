@@ -25,8 +25,9 @@ function check(what, holds, found) {
 
 // The server, with two people who have tokens.
 const run = (...args) => execFileSync(skald, [...args, "--store", store], { encoding: "utf8" });
-const token = (name, role) => JSON.parse(run("token", "create", name, "--role", role, "--json", "--reads", "0", "--calls", "0", "--lists", "0")).token;
-const tokens = { gm: token("Ada", "gm"), player: token("Ben", "player") };
+const token = (name, role) => JSON.parse(run("token", "create", name, "--role", role, "--json", "--reads", "0", "--calls", "0", "--lists", "0"));
+const ofPlayer = token("Ben", "player");
+const tokens = { gm: token("Ada", "gm").token, player: ofPlayer.token };
 const server = spawn(skald, ["serve", "--store", store, "--http-addr", "127.0.0.1:0", "--grpc-addr", "off", "--require-token"]);
 const base = await new Promise((resolve, reject) => {
   let text = "";
@@ -54,6 +55,7 @@ const people = {};
 for (const name of ["Ana", "Ben", "Cleo"]) {
   people[name] = (await call("participant_create", { campaign_id: campaign, display_name: name, role: "PLAYER" })).id;
 }
+run("token", "bind", ofPlayer.id, "--participant", people.Ben);
 const actor = (name, player) => call("actor_create", { campaign_id: campaign, name, kind: "PC", controller: people[player], template: "daggerheart" });
 const mira = (await actor("Mira", "Ana")).id;
 const tam = (await actor("Tam", "Ben")).id;
@@ -77,9 +79,10 @@ const created = await call("create_entities", {
     { entity_type: "location", name: "Dunmere", type: "Town", entry, tags: ["coast", "drowned"] },
     { entity_type: "organization", name: "The Listeners", type: "Faction", entry: "They answer the bell. [[Abbess Ruane]] led them once.", tags: ["abbey"] },
     { entity_type: "character", name: "The Mother below", entry: MARKER, is_private: true },
+    { entity_type: "item", name: "A pearl key", entry: "It is wet, however long it lies by the fire.", is_private: true },
   ],
 });
-const [ruane, dunmere, listeners] = created.results.map((result) => result.entity_id);
+const [ruane, dunmere, listeners, , key] = created.results.map((result) => result.entity_id);
 await call("create_posts", { campaign_id: campaign, posts: [{ entity_id: dunmere, name: "Rumours", entry: "The ferryman was seen after his burial." }] });
 await call("relationships", { campaign_id: campaign, method: "add", entity_id: ruane, target_id: listeners, type: "leads", tone: "fearful" });
 await call("timeline", { campaign_id: campaign, method: "add", date: "3rd of Rain, 1204", sort: "1204-03-03", description: "The sea came over the square.", entity_ids: [dunmere], is_player_known: true });
@@ -223,6 +226,55 @@ try {
   await gm.waitForSelector("#table-fault .fault");
   check("a refused roll is explained", (await gm.inputValue("#expression")) === "2dd6", await gm.inputValue("#expression"));
   failed.splice(0, failed.length, ...failed.filter((line) => !line.includes("status of 400")));
+
+  // A handout: nothing is told for ten seconds; then it appears on the screen of the one who may know, as does what changes in it.
+  await gm.clock.install();
+  await gm.goto(`${base}/c/${campaign}/lore/${key}`);
+  await player.goto(`${base}/c/${campaign}/lore`);
+  const reveal = gm.locator("button", { hasText: "Reveal to Ben" });
+  await reveal.click();
+  check("a reveal can be undone", await gm.locator(".waiting").isVisible(), await gm.textContent("#who-knows"));
+  await gm.clock.runFor(5000);
+  await gm.click(".waiting button");
+  await gm.clock.runFor(15000);
+  check("an undone reveal reveals nothing", (await gm.textContent("#who-knows")).includes("Only game masters know it."), await gm.textContent("#who-knows"));
+  await reveal.click();
+  await gm.clock.runFor(8000);
+  check("nobody is told before the time is over", !(await player.content()).includes("A pearl key"), 0);
+  await gm.clock.runFor(3000);
+  await player.waitForSelector(".handout:has-text('A pearl key')");
+  check("a handout appears on the player's screen", true);
+  await gm.waitForSelector("text=Known by Ben");
+  await player.click(".handout a");
+  await player.waitForSelector("#entry");
+  await call("update_entities", { campaign_id: campaign, updates: [{ entity_id: key, entry: "It is dry now, and warm." }] });
+  await player.waitForFunction(() => document.getElementById("entry").textContent.includes("It is dry now"));
+  check("a change of an entry appears where it is read", true);
+  await gm.locator("button", { hasText: "Hide from Ben" }).click();
+  await player.waitForFunction(() => !document.body.textContent.includes("It is dry now"));
+  check("what is hidden again leaves the player's screen", true);
+  failed.splice(0, failed.length, ...failed.filter((line) => !line.includes("status of 404")));
+
+  // Somebody else saves while one types.
+  await gm.goto(`${base}/c/${campaign}/lore/${key}/edit`);
+  await gm.fill("#entry", "What I was about to save.");
+  await call("update_entities", { campaign_id: campaign, updates: [{ entity_id: key, entry: "Saved by somebody else." }] });
+  await gm.waitForSelector("#changed-meanwhile:not([hidden])");
+  check("an editor says that somebody else saved", (await gm.inputValue("#entry")) === "What I was about to save.", await gm.inputValue("#entry"));
+
+  // A sky while others change it.
+  await player.goto(`${base}/c/${campaign}/sky/tides`);
+  await call("send_universe_command", { universeId: "tides", command: { type: "addStar", id: "late", payload: body("The late one", "#B13E53", { parentId: "sun", orbitalDistance: 140, orbitalSpeed: 0.01, radius: 2 }) } });
+  await player.waitForFunction(() => document.getElementById("sky").textContent.includes("The late one"));
+  check("a new body appears in an open sky", true);
+
+  // On paper: the text without its buttons.
+  await gm.goto(`${base}/c/${campaign}/lore/${dunmere}`);
+  await gm.emulateMedia({ media: "print" });
+  check("paper has the text", await gm.locator("#entry h1").isVisible(), 0);
+  check("paper has no buttons", !(await gm.locator(".bar").isVisible()) && !(await gm.locator("#who-knows").isVisible()), 0);
+  check("a page prints", (await gm.pdf()).subarray(0, 5).toString() === "%PDF-", 0);
+  await gm.emulateMedia({ media: "screen" });
 
   // Every page, narrow and wide, light and dark: nothing that axe finds, no horizontal scrolling.
   const paths = { home: "/", table: `/c/${campaign}`, session: `/c/${campaign}/sessions/1`, sessions: `/c/${campaign}/sessions`, dice: "/dice?e=2d6%2B3&e2=1d12", duality: "/dice?e=duality(%2B2%2C%20dc%2014)", browsers: "/browsers", lore: `/c/${campaign}/lore`, entity: `/c/${campaign}/lore/${dunmere}`, timeline: `/c/${campaign}/timeline`, graph: `/c/${campaign}/graph`, skies: `/c/${campaign}/sky`, sky: `/c/${campaign}/sky/tides`, nowhere: `/c/camp_nowhere` };

@@ -405,9 +405,9 @@ async function changed() {
 }
 
 const events = new EventSource(root.dataset.live);
-let wasOpen = false;
 events.addEventListener("changed", changed);
-events.addEventListener("open", () => { if (wasOpen) changed(); wasOpen = true; });
+// Also the first time: something may have changed between the rendering of the page and the opening of the stream.
+events.addEventListener("open", changed);
 addEventListener("pagehide", () => events.close());
 addEventListener("resize", draw);
 

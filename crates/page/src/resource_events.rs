@@ -1,4 +1,4 @@
-//! A stream that says when a resource reads differently. It carries no content: the page asks for that again.
+//! A stream that says when resources read differently. It carries no content: the page asks for that again.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use crate::visitor::Visitor;
 /// How often a silent stream says that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// Answers with an event `changed` for each change of the resource that the visitor may know of. Whoever comes back
-/// names the last event, and is told of what happened meanwhile. Check before that the visitor may read it.
+/// Answers with an event `changed` for each change of one of the resources that the visitor may know of. Whoever comes
+/// back names the last event, and is told of what happened meanwhile. Check before that the visitor may read them.
 pub(crate) async fn stream_changes(
     context: &SharedContext,
     visitor: &Visitor,
     headers: &HeaderMap,
-    uri: String,
+    uris: Vec<String>,
 ) -> Response {
     let caller = visitor.caller.clone();
     let after = headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
     let changes = context.engine.changes(&caller, after).await;
     let (stopping, revoked) = (context.options.stopping.clone(), caller.wait_for_revocation());
     let engine = Arc::clone(&context.engine);
-    let events = stream::unfold((changes, caller, engine, uri), async |(mut changes, caller, engine, uri)| {
+    let events = stream::unfold((changes, caller, engine, uris), async |(mut changes, caller, engine, uris)| {
         loop {
             let news = changes.next().await?;
-            if engine.is_changed(&news, &caller, &uri) {
-                return Some((Ok::<Event, Infallible>(changed_event(&news)), (changes, caller, engine, uri)));
+            if uris.iter().any(|uri| engine.is_changed(&news, &caller, uri)) {
+                return Some((Ok::<Event, Infallible>(changed_event(&news)), (changes, caller, engine, uris)));
             }
         }
     });

@@ -14,7 +14,7 @@ use crate::SharedContext;
 use crate::components::{encode, fault_box, time};
 use crate::form::Form;
 use crate::inline_picture::inline_picture;
-use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
+use crate::layout::{CampaignHead, CampaignPart, PageLayout};
 use crate::middleware::{PageError, status};
 use crate::resource_events::stream_changes;
 use crate::visitor::Visitor;
@@ -35,9 +35,6 @@ pub(crate) async fn show_run(
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
-    if visitor.browser.wants_fragment {
-        return Ok(html_response(run_parts(&campaign, &run, None)));
-    }
     Ok(run_page(&visitor, &campaign, &run, None))
 }
 
@@ -51,7 +48,7 @@ pub(crate) async fn run_events(
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
     let uri = format!("stategate://runs/{}/summary", percent_encode(&run.state.run_id));
-    Ok(stream_changes(&context, &visitor, &headers, uri).await)
+    Ok(stream_changes(&context, &visitor, &headers, vec![uri]).await)
 }
 
 /// The page of a run, with what was refused if there is something.
@@ -65,10 +62,10 @@ pub(super) fn run_page(
         .campaign(campaign, CampaignPart::Runs)
         .style("picture.css")
         .style("gate.css")
-        .script("run.js");
+        .script("live-parts.js");
     let path = run_path(campaign, run);
     let mut response = layout.render(html! {
-        div #run data-live={ (path) "/events" } data-path=(path) { (run_parts(campaign, run, refused)) }
+        div data-live-parts={ (path) "/events" } { (run_parts(campaign, run, refused)) }
     });
     if let Some(refused) = refused {
         *response.status_mut() = status(refused.fault.class());
@@ -85,7 +82,7 @@ pub(super) fn run_path(campaign: &CampaignHead, run: &RunReading) -> String {
 fn run_parts(campaign: &CampaignHead, run: &RunReading, refused: Option<&RefusedDecision<'_>>) -> Markup {
     let path = run_path(campaign, run);
     html! {
-        div.run-head #run-head data-revision=(run.state.revision) {
+        div.run-head #run-head data-live-part {
             p { a href={ "/c/" (encode(&campaign.id)) "/runs" } { "All runs" } }
             div.split {
                 h1 dir="auto" { (run.summary.process.name) }
@@ -96,16 +93,16 @@ fn run_parts(campaign: &CampaignHead, run: &RunReading, refused: Option<&Refused
         @if let Some(refused) = refused { (fault_box(&refused.fault)) }
         div.run-columns {
             div.run-main {
-                section.card.run-diagram aria-label="Diagram" tabindex="0" { (inline_picture(&run.diagram)) }
+                section.card.run-diagram #run-diagram data-live-part aria-label="Diagram" tabindex="0" { (inline_picture(&run.diagram)) }
                 (prompt(run))
             }
             div.run-side {
-                div #run-checklist { (checklist(run, &path)) }
-                div #run-forms { (forms(run, &path, refused)) }
-                p.warning #run-moved hidden { "The run has moved on. What you typed is kept; look above before you decide." }
+                div #run-checklist data-live-part { (checklist(run, &path)) }
+                div #run-forms data-live-part data-revision=(run.state.revision) { (forms(run, &path, refused)) }
+                p.warning #changed-meanwhile role="status" hidden { "The run has moved on. What you typed is kept; look above before you decide." }
             }
         }
-        section.card #run-history { h2 { "History" } (history_list(run, &path)) }
+        section.card #run-history data-live-part { h2 { "History" } (history_list(run, &path)) }
     }
 }
 

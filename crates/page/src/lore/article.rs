@@ -1,6 +1,7 @@
 //! `/c/{campaign}/lore/{entity}`: an entity as an article, with what belongs to it in the margin; and deleting it.
 
 use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
@@ -14,6 +15,7 @@ use crate::components::{encode, time};
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::middleware::PageError;
+use crate::resource_events::stream_changes;
 use crate::visitor::Visitor;
 use crate::{PageContext, SharedContext};
 
@@ -52,15 +54,18 @@ pub(crate) async fn show(
     let head = article.campaign();
     let is_game_master = visitor.is_game_master_of(&head.id);
     let knowledge = if is_game_master { Some(context.knowledge(&visitor, &article).await?) } else { None };
-    let layout = PageLayout::for_visitor(&article.entity.name, &visitor).campaign(&head, CampaignPart::Lore);
+    let layout = PageLayout::for_visitor(&article.entity.name, &visitor)
+        .campaign(&head, CampaignPart::Lore)
+        .script("live-parts.js")
+        .script("reveal.js");
     Ok(layout.render(html! {
-        div.lore {
+        div.lore data-live-parts={ (article.path()) "/events" } {
             (lore_ways(&head.id, "", is_game_master))
             @if let Some(done) = notice(&query) { p.notice role="status" { (done) } }
             @if let Some(names) = query.filled("unresolved") {
                 p.warning role="status" { "These names lead nowhere yet: " bdi { (names) } ". Create them, or look at their spelling." }
             }
-            div.article-page {
+            div.article-page #entry data-live-part {
                 article.article {
                     (article_head(&article, is_game_master))
                     @if article.html.trim().is_empty() {
@@ -78,6 +83,19 @@ pub(crate) async fn show(
             @if let Some(knowledge) = &knowledge { (reveal_forms(&article, knowledge)) }
         }
     }))
+}
+
+/// `GET /c/{campaign}/lore/{entity}/events`: says when the entity or its relationships have changed.
+pub(crate) async fn events(
+    State(context): State<SharedContext>,
+    Path((campaign, entity)): Path<(String, String)>,
+    headers: HeaderMap,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let article = context.article(&visitor, &campaign, &entity).await?;
+    let (campaign_id, entity_id) = (article.campaign().id, article.entity.entity_id);
+    let uris = ["entity", "relationships"].map(|part| format!("lore://{campaign_id}/{part}/{entity_id}"));
+    Ok(stream_changes(&context, &visitor, &headers, uris.into()).await)
 }
 
 impl PageContext {

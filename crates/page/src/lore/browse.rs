@@ -1,6 +1,7 @@
 //! `/c/{campaign}/lore`: the newest entities, lists by type and tag, and the search; and the hits while somebody types.
 
 use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use crate::components::{empty_state, encode, next_page};
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
 use crate::middleware::PageError;
+use crate::resource_events::stream_changes;
 use crate::visitor::Visitor;
 
 #[derive(Debug, Deserialize)]
@@ -92,9 +94,9 @@ pub(crate) async fn show(
     let head = CampaignHead { id: lore.campaign_id.clone(), name: lore.campaign_name.clone() };
     let is_game_master = visitor.is_game_master_of(&head.id);
     let done = notice(&fields);
-    let layout = PageLayout::for_visitor("Lore", &visitor).campaign(&head, CampaignPart::Lore);
+    let layout = PageLayout::for_visitor("Lore", &visitor).campaign(&head, CampaignPart::Lore).script("live-parts.js");
     Ok(layout.render(html! {
-        div.lore {
+        div.lore data-live-parts={ (lore_path(&head.id)) "/events" } {
             (lore_ways(&head.id, "Entries", is_game_master))
             div.split {
                 h1 { "Lore" }
@@ -102,12 +104,25 @@ pub(crate) async fn show(
             }
             @if let Some(done) = done { p.notice role="status" { (done) } }
             (search_form(&head.id, &query))
-            (filters(&head.id, &lore, &query))
-            (revealed(&lore))
-            (rows(&lore, &query, is_game_master))
-            (next_page(&query.path(&head.id), lore.next_cursor.as_deref()))
+            div.lore-found #found data-live-part {
+                (filters(&head.id, &lore, &query))
+                (revealed(&lore))
+                (rows(&lore, &query, is_game_master))
+                (next_page(&query.path(&head.id), lore.next_cursor.as_deref()))
+            }
         }
     }))
+}
+
+/// `GET /c/{campaign}/lore/events`: says when there are other entities, or others that the visitor may see.
+pub(crate) async fn events(
+    State(context): State<SharedContext>,
+    Path(campaign): Path<String>,
+    headers: HeaderMap,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let head = context.campaign_head(&visitor, &campaign).await?;
+    Ok(stream_changes(&context, &visitor, &headers, vec![format!("lore://{}/entities", head.id)]).await)
 }
 
 fn search_form(campaign_id: &str, query: &LoreQuery<'_>) -> Markup {

@@ -7,7 +7,7 @@ use maud::html;
 use serde_json::json;
 use skald_app::{Code, Fault};
 
-use super::entity_form::{EditState, EntityFields, EntryPreview, entity_form, preview_part};
+use super::entity_form::{EditState, EntityFields, EntryPreview, changed_meanwhile, entity_form, preview_part};
 use super::{Article, ItemOutcome, check_game_master, entity_path, lore_path, lore_ways};
 use crate::components::encode;
 use crate::form::Form;
@@ -124,10 +124,11 @@ pub(crate) async fn show(
 fn edit_page(visitor: &Visitor, article: &Article, fields: &EntityFields, state: &EditState<'_>) -> Response {
     let head = article.campaign();
     let title = format!("Edit {}", article.entity.name);
-    let layout = PageLayout::for_visitor(&title, visitor).campaign(&head, CampaignPart::Lore).script("edit.js");
+    let layout = PageLayout::for_visitor(&title, visitor).campaign(&head, CampaignPart::Lore);
+    let layout = layout.script("edit.js").script("live-parts.js");
     let action = format!("{}/edit", article.path());
     layout.render(html! {
-        div.lore {
+        div.lore data-live-parts={ (article.path()) "/events" } data-revision=(article.entity.revision) {
             (lore_ways(&head.id, "", true))
             div.split {
                 h1 { "Edit " bdi { (article.entity.name) } }
@@ -136,6 +137,7 @@ fn edit_page(visitor: &Visitor, article: &Article, fields: &EntityFields, state:
                     a.button href={ (article.path()) "/history" } { "History" }
                 }
             }
+            (changed_meanwhile())
             (entity_form(&head.id, &action, fields, Some(article.entity.revision), state))
             form.delete-form method="post" action={ (article.path()) "/delete" } {
                 button.danger { "Delete it" }

@@ -116,6 +116,15 @@ pub(crate) struct EntryPreview {
     pub unresolved: Vec<String>,
 }
 
+/// A warning that a script shows when somebody else saves while one types.
+pub(crate) fn changed_meanwhile() -> Markup {
+    html! {
+        p.warning #changed-meanwhile role="status" hidden {
+            "Somebody else has just saved a change. What you typed is kept; when you save, you see both versions."
+        }
+    }
+}
+
 /// The form of an entity. `revision` is that of what was read; a new entity has none.
 pub(crate) fn entity_form(
     campaign_id: &str,

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
 use super::edit::with_status;
-use super::entity_form::{EditState, EntryPreview, edit_buttons, entry_editor, saved_version, warning_of_faster};
+use super::entity_form::{
+    EditState, EntryPreview, changed_meanwhile, edit_buttons, entry_editor, saved_version, warning_of_faster,
+};
 use super::{Article, ArticlePost, check_game_master, lore_path, lore_ways};
 use crate::SharedContext;
 use crate::components::{TextField, fault_box};
@@ -53,7 +55,8 @@ fn page(
     let title = if post_id.is_some() { "Edit a post" } else { "New post" };
     let place = post_id.map_or_else(|| "new".to_owned(), |id| id.to_string());
     let action = format!("{}/posts/{place}", article.path());
-    let layout = PageLayout::for_visitor(title, visitor).campaign(&head, CampaignPart::Lore).script("edit.js");
+    let layout = PageLayout::for_visitor(title, visitor).campaign(&head, CampaignPart::Lore);
+    let layout = layout.script("edit.js").script("live-parts.js");
     let name = TextField {
         name: "name",
         label: "Title",
@@ -64,12 +67,13 @@ fn page(
         fault: state.fault,
     };
     layout.render(html! {
-        div.lore {
+        div.lore data-live-parts=[fields.revision.map(|_| format!("{}/events", article.path()))] data-revision=[fields.revision] {
             (lore_ways(&head.id, "", true))
             div.split {
                 h1 { (title) " of " bdi { (article.entity.name) } }
                 a.button href=(article.path()) { "Back" }
             }
+            (changed_meanwhile())
             (warning_of_faster(state, &fields.entry))
             @if let Some(fault) = state.fault { (fault_box(fault)) }
             form.edit-form method="post" action=(action) data-draft=(action) data-preview={ (lore_path(&head.id)) "/preview" } {

@@ -92,10 +92,11 @@ impl KnownThing {
     }
 }
 
-/// For game masters: who knows of the entity and of its posts, and a button each to change it.
+/// For game masters: who knows of the entity and of its posts, and a button each to change it. With scripts, a reveal
+/// waits ten seconds in which it can be undone.
 pub(crate) fn reveal_forms(article: &Article, knowledge: &LoreKnowledge) -> Markup {
     html! {
-        section.card.reveal.no-print {
+        section.card.reveal.no-print #who-knows data-live-part {
             h2 { "Who knows it" }
             ul.rows { @for thing in &knowledge.things { (known_row(article, knowledge, thing)) } }
         }

@@ -7,12 +7,14 @@ use crate::{SharedContext, canon, graph, kanka, timeline};
 pub(crate) fn lore_routes() -> Vec<(&'static str, MethodRouter<SharedContext>)> {
     vec![
         ("/c/{campaign}/lore", get(super::browse::show)),
+        ("/c/{campaign}/lore/events", get(super::browse::events)),
         ("/c/{campaign}/lore/search", get(super::browse::search)),
         ("/c/{campaign}/lore/new", get(super::edit::show_new).post(super::edit::create)),
         ("/c/{campaign}/lore/preview", post(super::edit::preview)),
         ("/c/{campaign}/lore/archive", get(super::history::archive)),
         ("/c/{campaign}/lore/archive/restore", post(super::history::undelete)),
         ("/c/{campaign}/lore/{entity}", get(super::article::show)),
+        ("/c/{campaign}/lore/{entity}/events", get(super::article::events)),
         ("/c/{campaign}/lore/{entity}/edit", get(super::edit::show).post(super::edit::save)),
         ("/c/{campaign}/lore/{entity}/delete", post(super::article::delete)),
         ("/c/{campaign}/lore/{entity}/reveal", post(super::reveal::reveal)),

@@ -268,7 +268,7 @@ pub(crate) async fn sky_events(
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
     let uri = format!("universe://{}", percent_encode(&universe.id));
-    Ok(stream_changes(&context, &visitor, &headers, uri).await)
+    Ok(stream_changes(&context, &visitor, &headers, vec![uri]).await)
 }
 
 #[cfg(test)]

@@ -1,0 +1,77 @@
+// Replaces the parts of a page when others change what it shows: each element with data-live-part, by its id.
+// A part stays while somebody types in it or while a reveal waits in it; then the warning of the page is shown.
+
+const root = document.querySelector("[data-live-parts]");
+
+function isTouched(form) {
+  return [...form.elements].some((field) => {
+    if (field.type === "hidden" || field.tagName === "BUTTON") return false;
+    if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+    if (field.tagName === "SELECT") return [...field.options].some((option) => option.selected !== option.defaultSelected && option.value);
+    return field.value !== field.defaultValue;
+  });
+}
+
+function isBusy(part) {
+  const active = document.activeElement;
+  if (part.querySelector("[data-waiting]")) return true;
+  if (part.contains(active) && active.closest("form")) return true;
+  return [...part.querySelectorAll("form")].some(isTouched);
+}
+
+function showWarning() {
+  const warning = document.getElementById("changed-meanwhile");
+  if (warning) warning.hidden = false;
+}
+
+function isSame(part, fresh) {
+  if (part.dataset.revision) return part.dataset.revision === fresh.dataset.revision;
+  return part.innerHTML === fresh.innerHTML;
+}
+
+function replace(part, fresh) {
+  if (isSame(part, fresh)) return;
+  if (isBusy(part)) { showWarning(); return; }
+  const active = document.activeElement;
+  const link = part.contains(active) && active.getAttribute("href");
+  part.replaceChildren(...fresh.childNodes);
+  if (fresh.dataset.revision) part.dataset.revision = fresh.dataset.revision;
+  if (link) [...part.querySelectorAll("a[href]")].find((other) => other.getAttribute("href") === link)?.focus();
+  part.classList.add("just-changed");
+  setTimeout(() => part.classList.remove("just-changed"), 2000);
+}
+
+let asking = false;
+let again = false;
+
+async function refresh() {
+  if (asking) { again = true; return; }
+  asking = true;
+  try {
+    const answer = await fetch(location.href);
+    if (!answer.ok) {
+      // It was deleted, or hidden from this visitor: the server says so, unless something typed would be lost.
+      if ([403, 404].includes(answer.status) && ![...document.forms].some(isTouched)) location.reload();
+      return;
+    }
+    const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const nextRoot = next.querySelector("[data-live-parts]");
+    if (root.dataset.revision && root.dataset.revision !== nextRoot?.dataset.revision) showWarning();
+    for (const part of document.querySelectorAll("[data-live-part]")) {
+      const fresh = next.getElementById(part.id);
+      if (fresh) replace(part, fresh);
+    }
+    document.dispatchEvent(new CustomEvent("htmx:after:swap"));
+  } finally {
+    asking = false;
+    if (again) { again = false; refresh(); }
+  }
+}
+
+if (root) {
+  const events = new EventSource(root.dataset.liveParts);
+  events.addEventListener("changed", refresh);
+  // Also the first time: something may have changed between the rendering of the page and the opening of the stream.
+  events.addEventListener("open", refresh);
+  addEventListener("pagehide", () => events.close());
+}
