@@ -262,6 +262,17 @@ try {
   await gm.waitForSelector("#changed-meanwhile:not([hidden])");
   check("an editor says that somebody else saved", (await gm.inputValue("#entry")) === "What I was about to save.", await gm.inputValue("#entry"));
 
+  // The game master looks at the campaign as a player sees it.
+  await gm.goto(`${base}/c/${campaign}/view-as`);
+  check("axe: view as", (await violations(gm)).length === 0, await violations(gm));
+  await gm.click("button:has-text('Ben')");
+  await gm.waitForSelector(".view-as-banner:has-text('Ben')");
+  check("a view as a player has no secret", !(await gm.content()).includes(MARKER) && (await gm.locator("text=End the session").count()) === 0, 0);
+  check("axe: table as a player", (await violations(gm)).length === 0, await violations(gm));
+  await gm.click("text=Back to your own view");
+  await gm.waitForSelector(".view-as-banner", { state: "detached" });
+  check("and leads back", (await gm.locator("text=End the session").count()) === 1, 0);
+
   // A sky while others change it.
   await player.goto(`${base}/c/${campaign}/sky/tides`);
   await call("send_universe_command", { universeId: "tides", command: { type: "addStar", id: "late", payload: body("The late one", "#B13E53", { parentId: "sun", orbitalDistance: 140, orbitalSpeed: 0.01, radius: 2 }) } });

@@ -175,6 +175,16 @@ pub trait Engine: Send + Sync + 'static {
         Box::pin(ready(Err(no_page_sessions_fault())))
     }
 
+    /// The caller who sees a campaign as somebody else does: a participant, an actor, `player` or `guest`. For game masters.
+    fn caller_viewing_as<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        _campaign_id: &'a str,
+        _who: &'a str,
+    ) -> BoxFuture<'a, Result<Caller, Fault>> {
+        Box::pin(ready(Err(no_page_sessions_fault())))
+    }
+
     /// The tasks of the store's owner; `None` where the store is elsewhere.
     fn administration(&self) -> Option<&dyn Administration> {
         None
@@ -503,6 +513,15 @@ impl Engine for LocalEngine {
 
     fn list_page_sessions<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ListedPageSession>, Fault>> {
         self.catch_panic(Box::pin(self.app.list_page_sessions(caller))).boxed()
+    }
+
+    fn caller_viewing_as<'a>(
+        &'a self,
+        caller: &'a Caller,
+        campaign_id: &'a str,
+        who: &'a str,
+    ) -> BoxFuture<'a, Result<Caller, Fault>> {
+        self.catch_panic(Box::pin(self.app.caller_viewing_as(caller, campaign_id, who))).boxed()
     }
 
     fn end_page_session<'a>(

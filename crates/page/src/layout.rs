@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::assets::asset_path;
 use crate::theme::ChosenTheme;
+use crate::view_as::view_as_path;
 use crate::visitor::{Browser, Visitor};
 
 /// The campaign that a page belongs to.
@@ -177,6 +178,9 @@ impl<'a> PageLayout<'a> {
                 body.table-page[self.is_table] {
                     a.skip href="#main" { "Skip to the content" }
                     (self.bar())
+                    @if let Some(viewed_as) = self.visitor.and_then(|visitor| visitor.viewed_as.as_ref()) {
+                        (viewed_as.banner())
+                    }
                     main #main tabindex="-1" { (*main) }
                 }
             }
@@ -209,7 +213,9 @@ impl<'a> PageLayout<'a> {
                 div.bar-end {
                     @if let Some((campaign, _)) = self.campaign { (search_link(&campaign.id)) }
                     (theme_form(self.browser.theme))
-                    @if let Some(visitor) = self.visitor { (who(visitor)) }
+                    @if let Some(visitor) = self.visitor {
+                        (who(visitor, self.campaign.map(|(campaign, _)| campaign.id.as_str())))
+                    }
                 }
             }
         }
@@ -254,11 +260,14 @@ const THEME_ICON: &str = "<svg viewBox=\"0 0 24 24\" width=\"20\" height=\"20\" 
      cy=\"12\" r=\"8\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"/><path d=\"M12 4a8 8 0 0 1 0 16z\" \
      fill=\"currentColor\"/></svg>";
 
-fn who(visitor: &Visitor) -> Markup {
+fn who(visitor: &Visitor, campaign_id: Option<&str>) -> Markup {
     html! {
         details.who {
             summary { span.who-name dir="auto" { (visitor.name()) } }
             div.menu {
+                @if let Some(id) = campaign_id.filter(|id| visitor.is_game_master_of(id)) {
+                    a href=(view_as_path(id)) { "View as a player" }
+                }
                 @if visitor.is_owner() { a href=(MainPart::Keeping.path()) { (MainPart::Keeping.title()) } }
                 a href=(MainPart::Browsers.path()) { (MainPart::Browsers.title()) }
                 @if visitor.browser.is_signed_in {

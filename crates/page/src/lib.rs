@@ -28,6 +28,7 @@ mod table;
 mod theme;
 mod timeline;
 mod universe;
+mod view_as;
 mod visitor;
 
 use std::sync::Arc;
@@ -124,6 +125,7 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> Vec<(&'stat
         ("/c/{campaign}/sessions", get(table::show_sessions)),
         ("/c/{campaign}/sessions/{number}", get(table::show_session)),
         ("/c/{campaign}/luck.svg", get(table::luck_picture)),
+        ("/c/{campaign}/view-as", get(view_as::show).post(view_as::choose)),
     ];
     routes.extend(lore::routes::lore_routes());
     let finish = |route: MethodRouter<SharedContext>| {

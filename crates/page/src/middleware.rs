@@ -23,6 +23,7 @@ use crate::components::fault_box;
 use crate::layout::{PageLayout, html_response};
 use crate::session_cookie::clear_session;
 use crate::sign_in::sign_in_page;
+use crate::view_as::replace_caller;
 use crate::visitor::{Browser, Visitor};
 
 /// Nothing but our own files runs, nothing is loaded from elsewhere, and nobody may frame the page.
@@ -70,7 +71,11 @@ pub(crate) fn status(class: Class) -> StatusCode {
     }
 }
 
-pub(crate) async fn finish_response(State(context): State<SharedContext>, request: Request, next: Next) -> Response {
+pub(crate) async fn finish_response(
+    State(context): State<SharedContext>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let browser = Browser::from_headers(request.headers());
     let caller = request.extensions().get::<Caller>().cloned();
     let encoding = accepted_encoding(request.headers());
@@ -79,12 +84,16 @@ pub(crate) async fn finish_response(State(context): State<SharedContext>, reques
         Some(caller) if method == Method::GET => context.engine.check_rate(caller, RateClass::Read),
         _ => Ok(()),
     };
-    let mut response = match counted {
-        Ok(()) => next.run(request).await,
-        Err(fault) => PageError::from(fault).into_response(),
+    let viewed_as = match counted {
+        Ok(()) => replace_caller(&context, &mut request).await,
+        Err(fault) => Err(fault),
+    };
+    let (mut response, viewed_as) = match viewed_as {
+        Ok(viewed_as) => (next.run(request).await, viewed_as),
+        Err(fault) => (PageError::from(fault).into_response(), None),
     };
     if let Some(fault) = fault_of(&response) {
-        let visitor = caller.map(|caller| Visitor { caller, browser });
+        let visitor = caller.map(|caller| Visitor { caller, browser, viewed_as });
         response = error_page(&fault, visitor.as_ref(), browser, &uri, response.status());
     }
     add_policies(response.headers_mut());

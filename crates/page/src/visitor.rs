@@ -8,12 +8,15 @@ use skald_app::{Caller, CampaignRole, Principal, unidentified_caller_fault};
 use crate::middleware::PageError;
 use crate::session_cookie::session_secret;
 use crate::theme::ChosenTheme;
+use crate::view_as::ViewedAs;
 
 /// A request that somebody sent with a browser.
 #[derive(Debug, Clone)]
 pub(crate) struct Visitor {
     pub caller: Caller,
     pub browser: Browser,
+    /// Whose view a game master looks at: then `caller` has that person's rights.
+    pub viewed_as: Option<ViewedAs>,
 }
 
 /// How the browser shows pages.
@@ -63,7 +66,8 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, PageError> {
         let caller = parts.extensions.get::<Caller>().cloned().ok_or_else(unidentified_caller_fault)?;
-        Ok(Self { caller, browser: Browser::from_headers(&parts.headers) })
+        let viewed_as = parts.extensions.get::<ViewedAs>().cloned();
+        Ok(Self { caller, browser: Browser::from_headers(&parts.headers), viewed_as })
     }
 }
 

@@ -115,17 +115,8 @@ struct KnownBy {
     session_id: Option<String>,
 }
 
-const SUBJECTS: [&str; 9] = [
-    "entity_id",
-    "post_id",
-    "event_id",
-    "relationship_id",
-    "note_id",
-    "roll_id",
-    "actor_id",
-    "participant_id",
-    "tracker",
-];
+/// The fields of `reveal` that name something; the last of all is `who`.
+const SUBJECTS: &[&str] = REVEAL.takes.split_at(REVEAL.takes.len() - 1).0;
 const REVEAL: MethodFields = MethodFields {
     method: "reveal",
     takes: &[
@@ -437,6 +428,21 @@ fn known_by(
     known_by.collect()
 }
 
+impl App {
+    /// The caller who sees a campaign as somebody else does. Refused to everybody but its game masters.
+    pub(crate) async fn caller_viewing_as(
+        &self,
+        caller: &Caller,
+        campaign_id: &str,
+        who: &str,
+    ) -> Result<Caller, Fault> {
+        let work = RequestControl::default();
+        let call = Call::internal(caller, &work);
+        let entered_campaign = self.enter_campaign::<VisibilityOperation>(&call, Some(campaign_id)).await?;
+        other_caller(&entered_campaign, caller, who)
+    }
+}
+
 /// Runs a read as somebody else would, through the same operation and the same redaction.
 async fn view_as(
     app: &App,
@@ -448,7 +454,7 @@ async fn view_as(
         let fault = Fault::new(Code::InvalidParams, "view_as needs who, and it is one").with_path("/who");
         return Err(fault.hint("send a participant, an actor, player or guest"));
     };
-    let caller = other_caller(entered_campaign, who)?;
+    let caller = other_caller(entered_campaign, call.caller, who)?;
     let campaign_id = &entered_campaign.campaign_id;
     let (entry, fields) = match &input.entity_id {
         Some(reference) => {
@@ -467,8 +473,9 @@ async fn view_as(
     Ok(VisibilityOutput { view: Some(answer.into_value()), ..VisibilityOutput::default() })
 }
 
-/// A caller with the role and the participants of somebody else, in this campaign alone.
-fn other_caller(entered_campaign: &EnteredCampaign, who: &str) -> Result<Caller, Fault> {
+/// A caller with the role and the participants of somebody else, in this campaign alone, while the game master's token
+/// is valid.
+fn other_caller(entered_campaign: &EnteredCampaign, game_master: &Caller, who: &str) -> Result<Caller, Fault> {
     let state = entered_campaign.state();
     let word = who.trim().to_lowercase();
     let (role, participants) = match word.as_str() {
@@ -490,8 +497,20 @@ fn other_caller(entered_campaign: &EnteredCampaign, who: &str) -> Result<Caller,
             }
         }
     };
+    let name = participants.first().and_then(|id| state.participants().get(id));
+    let anybody = match role {
+        CampaignRole::Guest => "a guest",
+        CampaignRole::Player => "any player",
+        CampaignRole::Gm => "a game master",
+    };
+    let name = name.map_or(anybody, |participant| &participant.display_name);
+    let id = format!("{} as {}", game_master.id(), participants.first().map_or(role.as_str(), String::as_str));
     let roles = BTreeMap::from([(entered_campaign.campaign_id.clone(), role)]);
-    let holder = Holder::new("view_as", "view_as", PrincipalKind::Human, roles);
-    let holder = Holder { participants: participants.into_iter().collect(), ..holder };
+    let mut holder = Holder::new(&id, name, PrincipalKind::Human, roles);
+    holder.participants = participants.into_iter().collect();
+    if let Principal::Holder(of_game_master) = &game_master.principal {
+        holder.expires = of_game_master.expires;
+        holder.revocation = of_game_master.revocation.clone();
+    }
     Ok(Caller { principal: Principal::Holder(Arc::new(holder)), ..Caller::owner() })
 }

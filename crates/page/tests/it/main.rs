@@ -10,6 +10,7 @@ mod lore;
 mod sign_in;
 mod table;
 mod universe;
+mod view_as;
 
 use hostile_text::{assert_harmless, percent_encode};
 
