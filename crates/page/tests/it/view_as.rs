@@ -23,7 +23,7 @@ async fn a_game_master_sees_what_the_player_sees_and_changes_nothing() {
     let participant = json!({"campaign_id": campaign, "display_name": "Ana", "role": "PLAYER"});
     let ana = world.call(&owner, "participant_create", participant).await["id"].as_str().unwrap().to_owned();
     for (text, visible_to) in [("The bell is their mother.", "gm"), ("Ana hears a voice.", "Ana")] {
-        let note = json!({"campaign_id": campaign, "text": text, "visible_to": visible_to});
+        let note = json!({"campaign_id": campaign, "text": text, "visible_to": [visible_to]});
         world.call(&owner, "session_note", note).await;
     }
     let (game_master, _) = world.holder("Gil", &campaign, CampaignRole::Gm).await;
