@@ -42,8 +42,8 @@ const SMALL: &str = "process: {id: small, version: '1', name: Small, initial_sta
 #[expect(clippy::struct_field_names, reason = "they are ids")]
 pub(crate) struct Evening {
     pub(crate) campaign_id: Value,
-    participant_id: Value,
-    actor_id: Value,
+    pub(crate) participant_id: Value,
+    pub(crate) actor_id: Value,
     session_id: Value,
 }
 

@@ -51,6 +51,8 @@ mod recorded_rolls;
 mod request_filler;
 mod rest_client;
 mod secrecy_matrix;
+mod secrecy_streams;
+mod secret_world;
 mod serving;
 mod shards;
 mod stdio;

@@ -2,7 +2,7 @@
 //!
 //! The walk is over what the server lists: the paths of its OpenAPI file, its mounted routes, its tools, resources,
 //! templates and prompts. A new operation, route or page is in the matrix without a line here. A new secret needs a
-//! marker in [`plant`].
+//! marker in `SecretWorld`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,179 +10,9 @@ use serde_json::{Map, Value, json};
 use skald_testkit::Client;
 use skald_testkit::mcp_messages::JSON;
 
-use crate::gate_document::CREATE;
-use crate::gate_server::{Gate, Run};
 use crate::process::RunningProgram;
-use crate::program_under_test::{Server, StoreKind, Surface, TestClient, World};
-use crate::request_filler::{RequestFiller, text_of};
-
-/// Every marker begins so. No request contains it, so whatever contains it was disclosed.
-const MARKER: &str = "qzmarker";
-/// A word beside every marker, for searches. A refusal may repeat it.
-const PROBE: &str = "qzprobe";
-
-/// A text with a marker of its own.
-fn secret(name: &str) -> String {
-    format!("{PROBE} {MARKER}{name}")
-}
-
-/// The markers in a text.
-fn markers_in(text: &str) -> BTreeSet<String> {
-    let text = text.to_lowercase();
-    let found = text.match_indices(MARKER).map(|(at, _)| {
-        let rest = &text[at + MARKER.len()..];
-        rest.chars().take_while(char::is_ascii_lowercase).collect()
-    });
-    found.collect()
-}
-
-/// A server with a secret in every field that can have one.
-struct SecretWorld {
-    gate: Gate,
-    server: Server,
-    values: RequestFiller,
-    /// The markers that game masters see, and nobody else.
-    planted: BTreeSet<String>,
-    /// A campaign without secrets.
-    elsewhere: String,
-}
-
-impl SecretWorld {
-    fn new() -> Self {
-        let gate = Gate::new(StoreKind::Sqlite);
-        let server = gate.serve_in(gate.world.folder(), &[]);
-        let mut world = Self {
-            gate,
-            server,
-            values: RequestFiller::new(PROBE),
-            planted: BTreeSet::new(),
-            elsewhere: String::new(),
-        };
-        world.plant();
-        world
-    }
-
-    /// A text with a marker that only game masters may see.
-    fn secret(&mut self, name: &str) -> String {
-        self.planted.insert(name.to_owned());
-        secret(name)
-    }
-
-    fn plant(&mut self) {
-        let mut owner = self.server.client(Surface::Rest);
-        let campaign = owner.ok("campaign_create", &json!({"name": "Bells", "gm_mode": "HUMAN"}));
-        let campaign_id = campaign["id"].clone();
-        let elsewhere = owner.ok("campaign_create", &json!({"name": "Elsewhere", "gm_mode": "HUMAN"}));
-        self.elsewhere = text_of(&elsewhere["id"]);
-        self.values.add(&["campaign_id", "campaign", "campaignId"], &campaign_id);
-        self.plant_lore(&mut owner, &campaign_id);
-        self.plant_campaign(&mut owner, &campaign_id);
-        self.plant_gate(&mut owner, &campaign_id);
-        let universe = json!({"method": "create", "universeId": "sol", "name": "Sol", "campaignId": campaign_id});
-        owner.ok("universe", &universe);
-        self.values.add(&["universeId", "universe_id", "universe"], &json!("sol"));
-        for word in ["query", "q", "name", "name_fuzzy", "search", "text"] {
-            self.values.add(&[word], &json!(PROBE));
-        }
-        self.values.add(&["tags"], &json!([PROBE]));
-    }
-
-    fn plant_lore(&mut self, owner: &mut TestClient, campaign_id: &Value) {
-        let holm = json!({"entity_type": "location", "name": "Holm", "entry": "A drowned town, with [[Isa]]."});
-        let isa = json!({"entity_type": "character", "name": "Isa", "entry": "She rows."});
-        let hidden = json!({
-            "entity_type": "character", "name": self.secret("entityname"), "type": self.secret("entitytype"),
-            "entry": format!("{} mentions [[Holm]].", self.secret("entityentry")), "tags": [self.secret("entitytag")],
-            "aliases": [self.secret("entityalias")], "is_private": true, "image": "https://example.org/qzmarkerimage.png"
-        });
-        self.planted.insert("image".to_owned());
-        let entities = json!({"campaign_id": campaign_id, "entities": [isa, holm, hidden]});
-        let created = owner.ok("create_entities", &entities);
-        let ids: Vec<Value> = (0..3).map(|at| created["results"][at]["entity_id"].clone()).collect();
-        let post = json!({
-            "entity_id": ids[1], "name": self.secret("postname"), "entry": self.secret("postentry"), "is_private": true
-        });
-        let post = owner.ok("create_posts", &json!({"campaign_id": campaign_id, "posts": [post]}));
-        let was_private = json!({"entity_id": ids[0], "entry": self.secret("oldentry")});
-        // What was written while an entity was private stays in its history.
-        for update in [json!({"entity_id": ids[0], "is_private": true}), was_private] {
-            owner.ok("update_entities", &json!({"campaign_id": campaign_id, "updates": [update]}));
-        }
-        let public = json!({"entity_id": ids[0], "entry": "She rows.", "is_private": false});
-        owner.ok("update_entities", &json!({"campaign_id": campaign_id, "updates": [public]}));
-        for id in &ids {
-            self.values.add(&["entity_id", "id", "entity", "id_1", "id_2", "entity_id_1", "entity_id_2"], id);
-        }
-        let hidden_event = json!({
-            "method": "add", "date": self.secret("eventdate"), "sort": "1204-03-03", "description": self.secret("event"),
-            "entity_ids": [ids[1]], "is_player_known": false
-        });
-        owner.ok("timeline", &merge(&json!({"campaign_id": campaign_id}), &hidden_event));
-        let hidden_relationship = json!({
-            "method": "add", "entity_id": ids[0], "target_id": ids[1], "type": "owns", "tone": "hostile",
-            "description": self.secret("relationship"), "visible_to": ["gm"]
-        });
-        owner.ok("relationships", &merge(&json!({"campaign_id": campaign_id}), &hidden_relationship));
-        let mark =
-            json!({"campaign_id": campaign_id, "method": "mark", "entity_id": ids[1], "confidence": "AUTHORITATIVE"});
-        owner.ok("canon", &mark);
-        let proposal = json!({"entity_id": ids[1], "entry": self.secret("heldentry")});
-        let held = owner.ok("update_entities", &json!({"campaign_id": campaign_id, "updates": [proposal]}));
-        assert!(held["results"][0]["held"].is_string(), "{held}");
-        self.values.add(&["conflict_id", "conflict"], &held["results"][0]["held"]);
-        self.values.add(&["entity_ids"], &json!(ids));
-        self.values.add(&["post_id"], &post["results"][0]["post_id"]);
-    }
-
-    fn plant_campaign(&mut self, owner: &mut TestClient, campaign_id: &Value) {
-        let of_campaign = |mut input: Value| {
-            input["campaign_id"] = campaign_id.clone();
-            input
-        };
-        let participant =
-            owner.ok("participant_create", &of_campaign(json!({"display_name": "Ana", "role": "PLAYER"})));
-        let actor = owner.ok("actor_create", &of_campaign(json!({"name": "Mira", "kind": "PC"})));
-        let session = owner.ok("session_start", &of_campaign(json!({"name": "Low tide"})));
-        self.values.add(&["participant_id"], &participant["id"]);
-        self.values.add(&["actor_id", "as", "who"], &actor["id"]);
-        self.values.add(&["session_id"], &session["id"]);
-        self.values.add(&["n", "session", "number"], &json!(1));
-        let hidden_actor = json!({"name": "Isolde", "kind": "NPC", "notes": self.secret("actornotes")});
-        let hidden_actor = owner.ok("actor_create", &of_campaign(hidden_actor));
-        let hide = |subject: Value| of_campaign(merge(&json!({"method": "hide"}), &subject));
-        owner.ok("visibility", &hide(json!({"actor_id": hidden_actor["id"]})));
-        let note =
-            of_campaign(json!({"text": self.secret("note"), "tags": [self.secret("notetag")], "visible_to": ["gm"]}));
-        let note = owner.ok("session_note", &note);
-        self.values.add(&["note_id"], &note["id"]);
-        let tracker = json!({
-            "name": self.secret("tracker"), "value": 2, "max": 6, "visible_to": ["gm"],
-            "reason": self.secret("trackerreason")
-        });
-        owner.ok("tracker", &of_campaign(json!({"method": "set", "trackers": [tracker]})));
-        let roll = json!({"expression": "2d6", "reason": self.secret("rollreason"), "visible_to": ["gm"]});
-        let roll = owner.ok("roll", &merge(&roll, &json!({"session_id": session["id"]})));
-        self.values.add(&["roll_id"], &roll["roll_id"]);
-    }
-
-    /// Evidence of a run is for game masters and for whoever created the run.
-    fn plant_gate(&mut self, owner: &mut TestClient, campaign_id: &Value) {
-        let run = owner.ok(CREATE, &json!({"process_id": "proof", "campaign_id": campaign_id}));
-        let run = Run::from_answer(&run);
-        run.write("note.md", &self.secret("evidence"));
-        run.emit_accepted(owner, "submit_note", &json!({"artifact_paths": ["note.md"], "payload": {}}));
-        self.values.add(&["run_id", "run"], &json!(run.id));
-        self.values.add(&["path"], &json!("note.md"));
-        self.values.add(&["process_id"], &json!("proof"));
-    }
-
-    /// A token with a role in the campaign; in another one for a stranger.
-    fn token(&self, role: &str) -> String {
-        let campaign_id = text_of(&self.values.of("campaign_id")[0]);
-        let (role, campaign_id) = if role == "stranger" { ("gm", &self.elsewhere) } else { (role, &campaign_id) };
-        self.gate.world.create_token(&["Ada", "--role", role, "--for", campaign_id, "--calls", "0"]).0
-    }
-}
+use crate::program_under_test::{Surface, TestClient, World};
+use crate::secret_world::{PROBE, SecretWorld, markers_in};
 
 /// One caller, who asks for everything.
 struct Walk<'a> {
@@ -331,22 +161,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// One object with the fields of another.
-fn merge(one: &Value, other: &Value) -> Value {
-    let mut merged = one.clone();
-    for (name, value) in other.as_object().into_iter().flatten() {
-        merged[name] = value.clone();
-    }
-    merged
-}
-
 /// Streams that end only with the connection.
-fn is_endless(route: &str) -> bool {
+pub(crate) fn is_endless(route: &str) -> bool {
     route == "/mcp" || route.ends_with("/events") || route.ends_with("/live")
 }
 
 /// The routes that a server has mounted, as it logs them.
-fn mounted_routes() -> Vec<String> {
+pub(crate) fn mounted_routes() -> Vec<String> {
     let world = World::sqlite();
     let mut command = world.command(&["serve", "--http-addr", "127.0.0.1:0", "--log-format", "json"]);
     command.env("SKALD_LOG", "skald_http=debug");
@@ -369,15 +190,22 @@ fn a_secret_reaches_those_who_may_see_it_and_nobody_else() {
     gm.walk_mcp();
     gm.look_closely();
     let seen: BTreeSet<String> = gm.seen.keys().cloned().collect();
-    assert_eq!(seen, world.planted, "what game masters see");
+    assert_eq!(seen, &world.planted | &world.shared_with_ana, "what game masters see");
     assert!(gm.pages > 15, "{} pages", gm.pages);
-    for role in ["player", "guest", "stranger"] {
+    for role in ["Ana", "player", "guest", "stranger"] {
         let mut walk = Walk::new(&world, role);
         walk.walk_routes(&routes);
         walk.walk_mcp();
         walk.walk_openapi(&["get", "post", "put", "patch", "delete"]);
         walk.look_closely();
-        assert!(walk.seen.is_empty(), "{:#?}", walk.seen);
+        if role == "Ana" {
+            let seen: BTreeSet<String> = walk.seen.keys().cloned().collect();
+            let wrong: Vec<_> = seen.difference(&world.shared_with_ana).map(|marker| &walk.seen[marker]).collect();
+            assert!(wrong.is_empty(), "{wrong:#?}");
+            assert_eq!(seen, world.shared_with_ana, "what is shared with Ana");
+        } else {
+            assert!(walk.seen.is_empty(), "{:#?}", walk.seen);
+        }
         assert!(role == "stranger" || walk.pages > 10, "{role} saw {} pages", walk.pages);
         assert!(walk.requests > 1_000, "{role} asked {} times", walk.requests);
     }
