@@ -22,14 +22,14 @@ pub(crate) struct RouteTarget {
     pub route: Route,
 }
 
-type Fields = [(String, String)];
+type TextFields = [(String, String)];
 
 /// Answers a request with the operation that it is for. All targets have the same method and path.
 pub(crate) async fn handle(
     rest: &Rest,
     targets: &[RouteTarget],
     path: &RawPathParams,
-    query: &Fields,
+    query: &TextFields,
     request: Request,
 ) -> Response {
     let route = targets[0].route;
@@ -45,7 +45,7 @@ async fn answer_request(
     rest: &Rest,
     targets: &[RouteTarget],
     path: &RawPathParams,
-    query: &Fields,
+    query: &TextFields,
     request: Request,
 ) -> Result<Response, Fault> {
     let mut asked = RequestContext::from_request(&request)?;
@@ -114,7 +114,7 @@ fn input_fields(
     entry: &OperationEntry,
     route: &Route,
     path: &RawPathParams,
-    query: &Fields,
+    query: &TextFields,
 ) -> Result<Map<String, Value>, Fault> {
     let path = path.iter().map(|(name, text)| (route.input_field(name), text));
     let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
@@ -163,7 +163,7 @@ fn apply_if_none_match(response: Response, known: &HeaderValue) -> Response {
 }
 
 /// The link to the next page: the same request with another cursor.
-fn next_page_link(path: &str, query: &Fields, cursor: &str) -> String {
+fn next_page_link(path: &str, query: &TextFields, cursor: &str) -> String {
     let cursor = format!("cursor={}", percent_encode(cursor));
     let others = query.iter().filter(|(name, _)| name != "cursor");
     let others = others.map(|(name, text)| format!("{}={}", percent_encode(name), percent_encode(text)));

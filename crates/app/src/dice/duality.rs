@@ -17,7 +17,8 @@ use crate::{
 /// No fields.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+#[schemars(rename = "Nothing")]
+pub(super) struct NoInput {}
 
 pub(super) struct DualityRulesVersion;
 
@@ -30,10 +31,10 @@ impl Operation for DualityRulesVersion {
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/rules_version")];
-    type Input = Nothing;
+    type Input = NoInput;
     type Output = RulesVersion;
 
-    async fn run(_: &App, _: &Call<'_>, _: Nothing) -> Result<RulesVersion, Fault> {
+    async fn run(_: &App, _: &Call<'_>, _: NoInput) -> Result<RulesVersion, Fault> {
         Ok(dice::rules_version())
     }
 }

@@ -279,8 +279,8 @@ fn recorded_result(result: &RollResult) -> Value {
 async fn compute_odds(app: &App, rolled: &[RolledActor], opposed: bool) -> Vec<RollOdds> {
     let (count, pairs) = (rolled.len(), rolled.iter().map(|actor| (actor.line.clone(), actor.result.clone())));
     let pairs: Vec<(Roll, RollResult)> = pairs.collect();
-    let compute = move |effort: &ComputationBudget| {
-        let lines: Vec<_> = pairs.iter().map(|(line, _)| line_odds(line, effort).ok()).collect();
+    let compute = move |budget: &ComputationBudget| {
+        let lines: Vec<_> = pairs.iter().map(|(line, _)| line_odds(line, budget).ok()).collect();
         let all: Option<Vec<_>> = lines.iter().cloned().collect();
         let odds = lines.iter().zip(&pairs).enumerate().map(|(index, (odds, (_, result)))| {
             let Some(odds) = odds else { return RollOdds::default() };

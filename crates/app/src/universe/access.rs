@@ -27,15 +27,17 @@ pub(super) struct FoundUniverse {
     pub universe_id: String,
     pub stream: StreamName,
     pub committed: Arc<CommittedState<UniverseStream>>,
-    seen: Redaction,
+    redaction: Redaction,
 }
 
 impl FoundUniverse {
     /// The universe as the caller sees it.
     pub(super) fn universe(&self) -> Result<Universe, Fault> {
-        let seen =
-            self.seen.redact_ref(&self.committed.state).ok_or_else(|| universe_not_found_fault(&self.universe_id))?;
-        Ok(seen.into_owned())
+        let redacted = self
+            .redaction
+            .redact_ref(&self.committed.state)
+            .ok_or_else(|| universe_not_found_fault(&self.universe_id))?;
+        Ok(redacted.into_owned())
     }
 }
 
@@ -66,7 +68,7 @@ impl App {
         needed: CampaignRole,
     ) -> Result<FoundUniverse, Fault> {
         // No universe can have such an id, so skip the lookup.
-        if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
+        if universe_id.is_empty() || limits::is_longer_than_id(universe_id) {
             return Err(universe_not_found_fault(universe_id));
         }
         let stream = universe_stream(universe_id);
@@ -99,8 +101,8 @@ impl App {
         if O::KIND == OperationKind::Read {
             call.work.set_revision(committed.revision());
         }
-        let seen = Redaction::by_role(call.caller, &place);
-        Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, seen })
+        let redaction = Redaction::by_role(call.caller, &place);
+        Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, redaction })
     }
 
     /// Executes a command on a whole universe, for every surface.
@@ -149,8 +151,8 @@ impl App {
         self.list_documents(caller, UNIVERSES, cursor, limit, |document| {
             let listed: ListedUniverse =
                 serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-            let seen = Redaction::by_role(caller, listed.role_campaign());
-            Ok(seen.redact(listed))
+            let redaction = Redaction::by_role(caller, listed.role_campaign());
+            Ok(redaction.redact(listed))
         })
         .await
     }

@@ -34,7 +34,7 @@ impl DatabasePath {
     pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<(Self, bool), OpenError> {
         let place = Self { path: path.to_owned(), settings };
         let mut lock = place.open_lock()?;
-        let _turn = lock.acquire(settings.patience).map_err(|error| place.failed_error(&error))?;
+        let _turn = lock.acquire(settings.lock_timeout).map_err(|error| place.failed_error(&error))?;
         place.create_private().map_err(|error| place.failed_error(&error))?;
         let has_tokens_in_rows = place.migrate()? <= TOKENS_IN_ROWS;
         Ok((place, has_tokens_in_rows))

@@ -18,11 +18,10 @@ use std::sync::mpsc::{Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use rusqlite::{Connection, params};
 use skald_journal::{
     Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SearchHit,
-    SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
+    SearchQuery, SideRows, Snapshot, StoreError, StoreFuture, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
 };
 use tokio::sync::{oneshot, watch};
 
@@ -49,12 +48,12 @@ pub struct SqliteSettings {
     /// The most pages of 4 KiB that the file may have; `None` for no limit.
     pub pages_max: Option<u32>,
     /// How long a writer waits while another program holds the lock.
-    pub patience: Duration,
+    pub lock_timeout: Duration,
 }
 
 impl Default for SqliteSettings {
     fn default() -> Self {
-        Self { pages_max: None, patience: Duration::from_secs(10) }
+        Self { pages_max: None, lock_timeout: Duration::from_secs(10) }
     }
 }
 
@@ -171,8 +170,6 @@ fn partition_names(partitions: Partitions<'_>) -> Option<String> {
 fn closed_error() -> StoreError {
     StoreError::Unavailable("the writing thread has ended".to_owned())
 }
-
-type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 impl Journal for Sqlite {
     fn append(&self, append: Append) -> StoreFuture<'_, ()> {

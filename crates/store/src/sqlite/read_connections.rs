@@ -53,11 +53,11 @@ impl ReadConnections {
 pub(super) struct ExternalWriteWatcher {
     process: i64,
     damage: Arc<Damage>,
-    seen: Mutex<SeenWrites>,
+    writes: Mutex<ObservedWrites>,
     wakes: watch::Sender<u64>,
 }
 
-struct SeenWrites {
+struct ObservedWrites {
     connection: Connection,
     /// SQLite's `data_version`, which changes when another connection commits, also one of this process.
     data_version: i64,
@@ -75,13 +75,13 @@ impl ExternalWriteWatcher {
         damage: Arc<Damage>,
     ) -> rusqlite::Result<Arc<Self>> {
         let connection = place.connect_read_only()?;
-        let seen = Mutex::new(SeenWrites { connection, data_version: -1, writer: (0, 0), version: 0 });
-        Ok(Arc::new(Self { process, damage, seen, wakes }))
+        let writes = Mutex::new(ObservedWrites { connection, data_version: -1, writer: (0, 0), version: 0 });
+        Ok(Arc::new(Self { process, damage, writes, wakes }))
     }
 
     /// Grows when another process has written. Our own commits leave it as it is.
     pub(super) fn data_version(&self) -> Result<u64, StoreError> {
-        lock(&self.seen).update_version(self.process).map_err(|error| self.damage.record_error(&error))
+        lock(&self.writes).update_version(self.process).map_err(|error| self.damage.record_error(&error))
     }
 
     /// Polls on a thread of its own, until the sender of the channel is dropped.
@@ -100,7 +100,7 @@ impl ExternalWriteWatcher {
     }
 }
 
-impl SeenWrites {
+impl ObservedWrites {
     fn update_version(&mut self, process: i64) -> rusqlite::Result<u64> {
         let data_version =
             self.connection.prepare_cached(sql::DATA_VERSION)?.query_row([], |row| row.get::<_, i64>(0))?;

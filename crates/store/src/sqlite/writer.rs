@@ -87,11 +87,11 @@ impl Writer {
         let deadline = Instant::now() + GATHER_WAIT;
         while rows < ROWS_MAX {
             let job = self.jobs.try_recv().ok().or_else(|| {
-                let patience = deadline.saturating_duration_since(Instant::now());
-                if group.len() >= self.last || patience.is_zero() {
+                let remaining = deadline.saturating_duration_since(Instant::now());
+                if group.len() >= self.last || remaining.is_zero() {
                     None
                 } else {
-                    self.jobs.recv_timeout(patience).ok()
+                    self.jobs.recv_timeout(remaining).ok()
                 }
             });
             let Some(job) = job else { break };
@@ -139,7 +139,7 @@ impl Writer {
 
     /// Writes the whole group in one transaction.
     fn commit(&mut self, group: &mut [WriterJob]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
-        let _turn = self.lock.acquire(self.place.settings.patience)?;
+        let _turn = self.lock.acquire(self.place.settings.lock_timeout)?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         self.data_version = Some(mark_writer(&transaction, self.process, self.data_version)?);
         let mut outcomes = Vec::with_capacity(group.len());

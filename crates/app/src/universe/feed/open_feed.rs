@@ -25,26 +25,26 @@ impl App {
         after: Option<&str>,
     ) -> Result<Feed, Fault> {
         // No universe can have such an id, so skip the lookup.
-        if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
+        if universe_id.is_empty() || limits::is_longer_than_id(universe_id) {
             return Err(universe_not_found_fault(universe_id));
         }
         let stream = universe_stream(universe_id);
         let committed =
             self.universes.read(&stream).await.map_err(|error| self.store_fault(&error).universe(universe_id))?;
-        let heard = match after {
+        let requested = match after {
             None => Ok(FeedPosition::after_revision(committed.revision())),
             Some(text) => FeedPosition::parse(text).ok_or_else(|| bad_event_id_fault(text)),
         };
         // Check the role before reporting a bad event id, so that a hidden universe looks like a missing one.
-        let asked = heard.as_ref().copied().unwrap_or(FeedPosition::after_revision(committed.revision()));
+        let looked_up = requested.as_ref().copied().unwrap_or(FeedPosition::after_revision(committed.revision()));
         let place = self
-            .campaign_of_position(caller, &stream, &committed, asked)
+            .campaign_of_position(caller, &stream, &committed, looked_up)
             .await?
             .ok_or_else(|| universe_not_found_fault(universe_id))?;
         if caller.role_in(&place).is_none() {
             return Err(universe_not_found_fault(universe_id));
         }
-        let position = heard.map_err(|fault| fault.universe(universe_id))?;
+        let position = requested.map_err(|fault| fault.universe(universe_id))?;
         self.check_position(&stream, position, committed.revision())
             .await
             .map_err(|fault| fault.universe(universe_id))?;

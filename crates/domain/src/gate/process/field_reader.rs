@@ -3,13 +3,13 @@
 use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, join_pointer, shorten, suggest_word};
 use super::super::json_schema::Schema;
 use super::super::schema_cost;
-use super::super::yaml::{Content, Key, Node};
+use super::super::yaml::{Content, Node, YamlKey};
 use crate::deceptive_characters::{code_point, first_deceptive};
 use crate::limits;
 
 /// Reads fields and collects findings.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct FieldReader {
     pub(super) findings: Vec<Finding>,
     /// Regex states of all patterns in the schemas read so far.
     states: u64,
@@ -23,7 +23,7 @@ const STATES_MAX: u64 = 200_000;
 pub(super) struct Fields<'a> {
     pub(super) path: String,
     pub(super) place: Place,
-    entries: &'a [(Key, Node)],
+    entries: &'a [(YamlKey, Node)],
 }
 
 impl<'a> Fields<'a> {
@@ -41,12 +41,12 @@ impl<'a> Fields<'a> {
         join_pointer(&self.path, key)
     }
 
-    pub(super) fn entries(&self) -> &'a [(Key, Node)] {
+    pub(super) fn entries(&self) -> &'a [(YamlKey, Node)] {
         self.entries
     }
 }
 
-impl Reader {
+impl FieldReader {
     pub(super) fn report(
         &mut self,
         rule: Rule,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::scalar::parse_plain_scalar;
-use super::{Content, Key, Node};
+use super::{Content, Node, YamlKey};
 use crate::gate::finding::{Finding, Place, Rule, shorten};
 use crate::limits;
 
@@ -38,7 +38,7 @@ struct OpenCollection {
 
 enum OpenContent {
     List(Vec<Node>),
-    Map { entries: Vec<(Key, Node)>, keys: BTreeSet<String>, key: Option<Key> },
+    Map { entries: Vec<(YamlKey, Node)>, keys: BTreeSet<String>, key: Option<YamlKey> },
 }
 
 /// A node with an anchor. Each alias adds its count of nodes and its depth again.
@@ -192,14 +192,14 @@ impl Builder {
     }
 }
 
-fn new_key(keys: &mut BTreeSet<String>, text: String, place: Place) -> Result<Key, Finding> {
+fn new_key(keys: &mut BTreeSet<String>, text: String, place: Place) -> Result<YamlKey, Finding> {
     // `<<` is the merge key of YAML 1.1. YAML 1.2 does not have it, and as a plain key it would not do what the author
     // means.
     if text == "<<" {
         return Err(invalid_yaml(place, "mappings are not merged here", "write out the entries that are meant"));
     }
     if keys.insert(text.clone()) {
-        return Ok(Key { place, text });
+        return Ok(YamlKey { place, text });
     }
     let message = format!("{:?} is there already", shorten(&text));
     Err(Finding::new(Rule::DuplicateKey, "", place, message, "keep one of the two"))

@@ -29,11 +29,11 @@ pub(super) enum Content {
     Text(String),
     List(Vec<Node>),
     /// In the order of the file, without duplicate keys.
-    Map(Vec<(Key, Node)>),
+    Map(Vec<(YamlKey, Node)>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Key {
+pub(super) struct YamlKey {
     pub(super) place: Place,
     pub(super) text: String,
 }
