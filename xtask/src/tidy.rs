@@ -132,7 +132,7 @@ fn the_grid_has_every_operation() {
         assert!(grid.len() > 3, "the grid has a column {noun}");
         let folder = crates.join("app/src").join(noun);
         let folders = [folder.clone(), crates.clone(), crates.join("app/src"), crates.join("grpc/src")];
-        let is_file = |word: &&&str| word.ends_with(".rs") || word.ends_with('/');
+        let is_file = |word: &&&str| word.ends_with('/') || Path::new(word).extension().is_some_and(|end| end == "rs");
         for file in grid.iter().filter(is_file) {
             assert!(folders.iter().any(|folder| folder.join(file).exists()), "the grid names {file} of {noun}");
         }

@@ -79,9 +79,9 @@ pub(super) fn make_folder(root: &Path, run_id: &str) -> Result<String, FilesErro
         }
         Err(error) => return Err(unmade(&folder, &error)),
     }
-    let told =
+    let text =
         folder.to_str().ok_or_else(|| files_error(&folder, "has a name that is not UTF-8; choose another folder"))?;
-    Ok(told.to_owned())
+    Ok(text.to_owned())
 }
 
 /// Reads and hashes a file, again if it changed meanwhile. The beginning of its content is returned if asked for.

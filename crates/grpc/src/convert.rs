@@ -75,8 +75,8 @@ pub(crate) fn enum_name<E: TryFrom<i32>>(number: i32, name: fn(&E) -> &'static s
 
 /// The input of an operation, without the fields that are `None`.
 pub(crate) fn input_object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    let said = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(said.collect::<Map<_, _>>())
+    let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(present.collect::<Map<_, _>>())
 }
 
 /// A JSON object as a protobuf `Struct`.

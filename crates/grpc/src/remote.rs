@@ -170,7 +170,7 @@ impl Remote {
     async fn identify(&self, token: &str) -> Result<Principal, Fault> {
         match self.call_identify(authorization_metadata(&Credential::new(token))?).await? {
             Some(IdentifiedPrincipal::Holder(holder)) => {
-                let told = json!({
+                let principal = json!({
                     "id": holder.id,
                     "name": holder.name,
                     "kind": holder.kind,
@@ -178,7 +178,7 @@ impl Remote {
                     "gate_role": holder.gate_role,
                     "participants": holder.participants,
                 });
-                let mut holder = parse_holder(told, token);
+                let mut holder = parse_holder(principal, token);
                 holder.revocation = self.revocations.signal(&holder.id);
                 Ok(Principal::Holder(Arc::new(holder)))
             }
@@ -189,11 +189,11 @@ impl Remote {
 }
 
 /// A holder from the server's answer. Roles that this version does not know are dropped.
-fn parse_holder(mut told: Value, token: &str) -> Holder {
-    if let Some(roles) = told["roles"].as_object_mut() {
+fn parse_holder(mut principal: Value, token: &str) -> Holder {
+    if let Some(roles) = principal["roles"].as_object_mut() {
         roles.retain(|_, role| ["gm", "player", "guest"].iter().any(|known| role == known));
     }
-    let mut holder: Holder = serde_json::from_value(told).unwrap_or_else(|error| {
+    let mut holder: Holder = serde_json::from_value(principal).unwrap_or_else(|error| {
         tracing::warn!(%error, "the server tells of a holder in a way that is not understood here");
         let unknown = json!({"id": "token", "name": "", "kind": "human", "roles": {}});
         serde_json::from_value(unknown).expect("a holder of nothing")
@@ -480,8 +480,8 @@ impl Watcher {
             match stream.message().await {
                 Ok(Some(message)) => {
                     self.advance_place(&message);
-                    let told = message.changes.into_iter().filter_map(watch_resource_changes::change_from_message);
-                    return Some(News::from_changes(told, message.everything, self.place.clone()));
+                    let changes = message.changes.into_iter().filter_map(watch_resource_changes::change_from_message);
+                    return Some(News::from_changes(changes, message.everything, self.place.clone()));
                 }
                 Ok(None) => self.stream = None,
                 Err(status) => {

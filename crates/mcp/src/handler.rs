@@ -141,12 +141,12 @@ impl Handler {
     /// The caller of a request. Its conversation is that of the session or the stdio client, otherwise that of the
     /// client's name.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let said = self.unverified_caller(context)?;
+        let unverified = self.unverified_caller(context)?;
         // Over HTTP the middleware checks the token of each request. On stdio it is checked here.
-        if self.stdio_principal.is_some() && said.principal != Principal::Owner {
-            return self.engine().refresh_caller(&said).await.map_err(|fault| convert::protocol_error(&fault));
+        if self.stdio_principal.is_some() && unverified.principal != Principal::Owner {
+            return self.engine().refresh_caller(&unverified).await.map_err(|fault| convert::protocol_error(&fault));
         }
-        Ok(said)
+        Ok(unverified)
     }
 
     /// The caller of a request, without asking the engine whether its token is still valid.

@@ -99,7 +99,7 @@ async fn wait_for_refusal(remote: &Remote, address: &str, token: Option<&str>) -
 
 /// Completes with an error if the address is the HTTP port of a Skald; otherwise never.
 async fn wait_for_http_port(address: &str) -> anyhow::Error {
-    // Until something listens there, nobody can say what it is.
+    // Nothing listens there yet, so it is unknown whether the port is the wrong one.
     while TcpStream::connect(address).await.is_err() {
         tokio::time::sleep(RETRY_DELAY).await;
     }

@@ -246,7 +246,7 @@ impl<'a> EventFilter<'a> {
     }
 }
 
-/// The length of an event as JSON. An event that cannot be written fails later, where the error can be told.
+/// The length of an event as JSON. An event that cannot be serialized counts as empty here: the answer reports the error.
 fn json_bytes(event: &LoggedEvent) -> usize {
     serde_json::to_string(event).map_or(0, |text| text.len())
 }

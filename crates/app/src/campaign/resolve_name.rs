@@ -87,8 +87,8 @@ impl EnteredCampaign {
         if call.work.takes_only_ids {
             return Ok(given.trim().to_owned());
         }
-        let seen = self.redaction(call.caller);
-        find_id_by_name(map, &format!("/{field}"), given, |item| seen.redact_ref(item).is_some())
+        let redaction = self.redaction(call.caller);
+        find_id_by_name(map, &format!("/{field}"), given, |item| redaction.redact_ref(item).is_some())
     }
 
     /// Like `resolve_id`, for a field that may be left out.

@@ -103,10 +103,11 @@ impl Operation for GroupRoll {
         check_input(&input)?;
         let lines = (0..input.rolls.len()).map(|index| actor_line(&input, index));
         let lines: Vec<Roll> = lines.collect::<Result<_, Fault>>()?;
-        let place = RollPlace::new(input.session_id.clone(), None, input.reason.clone(), input.visible_to.clone())?;
+        let roll_place =
+            RollPlace::new(input.session_id.clone(), None, input.reason.clone(), input.visible_to.clone())?;
         let actor_ids: Vec<String> = input.rolls.iter().map(|roll| roll.actor_id.clone()).collect();
         let roll = |names| roll_group(app, &input, lines, names);
-        app.roll_and_record_group::<Self, GroupRollOutput, _>(call, place, &actor_ids, roll, |output, recorded| {
+        app.roll_and_record_group::<Self, GroupRollOutput, _>(call, roll_place, &actor_ids, roll, |output, recorded| {
             output.recorded = Some(recorded);
         })
         .await

@@ -159,11 +159,11 @@ impl Operation for RollOperation {
         let notation = parse_expression(&input.expression, input.dialect, "expression")?;
         let notation = add_edge(notation, &input)?;
         let reason = input.reason.or_else(|| notation.comment.clone().filter(|comment| is_reason(comment)));
-        let place = RollPlace::new(input.session_id, input.actor_id, reason, input.visible_to)?;
+        let roll_place = RollPlace::new(input.session_id, input.actor_id, reason, input.visible_to)?;
         let roll = roll_expression(app, notation, input.rng, input.detail);
         app.roll_and_record::<Self, _>(
             call,
-            &place,
+            &roll_place,
             roll,
             |_, output| Box::pin(ready(output.details.clone())),
             |output, recorded| output.recorded = Some(recorded),

@@ -54,12 +54,12 @@ impl Operation for RollDice {
         call: &Call<'_>,
         input: RollDiceInput,
     ) -> Result<CommandAnswer<CampaignAnswer<RollDiceOutput>>, Fault> {
-        let place = RollPlace::new(input.session_id, input.actor_id, None, input.visible_to)?;
+        let roll_place = RollPlace::new(input.session_id, input.actor_id, None, input.visible_to)?;
         let roll = async {
             let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
             Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report, recorded: None })
         };
-        app.roll_and_record::<Self, _>(call, &place, roll, roll_details, |output, recorded| {
+        app.roll_and_record::<Self, _>(call, &roll_place, roll, roll_details, |output, recorded| {
             output.recorded = Some(recorded);
         })
         .await

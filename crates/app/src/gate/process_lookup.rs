@@ -218,7 +218,7 @@ pub(super) const FAULT_FIELDS: &[FaultField] = &[FaultField {
     subject: None,
 }];
 
-/// A refusal does not say where a process is kept or how it is changed: whoever is refused could change it then.
+/// The hint does not say where a process is stored or how it is changed: a refused agent could use that to change it.
 const ASK_PROCESS_OWNER: &str = "ask whoever keeps this process to mend it, or create a run of another one";
 
 /// The fault for a process with errors.

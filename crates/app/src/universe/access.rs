@@ -74,7 +74,7 @@ impl App {
         let stream = universe_stream(universe_id);
         let committed =
             self.universes.read(&stream).await.map_err(|error| self.store_fault(&error).universe(universe_id))?;
-        let place: Arc<str> = match committed.state.identity() {
+        let campaign_id: Arc<str> = match committed.state.identity() {
             Some(about) => role_campaign(about.campaign_id.as_deref()).into(),
             // A retry may come after the universe was deleted: its answer is still stored under the key.
             None if O::KIND == OperationKind::Command && call.work.idempotency_key.is_some() => {
@@ -87,9 +87,9 @@ impl App {
             None => return Err(universe_not_found_fault(universe_id)),
         };
         // A caller without a role gets the same answer as for a missing universe.
-        let role = call.caller.role_in(&place).ok_or_else(|| universe_not_found_fault(universe_id))?;
-        if &*place != EVERY_CAMPAIGN {
-            entered_campaign::record(&place);
+        let role = call.caller.role_in(&campaign_id).ok_or_else(|| universe_not_found_fault(universe_id))?;
+        if &*campaign_id != EVERY_CAMPAIGN {
+            entered_campaign::record(&campaign_id);
         }
         if role < needed {
             let message =
@@ -101,7 +101,7 @@ impl App {
         if O::KIND == OperationKind::Read {
             call.work.set_revision(committed.revision());
         }
-        let redaction = Redaction::by_role(call.caller, &place);
+        let redaction = Redaction::by_role(call.caller, &campaign_id);
         Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, redaction })
     }
 

@@ -28,7 +28,7 @@ pub use campaign_numbers::{CampaignNumber, CampaignNumbers};
 pub use content_measure::ContentMeasure;
 pub use evidence::{Artifact, Evidence, name_matches, normalize_artifact_path};
 pub use facts::Facts;
-pub use finding::{Finding, Place, Rule, Severity};
+pub use finding::{Finding, Rule, Severity, SourcePosition};
 pub use guard::{
     CelExpression, ContentRequirement, ContextTest, Counter, Guard, GuardComparison, GuardInputs, GuardPart,
     GuardResult, Test,

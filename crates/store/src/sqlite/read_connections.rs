@@ -18,15 +18,15 @@ const READERS: usize = 8;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(super) struct ReadConnections {
-    place: DatabasePath,
+    database_path: DatabasePath,
     damage: Arc<Damage>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
 }
 
 impl ReadConnections {
-    pub(super) fn new(place: DatabasePath, damage: Arc<Damage>) -> Arc<Self> {
-        Arc::new(Self { place, damage, idle: Mutex::default(), permits: Semaphore::new(READERS) })
+    pub(super) fn new(database_path: DatabasePath, damage: Arc<Damage>) -> Arc<Self> {
+        Arc::new(Self { database_path, damage, idle: Mutex::default(), permits: Semaphore::new(READERS) })
     }
 
     /// Runs a short read on a thread that may block.
@@ -38,7 +38,7 @@ impl ReadConnections {
         let readers = Arc::clone(self);
         let read = move || {
             let idle = lock(&readers.idle).pop();
-            let connection = idle.map_or_else(|| readers.place.connect_read_only(), Ok)?;
+            let connection = idle.map_or_else(|| readers.database_path.connect_read_only(), Ok)?;
             let found = work(&connection)?;
             lock(&readers.idle).push(connection);
             Ok(found)
@@ -69,12 +69,12 @@ struct ObservedWrites {
 
 impl ExternalWriteWatcher {
     pub(super) fn new(
-        place: &DatabasePath,
+        database_path: &DatabasePath,
         process: i64,
         wakes: watch::Sender<u64>,
         damage: Arc<Damage>,
     ) -> rusqlite::Result<Arc<Self>> {
-        let connection = place.connect_read_only()?;
+        let connection = database_path.connect_read_only()?;
         let writes = Mutex::new(ObservedWrites { connection, data_version: -1, writer: (0, 0), version: 0 });
         Ok(Arc::new(Self { process, damage, writes, wakes }))
     }

@@ -33,15 +33,15 @@ pub(super) fn compare(server: &UniverseServer, options: &BenchOptions) -> anyhow
     ensure!(lines.next().transpose()?.as_deref() == Some("ready"), "the readers could not all connect");
     let connected = server.server.process.resident_bytes()?;
     let has_ended = AtomicBool::new(false);
-    let heard = thread::scope(|scope| {
+    let received = thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS).map(|_| scope.spawn(|| send_commands(server, &has_ended))).collect();
-        let heard = lines.next().transpose();
+        let received = lines.next().transpose();
         has_ended.store(true, Ordering::Relaxed);
         let sent: u32 = writers.into_iter().filter_map(|writer| writer.join().ok()).filter_map(Result::ok).sum();
-        heard.map(|heard| (heard, sent))
+        received.map(|received| (received, sent))
     });
-    let (heard, sent) = heard?;
-    let heard: Value = serde_json::from_str(&heard.context("the readers said nothing")?)?;
+    let (received, sent) = received?;
+    let received: Value = serde_json::from_str(&received.context("the readers said nothing")?)?;
     let after = server.server.process.resident_bytes()?;
     let each = |bytes: u64| -> anyhow::Result<f64> {
         Ok(f64::from(u32::try_from(bytes.saturating_sub(before))?) / f64::from(READERS) / BYTES_PER_KILOBYTE)
@@ -52,7 +52,7 @@ pub(super) fn compare(server: &UniverseServer, options: &BenchOptions) -> anyhow
         ),
         &["", ""],
     );
-    let figure = |name: &str| heard[name].as_f64().unwrap_or(f64::NAN);
+    let figure = |name: &str| received[name].as_f64().unwrap_or(f64::NAN);
     table.add_row(["memory of a reader, connected".to_owned(), format!("{:.1} kB", each(connected)?)]);
     table.add_row(["memory of a reader, afterwards".to_owned(), format!("{:.1} kB", each(after)?)]);
     table.add_row([

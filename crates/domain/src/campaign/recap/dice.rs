@@ -59,11 +59,11 @@ impl DiceSection {
         let luck = Luck::from_roll(roll, &reading);
         self.luck.record_roll(roll, luck, names);
         if let Some(luck) = luck {
-            let told = describe_roll(roll, &reading, &roller);
+            let line = describe_roll(roll, &reading, &roller);
             if luck.is_good() && self.luckiest.as_ref().is_none_or(|(best, _)| luck.rank > best.rank) {
-                self.luckiest = Some((luck, told));
+                self.luckiest = Some((luck, line));
             } else if luck.is_bad() && self.unluckiest.as_ref().is_none_or(|(worst, _)| luck.rank < worst.rank) {
-                self.unluckiest = Some((luck, told));
+                self.unluckiest = Some((luck, line));
             }
         }
         *self.rolls_by_name.entry(roller).or_default() += 1;
@@ -92,11 +92,11 @@ impl DiceSection {
             let names = truncate_list(self.criticals.iter().cloned(), NAMES_SHOWN).join(", ");
             let _ = writeln!(text, "- {}: {names}", pluralize(self.criticals.len() as u64, "critical"));
         }
-        if let Some((luck, told)) = &self.luckiest {
-            let _ = writeln!(text, "- Luckiest: {told}{}", luck.describe());
+        if let Some((luck, line)) = &self.luckiest {
+            let _ = writeln!(text, "- Luckiest: {line}{}", luck.describe());
         }
-        if let Some((luck, told)) = &self.unluckiest {
-            let _ = writeln!(text, "- Unluckiest: {told}{}", luck.describe());
+        if let Some((luck, line)) = &self.unluckiest {
+            let _ = writeln!(text, "- Unluckiest: {line}{}", luck.describe());
         }
         for reason in &self.reasons {
             let _ = writeln!(text, "- {reason}");

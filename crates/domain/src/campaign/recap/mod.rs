@@ -46,11 +46,11 @@ pub fn recap<B: AsRef<str>, E: Borrow<CampaignEvent>>(
     people: &dyn People,
     events: impl IntoIterator<Item = (Timestamp, B, E)>,
 ) -> String {
-    let mut told = RecapText { names: Names::new(people), ..RecapText::default() };
+    let mut recap = RecapText { names: Names::new(people), ..RecapText::default() };
     for (at, by, event) in events {
-        told.record_event(session, at, by.as_ref(), event.borrow());
+        recap.record_event(session, at, by.as_ref(), event.borrow());
     }
-    told.render(session, people)
+    recap.render(session, people)
 }
 
 #[derive(Default)]

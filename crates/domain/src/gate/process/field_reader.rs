@@ -1,6 +1,6 @@
 //! Reads mappings of a process file by key. Unknown, missing or mistyped fields become findings, and reading goes on.
 
-use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, join_pointer, shorten, suggest_word};
+use super::super::finding::{FINDINGS_MAX, Finding, Rule, SourcePosition, join_pointer, shorten, suggest_word};
 use super::super::json_schema::Schema;
 use super::super::schema_cost;
 use super::super::yaml::{Content, Node, YamlKey};
@@ -22,7 +22,7 @@ const STATES_MAX: u64 = 200_000;
 #[derive(Debug, Clone)]
 pub(super) struct Fields<'a> {
     pub(super) path: String,
-    pub(super) place: Place,
+    pub(super) place: SourcePosition,
     entries: &'a [(YamlKey, Node)],
 }
 
@@ -51,7 +51,7 @@ impl FieldReader {
         &mut self,
         rule: Rule,
         path: &str,
-        place: Place,
+        place: SourcePosition,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
