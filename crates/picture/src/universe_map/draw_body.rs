@@ -24,7 +24,7 @@ pub(super) fn draw_body(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
             draw_ball(svg, body, disc);
         }
         SceneBodyKind::Planet | SceneBodyKind::Moon | SceneBodyKind::Asteroid | SceneBodyKind::Other => {
-            draw_ball(svg, body, disc)
+            draw_ball(svg, body, disc);
         }
     }
 }
