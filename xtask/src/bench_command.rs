@@ -39,20 +39,20 @@ pub(crate) struct BenchArguments {
 
 impl BenchArguments {
     pub(crate) fn parse(mut words: &[&str]) -> anyhow::Result<Self> {
-        let mut asked = Self::default();
+        let mut arguments = Self::default();
         loop {
             words = match words {
-                [] => return Ok(asked),
+                [] => return Ok(arguments),
                 ["--long", rest @ ..] => {
-                    asked.long = true;
+                    arguments.long = true;
                     rest
                 }
                 ["--skald", file, rest @ ..] => {
-                    asked.skald = Some(std::path::absolute(file)?);
+                    arguments.skald = Some(std::path::absolute(file)?);
                     rest
                 }
-                [part, rest @ ..] if asked.part.is_none() && bench::PARTS.contains(part) => {
-                    asked.part = Some((*part).to_owned());
+                [part, rest @ ..] if arguments.part.is_none() && bench::PARTS.contains(part) => {
+                    arguments.part = Some((*part).to_owned());
                     rest
                 }
                 [other, ..] => {
@@ -73,26 +73,27 @@ fn part_names() -> String {
 }
 
 /// Runs the whole bench, or the part that is named.
-pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
-    if asked.skald.is_none() && asked.has_any_part(&["startup", "profiles"]) {
+pub(crate) fn run_bench(arguments: BenchArguments) -> anyhow::Result<()> {
+    if arguments.skald.is_none() && arguments.has_any_part(&["startup", "profiles"]) {
         dist::ensure_function_order()?;
     }
     for (what, parts) in BUILDS {
         // If the binary is given, its package is built only for the examples of these parts.
-        let is_given = asked.skald.is_some() && what[0] == "skald" && !asked.has_any_part(&["universe", "lore"]);
-        if asked.has_any_part(parts) && !is_given {
+        let is_given =
+            arguments.skald.is_some() && what[0] == "skald" && !arguments.has_any_part(&["universe", "lore"]);
+        if arguments.has_any_part(parts) && !is_given {
             let mut command = run::cargo_command(&["build", "--quiet", "--profile", "dist", "--package"]);
             // With the flags of a release, so that one build serves both.
             dist::set_release_flags(&mut command, &paths::target())?;
             run::run_shown(command.args(what))?;
         }
     }
-    if asked.has_any_part(&["profiles"]) {
+    if arguments.has_any_part(&["profiles"]) {
         run::run_shown(&mut run::cargo_command(&["build", "--quiet", "--release", "--package", "skald"]))?;
     }
-    let foreign = if asked.has_any_part(&WITH_FOREIGN) { Some(ForeignClients::install()?) } else { None };
+    let foreign = if arguments.has_any_part(&WITH_FOREIGN) { Some(ForeignClients::install()?) } else { None };
     let options = BenchOptions {
-        skald: asked.skald.unwrap_or_else(|| paths::built_binary("dist", "skald")),
+        skald: arguments.skald.unwrap_or_else(|| paths::built_binary("dist", "skald")),
         bare: paths::built_binary("dist", "examples/bare"),
         speed: paths::built_binary("dist", "examples/speed"),
         bounds: paths::built_binary("dist", "examples/worst_case_odds"),
@@ -106,8 +107,8 @@ pub(crate) fn run_bench(asked: BenchArguments) -> anyhow::Result<()> {
         typescript: foreign.as_ref().map(|foreign| (foreign.node_program(), foreign.script("typescript_server.mjs"))),
         python: foreign.as_ref().map(|foreign| (foreign.python_program(), foreign.script("python_server.py"))),
         foreign,
-        long: asked.long,
-        only: asked.part,
+        long: arguments.long,
+        only: arguments.part,
     };
     if !bench::run(&options)? {
         bail!("a gate is missed");
@@ -121,10 +122,10 @@ mod tests {
 
     #[test]
     fn a_part_and_options_come_in_any_order() {
-        let asked = BenchArguments::parse(&["--long", "gate", "--skald", "/a/skald"]).unwrap();
-        assert_eq!((asked.long, asked.part.as_deref()), (true, Some("gate")));
-        assert_eq!(asked.skald, Some(PathBuf::from("/a/skald")));
-        assert!(asked.has_any_part(&["cost", "gate"]) && !asked.has_any_part(&WITH_FOREIGN));
+        let arguments = BenchArguments::parse(&["--long", "gate", "--skald", "/a/skald"]).unwrap();
+        assert_eq!((arguments.long, arguments.part.as_deref()), (true, Some("gate")));
+        assert_eq!(arguments.skald, Some(PathBuf::from("/a/skald")));
+        assert!(arguments.has_any_part(&["cost", "gate"]) && !arguments.has_any_part(&WITH_FOREIGN));
         assert!(BenchArguments::parse(&[]).unwrap().has_any_part(&["rate"]));
         for wrong in [&["gates"][..], &["gate", "dice"], &["--skald"]] {
             assert!(BenchArguments::parse(wrong).unwrap_err().to_string().contains("universe, gate"), "{wrong:?}");

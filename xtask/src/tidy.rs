@@ -1,8 +1,11 @@
 //! Tests of style rules that a compiler does not check: dependencies, names, heads, links, SQL and limits.
 
 mod architecture;
+mod banned_names;
+mod declarations;
 mod order_by;
 mod pinned_crates;
+mod source_rules;
 mod tested_limits;
 mod type_names;
 mod unix_only;
@@ -16,94 +19,6 @@ use serde_json::Value;
 use crate::paths::repository_files;
 use crate::{paths, run};
 
-/// Names of files and folders that say nothing about what is inside: they fit everything, are a bare participle, or a
-/// metaphor where a technical term exists.
-const BANNED_NAMES: [&str; 43] = [
-    "utils",
-    "util",
-    "helpers",
-    "helper",
-    "common",
-    "misc",
-    "manager",
-    "base",
-    "types",
-    "data",
-    "info",
-    "told",
-    "shown",
-    "kept",
-    "ready",
-    "typed",
-    "narrow",
-    "standing",
-    "keep",
-    "manners",
-    "sky",
-    "sheet",
-    "desk",
-    "door",
-    "gatehouse",
-    "beside",
-    "seen",
-    "places",
-    "world",
-    "patience",
-    "shelf",
-    "charted",
-    "wording",
-    "unaccepted",
-    "house",
-    "knowledge",
-    "keeping",
-    "stopping",
-    "listening",
-    "reading",
-    "watching",
-    "trouble",
-    "words",
-];
-/// Names of functions that say neither what is done nor with what: a verb and its object does.
-const BANNED_FUNCTION_NAMES: [&str; 38] = [
-    "after",
-    "answered",
-    "at",
-    "beside",
-    "by",
-    "counted",
-    "done",
-    "elsewhere",
-    "found",
-    "hear",
-    "heard",
-    "kept",
-    "listed",
-    "look",
-    "made",
-    "meant",
-    "named",
-    "of",
-    "once",
-    "ready",
-    "refused",
-    "said",
-    "say",
-    "seen",
-    "shown",
-    "standing",
-    "taken",
-    "tell",
-    "tells",
-    "told",
-    "touched",
-    "typed",
-    "wanted",
-    "way",
-    "whole",
-    "with",
-    "word",
-    "words",
-];
 /// Most lines of a file. Longer files are split, by noun or by part.
 const LINES_MAX: usize = 700;
 
@@ -138,32 +53,27 @@ fn rooms_depend_on_each_other_as_agreed() {
     let agreed: BTreeSet<String> =
         agreed.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect();
     assert_eq!(crate_dependencies(), agreed, "left: what Cargo says, right: xtask/arrows.txt");
+    let explained = architecture::named_arrows(&read_text(&paths::root().join("ARCHITECTURE.md")));
+    let of_libraries = |arrow: &String| !arrow.starts_with("skald ->") && !arrow.ends_with("(tests)");
+    let agreed: BTreeSet<String> = agreed.into_iter().filter(of_libraries).collect();
+    assert_eq!(explained, agreed, "left: ARCHITECTURE.md, right: xtask/arrows.txt");
 }
 
 #[test]
 fn names_say_what_is_inside() {
+    let mut found = Vec::new();
     for path in repository_files(".rs") {
-        let relative = path.strip_prefix(paths::root()).expect("a file of the repository").with_extension("");
-        let is_banned = |part: &std::ffi::OsStr| part.to_str().is_some_and(|part| BANNED_NAMES.contains(&part));
-        assert!(!relative.iter().any(is_banned), "{} needs a name", path.display());
+        let relative = path.strip_prefix(paths::root()).expect("a file of the repository").display().to_string();
+        found.extend(banned_names::bad_names(&relative, &read_text(&path), is_source(&path)));
     }
+    assert!(found.is_empty(), "these need a noun, or a verb and an object: {found:#?}");
 }
 
-#[test]
-fn function_names_say_what_is_done() {
-    for path in repository_files(".rs").iter().filter(|path| is_source(path)) {
-        for line in read_text(path).lines() {
-            let name = line.split_once("fn ").map(|(_, rest)| rest.split(['(', '<']).next().unwrap_or_default());
-            let is_banned = name.is_some_and(|name| BANNED_FUNCTION_NAMES.contains(&name));
-            assert!(!is_banned || line.contains("//"), "{} needs a verb and an object: {line}", path.display());
-        }
-    }
-}
-
-/// Whether a file is code of the product or of xtask, not of tests.
+/// Whether a file is code of the product or of xtask, or an example, and no test.
 fn is_source(path: &Path) -> bool {
     let path = path.display().to_string();
-    path.contains("/src/") && !path.contains("/tests")
+    let is_test = path.contains("/tests") || path.contains("_tests");
+    !is_test && (path.contains("/src/") || path.contains("/examples/"))
 }
 
 #[test]
@@ -209,6 +119,30 @@ fn the_architecture_is_what_the_code_is() {
         let source = read_text(&crates.join(path));
         let is_there = source.contains(&format!("fn {function}(")) || source.contains(&format!("fn {function}<"));
         assert!(is_there, "{path} has no function {function}, which ARCHITECTURE.md names");
+    }
+}
+
+/// The grid of ARCHITECTURE.md names every file with an operation in it, or its folder, and no file that is not there.
+#[test]
+fn the_grid_has_every_operation() {
+    let page = read_text(&paths::root().join("ARCHITECTURE.md"));
+    let crates = paths::root().join("crates");
+    for noun in ["dice", "campaign", "lore", "universe", "gate", "tokens"] {
+        let grid = architecture::grid_files(&page, noun);
+        assert!(grid.len() > 3, "the grid has a column {noun}");
+        let folder = crates.join("app/src").join(noun);
+        let folders = [folder.clone(), crates.clone(), crates.join("app/src"), crates.join("grpc/src")];
+        let is_file = |word: &&&str| word.ends_with('/') || Path::new(word).extension().is_some_and(|end| end == "rs");
+        for file in grid.iter().filter(is_file) {
+            assert!(folders.iter().any(|folder| folder.join(file).exists()), "the grid names {file} of {noun}");
+        }
+        for path in repository_files(".rs").iter().filter(|path| is_source(path)) {
+            let Ok(file) = path.strip_prefix(&folder) else { continue };
+            let file = file.display().to_string();
+            let is_named = grid.iter().any(|named| *named == file || (named.ends_with('/') && file.starts_with(named)));
+            let is_operation = read_text(path).contains("impl Operation for ");
+            assert!(is_named || !is_operation, "the grid of ARCHITECTURE.md has no {file} of {noun}");
+        }
     }
 }
 

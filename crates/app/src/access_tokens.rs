@@ -61,7 +61,7 @@ impl App {
     }
 }
 
-/// The token is right, and nobody here is its subject. Only its holder reads this.
+/// The fault for a valid token whose subject has no token of Skald. Only its holder gets it.
 fn unlinked_subject_fault(subject: &OauthSubject) -> Fault {
     let (issuer, subject) = (&subject.issuer, crate::truncate_for_message(&subject.subject));
     Fault::new(Code::Forbidden, format!("nobody here is {subject:?} of {issuer}")).hint(format!(

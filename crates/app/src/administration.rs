@@ -68,7 +68,7 @@ pub struct VerificationResult {
     /// Rows of read models.
     pub documents: u64,
     /// Rows beside the journal.
-    pub beside: u64,
+    pub side_rows: u64,
     /// A hash of everything, in hexadecimal digits.
     pub root: String,
     /// What is wrong, each with what to do about it.
@@ -91,7 +91,7 @@ impl VerificationResult {
             streams: report.streams,
             records: report.records,
             documents: report.documents,
-            beside: report.beside,
+            side_rows: report.side_rows,
             root: hex(&report.root),
             findings: findings.iter().map(|finding| (finding.to_string(), finding.kind.remedy())).collect(),
             unlisted,

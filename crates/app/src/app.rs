@@ -70,7 +70,7 @@ pub struct App {
     pub(crate) contexts: SessionContexts,
     pub(crate) campaign_numbers: CampaignNumberCache,
     pub(crate) computing: ComputationPool,
-    pub(crate) telling: ChangeBroadcast,
+    pub(crate) change_broadcast: ChangeBroadcast,
     pub(crate) feeds: Feeds,
 }
 
@@ -103,14 +103,14 @@ impl App {
             contexts: SessionContexts::default(),
             campaign_numbers: CampaignNumberCache::default(),
             computing: ComputationPool::default(),
-            telling: ChangeBroadcast::default(),
+            change_broadcast: ChangeBroadcast::default(),
             feeds: Feeds::default(),
         }
     }
 
     /// Publishes a change that is in no journal record to its audience.
     pub(crate) fn publish_change(&self, change: ResourceChange, whom: &ChangeAudience) {
-        self.telling.publish(Announcement::new([change], whom, None));
+        self.change_broadcast.publish(Announcement::new([change], whom, None));
     }
 
     /// The states that say who may know of a secret change.

@@ -10,12 +10,12 @@ use skald_journal::{Journal, StoreError};
 
 pub(crate) struct OwnerCampaigns<'a> {
     journal: &'a dyn Journal,
-    known: HashMap<(&'static str, String), Option<Arc<str>>>,
+    campaign_ids: HashMap<(&'static str, String), Option<Arc<str>>>,
 }
 
 impl<'a> OwnerCampaigns<'a> {
     pub(crate) fn new(journal: &'a dyn Journal) -> Self {
-        Self { journal, known: HashMap::new() }
+        Self { journal, campaign_ids: HashMap::new() }
     }
 
     /// The campaign whose members are notified of a change; `*` if the document belongs to none. `None` if there is no
@@ -26,14 +26,14 @@ impl<'a> OwnerCampaigns<'a> {
         id: &str,
     ) -> Result<Option<Arc<str>>, StoreError> {
         let key = (collection, id.to_owned());
-        if let Some(known) = self.known.get(&key) {
-            return Ok(known.clone());
+        if let Some(campaign_id) = self.campaign_ids.get(&key) {
+            return Ok(campaign_id.clone());
         }
-        let place = self.journal.document(collection, id).await?.map(|place| {
-            let body: Value = serde_json::from_str(&place.body).unwrap_or_default();
+        let campaign_id = self.journal.document(collection, id).await?.map(|document| {
+            let body: Value = serde_json::from_str(&document.body).unwrap_or_default();
             body.get("campaign_id").and_then(Value::as_str).unwrap_or(EVERY_CAMPAIGN).into()
         });
-        self.known.insert(key, place.clone());
-        Ok(place)
+        self.campaign_ids.insert(key, campaign_id.clone());
+        Ok(campaign_id)
     }
 }

@@ -91,7 +91,7 @@ impl Catalogue {
 
     /// The schema of an error body, with the fields of all nouns.
     pub fn fault_schema(&self) -> Value {
-        let mut body = json_schema::inlined::<FaultBody>();
+        let mut body = json_schema::inline_schema::<FaultBody>();
         let Some(properties) = body["properties"].as_object_mut() else { return body };
         for field in self.fault_fields() {
             let mut schema = (field.schema)();

@@ -7,13 +7,13 @@ use tokio::sync::Semaphore;
 
 /// Runs long computations on blocking threads. Others wait asynchronously for a permit.
 pub(crate) struct ComputationPool {
-    seats: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Default for ComputationPool {
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { seats: Arc::new(Semaphore::new(processors)) }
+        Self { permits: Arc::new(Semaphore::new(processors)) }
     }
 }
 
@@ -32,12 +32,12 @@ impl ComputationPool {
         &self,
         work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
     ) -> Option<T> {
-        let seat = Arc::clone(&self.seats).acquire_owned().await.ok()?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
         let is_given_up = Arc::new(AtomicBool::new(false));
         let _waiting = CancelOnDrop(Arc::clone(&is_given_up));
         let computation = tokio::task::spawn_blocking(move || {
             // The permit is released when the work ends, which may be after the caller is gone.
-            let _seat = seat;
+            let _permit = permit;
             work(&|| is_given_up.load(Ordering::Relaxed))
         });
         computation.await.ok()

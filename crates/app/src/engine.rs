@@ -275,7 +275,7 @@ impl LocalEngine {
 
     async fn start_broadcast_at(&self, cursor: Cursor) -> Result<(), StoreError> {
         let place = place_at(&*self.app.journal, cursor).await?;
-        self.app.telling.start_at(place);
+        self.app.change_broadcast.start_at(place);
         Ok(())
     }
 
@@ -310,7 +310,7 @@ impl LocalEngine {
             Some(cursor) => cursor,
             None => *cursor.insert(journal.end_cursor().await?),
         };
-        if !self.app.telling.has_started() {
+        if !self.app.change_broadcast.has_started() {
             self.start_broadcast_at(after).await?;
         }
         let states = self.app.campaign_states();
@@ -326,7 +326,7 @@ impl LocalEngine {
             for ((place, record), happened) in records.into_iter().zip(all) {
                 if let Some(happened) = happened {
                     self.publish_campaign_effects(&record, &happened);
-                    self.app.telling.publish(happened);
+                    self.app.change_broadcast.publish(happened);
                 }
                 after = place;
                 *cursor = Some(place);
@@ -354,7 +354,7 @@ impl LocalEngine {
         let nouns = self.app.nouns.iter();
         let changes: Vec<_> = nouns.flat_map(|noun| noun.changed_by_campaign(&self.app, record, campaign_id)).collect();
         if !changes.is_empty() {
-            self.app.telling.publish(Announcement::new(changes, &whom, None));
+            self.app.change_broadcast.publish(Announcement::new(changes, &whom, None));
         }
     }
 
@@ -465,7 +465,7 @@ impl Engine for LocalEngine {
     }
 
     fn changes<'a>(&'a self, _: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes> {
-        let (receiver, now) = self.app.telling.subscribe();
+        let (receiver, now) = self.app.change_broadcast.subscribe();
         let (journal, nouns) = (Arc::clone(&self.app.journal), self.app.nouns.clone());
         let states = self.app.campaign_states();
         let following = match after {

@@ -14,6 +14,6 @@ pub(crate) fn record_in<F: Future>(campaign_id: Arc<OnceLock<String>>, handler: 
 /// Records that the caller of the running request has a role in this campaign. Nothing else is recorded: an id that was
 /// merely sent may be any text.
 pub(crate) fn record(campaign_id: &str) {
-    // Outside of a request, such as in an import of the command line, nobody asks.
+    // Outside of a request, as in an import of the command line, there is nothing to record it in.
     let _ = ENTERED_CAMPAIGN.try_with(|entered| entered.get_or_init(|| campaign_id.to_owned()).len());
 }

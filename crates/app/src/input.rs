@@ -554,7 +554,7 @@ fn suggest_field(given: &str, allowed: &[&str]) -> String {
 
 /// The allowed word that is most similar to the input. Inputs longer than an id are skipped: comparing them is slow.
 pub fn nearest_word<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
-    if given.len() > limits::ID_CHARS_MAX {
+    if limits::is_longer_than_id(given) {
         return None;
     }
     let given = given.to_lowercase();

@@ -90,7 +90,7 @@ impl<'de> Part<'_, 'de> {
     }
 
     fn visit_fields<V: Visitor<'de>>(self, fields: &'de Map<String, Value>, visitor: V) -> Result<V::Value, Error> {
-        let mut access = Fields { entries: fields.iter(), value: None, refused: self.refused };
+        let mut access = InputFields { entries: fields.iter(), value: None, refused: self.refused };
         let visited = visitor.visit_map(&mut access)?;
         if access.entries.len() > 0 {
             return Err(Error::invalid_length(fields.len(), &"fewer elements in map"));
@@ -220,20 +220,20 @@ impl<'de> SeqAccess<'de> for Items<'_, 'de> {
 }
 
 /// The fields of an object.
-struct Fields<'a, 'de> {
+struct InputFields<'a, 'de> {
     entries: map::Iter<'de>,
     /// The value of the key that was read last.
     value: Option<&'de Value>,
     refused: &'a RefusedPart<'de>,
 }
 
-impl<'de> MapAccess<'de> for Fields<'_, 'de> {
+impl<'de> MapAccess<'de> for InputFields<'_, 'de> {
     type Error = Error;
 
     fn next_key_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         let Some((name, value)) = self.entries.next() else { return Ok(None) };
         self.value = Some(value);
-        seed.deserialize(Key(name)).map(Some).map_err(|error| note_refused(self.refused, value, error))
+        seed.deserialize(InputFieldName(name)).map(Some).map_err(|error| note_refused(self.refused, value, error))
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
@@ -248,7 +248,7 @@ impl<'de> MapAccess<'de> for Fields<'_, 'de> {
 }
 
 /// The name of a field. Where a number is wanted, the name is its text.
-struct Key<'de>(&'de str);
+struct InputFieldName<'de>(&'de str);
 
 macro_rules! deserialize_number_keys {
     ($($method:ident)*) => {
@@ -261,7 +261,7 @@ macro_rules! deserialize_number_keys {
     };
 }
 
-impl<'de> Deserializer<'de> for Key<'de> {
+impl<'de> Deserializer<'de> for InputFieldName<'de> {
     type Error = Error;
 
     deserialize_number_keys! {

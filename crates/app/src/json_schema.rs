@@ -36,7 +36,7 @@ impl TypeSchema {
 pub(crate) fn client_input_schema(described: TypeSchema) -> Map<String, Value> {
     choose_smaller(|inline| {
         let mut schema = generate(described, SchemaSettings::draft2020_12().for_deserialize(), inline);
-        Slim { input: true }.transform(&mut schema);
+        SlimSchema { input: true }.transform(&mut schema);
         schema
     })
 }
@@ -45,7 +45,7 @@ pub(crate) fn client_input_schema(described: TypeSchema) -> Map<String, Value> {
 pub(crate) fn client_output_schema(described: TypeSchema) -> Map<String, Value> {
     choose_smaller(|inline| {
         let mut schema = generate(described, SchemaSettings::draft2020_12().for_serialize(), inline);
-        Slim { input: false }.transform(&mut schema);
+        SlimSchema { input: false }.transform(&mut schema);
         schema
     })
 }
@@ -57,7 +57,7 @@ pub(crate) fn tool_input_schema(described: TypeSchema) -> Map<String, Value> {
         let mut schema = generate(described, SchemaSettings::draft2020_12().for_deserialize(), inline);
         DropUnlistedFields.transform(&mut schema);
         DropBriefDescriptions.transform(&mut schema);
-        Slim { input: true }.transform(&mut schema);
+        SlimSchema { input: true }.transform(&mut schema);
         TrimToolInput.transform(&mut schema);
         schema
     })
@@ -82,7 +82,7 @@ pub(crate) fn tool_output_schema(input: TypeSchema, output: TypeSchema) -> Map<S
     if let Some(Value::Object(properties)) = schema.as_object_mut().and_then(|object| object.get_mut("properties")) {
         properties.retain(|name, field| !is_moment(field) && !is_repeated(name) && field.get(UNLISTED).is_none());
     }
-    Slim { input: false }.transform(&mut schema);
+    SlimSchema { input: false }.transform(&mut schema);
     let root = schema.to_value();
     let fields = root.get("properties").and_then(Value::as_object).into_iter().flatten();
     let fields: Map<String, Value> = fields.map(|(name, field)| (name.clone(), shallow_schema(&root, field))).collect();
@@ -149,13 +149,13 @@ pub(crate) fn custom_schema(make: impl Fn(&mut SchemaGenerator) -> Schema) -> (V
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| settings.inline_subschemas = true);
     let schema = make(&mut settings.into_generator());
     let (mut shown, mut full) = (schema.clone(), schema);
-    Slim { input: true }.transform(&mut shown);
+    SlimSchema { input: true }.transform(&mut shown);
     MergeEnums.transform(&mut full);
     (shown.to_value(), full.to_value())
 }
 
 /// The schema of a type that is serialised, without references.
-pub(crate) fn inlined<T: JsonSchema>() -> Value {
+pub(crate) fn inline_schema<T: JsonSchema>() -> Value {
     generate(TypeSchema::from_type::<T>(), SchemaSettings::draft2020_12().for_serialize(), true).to_value()
 }
 
@@ -262,11 +262,11 @@ impl Transform for TrimToolInput {
 }
 
 /// Removes what a reader of the schema does not need.
-struct Slim {
+struct SlimSchema {
     input: bool,
 }
 
-impl Transform for Slim {
+impl Transform for SlimSchema {
     fn transform(&mut self, schema: &mut Schema) {
         transform_subschemas(self, schema);
         let Some(object) = schema.as_object_mut() else { return };

@@ -10,11 +10,15 @@ pub(crate) struct MethodFields {
 }
 
 impl MethodFields {
+    /// The first field that is given and that the method does not take.
+    pub(crate) fn find_unexpected<'a>(&self, given: &[(&'a str, bool)]) -> Option<&'a str> {
+        let unexpected = given.iter().find(|(field, is_given)| *is_given && !self.takes.contains(field));
+        unexpected.map(|(field, _)| *field)
+    }
+
     /// Refuses a field that is given and that the method does not take.
     pub(crate) fn check(&self, given: &[(&str, bool)]) -> Result<(), Fault> {
-        let Some((field, _)) = given.iter().find(|(field, is_given)| *is_given && !self.takes.contains(field)) else {
-            return Ok(());
-        };
+        let Some(field) = self.find_unexpected(given) else { return Ok(()) };
         let hint = match self.takes {
             [] => "leave it out".to_owned(),
             takes => format!("it takes {}", takes.join(", ")),

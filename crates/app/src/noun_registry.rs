@@ -70,7 +70,7 @@ pub enum RecordAudience {
 /// How the records of a noun are announced that not everybody may know of.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordSecrecy {
-    /// Whether a part of a record is secret. All of what this version cannot read is.
+    /// Whether a part of a record is secret. A record that this version cannot read is secret as a whole.
     pub is_secret: fn(&Record) -> bool,
     /// The resources that read differently after a record that is secret in part, each with who may know it.
     pub changes: fn(&Record, &CampaignState, &LoreState) -> Vec<(ResourceChange, ChangeReaders)>,

@@ -181,8 +181,8 @@ pub trait Operation: 'static {
 
 type CompleteFromArguments =
     for<'a> fn(&'a App, &'a Caller, &'a CompletionRequest) -> BoxFuture<'a, Option<Completion>>;
-type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
-type Run = for<'a> fn(
+type CompleteField = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
+type OperationFunction = for<'a> fn(
     &'a App,
     &'a Caller,
     &'a RequestControl,
@@ -221,9 +221,9 @@ pub struct OperationEntry {
     pub tool_output: Lazy<Arc<Map<String, Value>>>,
     /// The input schema with every bound, for explaining invalid input.
     pub full_input: Lazy<Value>,
-    run: Run,
-    complete: Complete,
-    complete_beside: CompleteFromArguments,
+    run: OperationFunction,
+    complete: CompleteField,
+    complete_from_arguments: CompleteFromArguments,
 }
 
 impl OperationEntry {
@@ -252,7 +252,7 @@ impl OperationEntry {
             full_input: lazy(json_schema::full_input_schema::<O::Input>),
             run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
-            complete_beside: |app, caller, request| Box::pin(O::complete_from_arguments(app, caller, request)),
+            complete_from_arguments: |app, caller, request| Box::pin(O::complete_from_arguments(app, caller, request)),
         }
     }
 
@@ -304,7 +304,7 @@ impl OperationEntry {
         caller: &'a Caller,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Option<Completion>> {
-        (self.complete_beside)(app, caller, request)
+        (self.complete_from_arguments)(app, caller, request)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{App, Caller, Code, Conversation, Fault, Principal, limits};
 
 /// The prefix of every secret of a page session. It is not a token: no surface but the page takes it.
 const SECRET_PREFIX: &str = "skaldpage_";
-/// Characters of what a browser says that it is.
+/// Maximum characters of a browser's name that are stored.
 const BROWSER_CHARS_MAX: usize = 60;
 
 /// A page session that was just started. The secret is for the browser alone.

@@ -27,7 +27,7 @@ pub trait Prompt: 'static {
     }
 }
 
-type Complete = for<'a> fn(&'a App, &'a Caller, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
+type CompleteArgument = for<'a> fn(&'a App, &'a Caller, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
 
 type Render = for<'a> fn(&'a App, &'a Caller, &'a PromptEntry, Value) -> BoxFuture<'a, Result<String, Fault>>;
 
@@ -40,7 +40,7 @@ pub struct PromptEntry {
     pub arguments: Vec<PromptArgument>,
     pub(crate) full_arguments: Value,
     render: Render,
-    complete: Complete,
+    complete: CompleteArgument,
 }
 
 #[derive(Debug, Clone)]

@@ -65,7 +65,7 @@ fn commands(size: usize, given: &DecisionContext) {
         ),
     ];
     for (command, microseconds) in costs {
-        say(&format!("{command} at {size}"), microseconds);
+        print_figure(&format!("{command} at {size}"), microseconds);
     }
 }
 
@@ -73,20 +73,20 @@ fn commands(size: usize, given: &DecisionContext) {
 fn states(size: usize, given: &DecisionContext) {
     let state = json(size);
     let read = || serde_json::from_str::<UniverseState>(&state);
-    say(&format!("read a state of {size}"), median(15, read));
+    print_figure(&format!("read a state of {size}"), median(15, read));
     let universe = opened(size, given);
     let stored = serde_json::to_string(&universe).unwrap_or_default();
     let tail = tail(1_000, &universe, given);
-    say(&format!("open {size}"), median(7, || open(&stored, &[], given)));
-    say(&format!("open {size} with a tail of 1000"), median(7, || open(&stored, &tail, given)));
-    say(&format!("write a state of {size}"), median(15, || serde_json::to_string(universe.state())));
-    say(&format!("clone a state of {size}"), median(1_001, || universe.clone()));
-    say(&format!("sum up {size}"), median(15, || universe.state().summary()));
+    print_figure(&format!("open {size}"), median(7, || open(&stored, &[], given)));
+    print_figure(&format!("open {size} with a tail of 1000"), median(7, || open(&stored, &tail, given)));
+    print_figure(&format!("write a state of {size}"), median(15, || serde_json::to_string(universe.state())));
+    print_figure(&format!("clone a state of {size}"), median(1_001, || universe.clone()));
+    print_figure(&format!("sum up {size}"), median(15, || universe.state().summary()));
     let positions = || universe.state().snapshot().world_positions(1e6);
-    say(&format!("all positions of {size}"), median(15, positions));
+    print_figure(&format!("all positions of {size}"), median(15, positions));
 }
 
-fn say(what: &str, microseconds: f64) {
+fn print_figure(what: &str, microseconds: f64) {
     let _ = writeln!(std::io::stdout(), "{what}: {microseconds:.2}");
 }
 
@@ -132,10 +132,14 @@ fn json(size: usize) -> String {
 fn opened(size: usize, given: &DecisionContext) -> Universe {
     let state = serde_json::from_str::<UniverseState>(&json(size)).ok().map(Into::into);
     let create = UniverseCommand::Create { id: "u".to_owned(), name: "U".to_owned(), campaign_id: None, state };
-    done(Universe::default(), &create, given).1
+    apply_command(Universe::default(), &create, given).1
 }
 
-fn done(universe: Universe, command: &UniverseCommand, given: &DecisionContext) -> (Vec<UniverseEvent>, Universe) {
+fn apply_command(
+    universe: Universe,
+    command: &UniverseCommand,
+    given: &DecisionContext,
+) -> (Vec<UniverseEvent>, Universe) {
     let events = UniverseRules::decide(&universe, command, given).unwrap_or_else(|refusal| panic!("{refusal}"));
     let after = events.iter().fold(universe, |universe, event| UniverseRules::evolve(universe, event, given));
     (events, after)
@@ -155,7 +159,7 @@ fn cost(universe: &Universe, given: &DecisionContext, commands: impl Fn(usize) -
             let command = read(command);
             let held = universe.clone();
             let began = Instant::now();
-            let (events, after) = done(universe, &command, given);
+            let (events, after) = apply_command(universe, &command, given);
             let elapsed = began.elapsed().as_secs_f64() * 1e6;
             drop((events, held));
             if number == 0 {
@@ -192,13 +196,13 @@ fn tail(length: usize, universe: &Universe, given: &DecisionContext) -> Vec<Stri
         let command =
             if number % 2 == 0 { add(&format!("new{number}"), "s0") } else { r#"{"type":"tick"}"#.to_owned() };
         if universe.state().snapshot().bodies().len() >= BODIES_MAX {
-            universe = done(universe, &read(&remove("s1")), given).1;
+            universe = apply_command(universe, &read(&remove("s1")), given).1;
             records.push(r#"[{"type":"universe.commanded.v1","command":{"type":"removeStar","id":"s1"}}]"#.to_owned());
-            universe = done(universe, &read(&add("s1", "s0")), given).1;
+            universe = apply_command(universe, &read(&add("s1", "s0")), given).1;
             records.push(format!(r#"[{{"type":"universe.commanded.v1","command":{}}}]"#, add("s1", "s0")));
             continue;
         }
-        let (events, after) = done(universe, &read(&command), given);
+        let (events, after) = apply_command(universe, &read(&command), given);
         universe = after;
         records.push(serde_json::to_string(&events).unwrap_or_default());
     }

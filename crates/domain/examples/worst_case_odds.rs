@@ -16,9 +16,9 @@ const TRIED: u32 = 3_000;
 const DEPTH: u32 = 4;
 
 /// Writes expressions, mostly near the limits.
-struct Writer(Randomness);
+struct RandomExpressionWriter(Randomness);
 
-impl Writer {
+impl RandomExpressionWriter {
     fn below(&mut self, number: u32) -> u32 {
         self.0.roll_die(number) - 1
     }
@@ -117,7 +117,7 @@ fn main() {
     let seed = std::env::args().nth(2).and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let request = RandomRequest { seed: Some(Seed::from_integer(seed)), roll_mode: RollMode::Replay };
     let Ok(randomness) = Randomness::new(request, [0; 32]) else { return };
-    let mut writer = Writer(randomness);
+    let mut writer = RandomExpressionWriter(randomness);
     let (mut longest, mut slowest) = (0.0, String::new());
     let (mut most, mut largest) = (peak(), String::new());
     let mut answers = BTreeMap::<String, u32>::new();

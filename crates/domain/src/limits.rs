@@ -169,6 +169,12 @@ pub const PAGE_SESSION_DAYS: u64 = 30;
 pub const PAGE_FORM_BYTES_MAX: usize = 1_048_576;
 /// Characters of an id that a caller chose: of a universe, or of anything in it.
 pub const ID_CHARS_MAX: usize = 200;
+
+/// Whether a text has more characters than an id may have. It reads no further than that.
+pub fn is_longer_than_id(text: &str) -> bool {
+    text.chars().nth(ID_CHARS_MAX).is_some()
+}
+
 /// Characters of the name of a universe, or of anything in it.
 pub const UNIVERSE_NAME_CHARS_MAX: usize = 300;
 /// Universes that `GET /universes` answers at once, unless a page is asked for.
@@ -469,3 +475,16 @@ pub const ALL: &[Limit] = &[
     limit("time for which a call waits for the database", DATABASE_WAIT_SECONDS, "seconds"),
     limit("time a stopping server gives to begun answers", SHUTDOWN_GRACE_SECONDS, "seconds"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_measured_in_characters() {
+        for letter in ["x", "é", "🪐"] {
+            assert!(!is_longer_than_id(&letter.repeat(ID_CHARS_MAX)), "{letter}");
+            assert!(is_longer_than_id(&letter.repeat(ID_CHARS_MAX + 1)), "{letter}");
+        }
+    }
+}

@@ -34,18 +34,18 @@ pub(super) struct HashedFile {
     pub(super) hash: Hash,
     pub(super) stamp: FileStamp,
     /// Whether a change after reading would show in the stamp.
-    pub(super) is_settled: bool,
+    pub(super) is_stable: bool,
     /// Its beginning, up to `ARTIFACT_CONTENT_BYTES_MAX`, if that was asked for.
     content: Option<Vec<u8>>,
 }
 
 impl HashedFile {
-    pub(super) fn into_artifact(self, wanted: &ContentRequest) -> ArtifactFile {
+    pub(super) fn into_artifact(self, content_request: &ContentRequest) -> ArtifactFile {
         let (sha256, bytes) = (hex(&self.hash), self.stamp.size());
-        let measured = self.content.as_ref().zip(wanted.measured_words.as_ref());
+        let measured = self.content.as_ref().zip(content_request.measured_words.as_ref());
         let measure =
             measured.map(|(content, words)| ContentMeasure::from_content(content, words.iter().map(String::as_str)));
-        let whole = self.into_whole_content().filter(|_| wanted.json);
+        let whole = self.into_whole_content().filter(|_| content_request.json);
         ArtifactFile { sha256, bytes, json: whole.and_then(|content| skald_app::parse_json(&content).ok()), measure }
     }
 
@@ -79,9 +79,9 @@ pub(super) fn make_folder(root: &Path, run_id: &str) -> Result<String, FilesErro
         }
         Err(error) => return Err(unmade(&folder, &error)),
     }
-    let told =
+    let text =
         folder.to_str().ok_or_else(|| files_error(&folder, "has a name that is not UTF-8; choose another folder"))?;
-    Ok(told.to_owned())
+    Ok(text.to_owned())
 }
 
 /// Reads and hashes a file, again if it changed meanwhile. The beginning of its content is returned if asked for.
@@ -90,20 +90,20 @@ pub(super) fn hash_file(below: &UntrustedFolder, path: &str, wants_content: bool
         let at = SystemTime::now();
         let (file, stamp) = below.open_file(path)?;
         // Flush to disk before reading, so that later writes through a memory mapping change the stamp.
-        let is_settled = stamp.is_settled(at) && (stamp.is_written(at) || file.sync_data().is_ok());
+        let is_stable = stamp.is_stable(at) && (stamp.is_written(at) || file.sync_data().is_ok());
         let (hash, bytes, content) =
             read_and_hash(file, wants_content).map_err(|error| refusal_texts::unreadable(path, &error))?;
         if bytes == stamp.size() && below.stamp(path)? == stamp {
-            return Ok(HashedFile { hash, stamp, is_settled, content });
+            return Ok(HashedFile { hash, stamp, is_stable, content });
         }
     }
     Err(refusal_texts::changed_while_read(path))
 }
 
 /// Reads to the end, but only just past the size limit if the file keeps growing.
-fn read_and_hash(file: File, keeps: bool) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {
+fn read_and_hash(file: File, keeps_content: bool) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {
     let mut file = file.take(limits::ARTIFACT_BYTES_MAX + 1);
-    let (mut hasher, mut bytes, mut content) = (Sha256::new(), 0, keeps.then(Vec::new));
+    let (mut hasher, mut bytes, mut content) = (Sha256::new(), 0, keeps_content.then(Vec::new));
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         let count = match file.read(&mut buffer) {

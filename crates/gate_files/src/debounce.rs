@@ -8,7 +8,7 @@ pub(super) const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
 pub(super) struct Debounce {
-    told: HashMap<String, LastEmitted>,
+    last_emitted: HashMap<String, LastEmitted>,
 }
 
 #[derive(Debug)]
@@ -21,17 +21,17 @@ struct LastEmitted {
 impl Debounce {
     /// Records a change. Returns whether to report it now; otherwise it will be due later.
     pub(super) fn record_change(&mut self, run: &str, now: Instant) -> bool {
-        match self.told.get_mut(run) {
-            Some(told) if now < told.at + MIN_INTERVAL => {
-                told.has_changed = true;
+        match self.last_emitted.get_mut(run) {
+            Some(last_emitted) if now < last_emitted.at + MIN_INTERVAL => {
+                last_emitted.has_changed = true;
                 false
             }
-            Some(told) => {
-                *told = LastEmitted { at: now, has_changed: false };
+            Some(last_emitted) => {
+                *last_emitted = LastEmitted { at: now, has_changed: false };
                 true
             }
             None => {
-                self.told.insert(run.to_owned(), LastEmitted { at: now, has_changed: false });
+                self.last_emitted.insert(run.to_owned(), LastEmitted { at: now, has_changed: false });
                 true
             }
         }
@@ -39,11 +39,11 @@ impl Debounce {
 
     /// The runs whose delayed changes are to be reported now.
     pub(super) fn take_due(&mut self, now: Instant) -> Vec<String> {
-        self.told.retain(|_, told| told.has_changed || now < told.at + MIN_INTERVAL);
+        self.last_emitted.retain(|_, last_emitted| last_emitted.has_changed || now < last_emitted.at + MIN_INTERVAL);
         let mut due = Vec::new();
-        for (run, told) in &mut self.told {
-            if told.has_changed && now >= told.at + MIN_INTERVAL {
-                *told = LastEmitted { at: now, has_changed: false };
+        for (run, last_emitted) in &mut self.last_emitted {
+            if last_emitted.has_changed && now >= last_emitted.at + MIN_INTERVAL {
+                *last_emitted = LastEmitted { at: now, has_changed: false };
                 due.push(run.clone());
             }
         }
@@ -52,7 +52,11 @@ impl Debounce {
 
     /// When the next delayed change is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.told.values().filter(|told| told.has_changed).map(|told| told.at + MIN_INTERVAL).min()
+        self.last_emitted
+            .values()
+            .filter(|last_emitted| last_emitted.has_changed)
+            .map(|last_emitted| last_emitted.at + MIN_INTERVAL)
+            .min()
     }
 }
 
@@ -75,6 +79,6 @@ mod tests {
         assert!(!pace.record_change("a", after(101)), "what is told late is told");
         assert_eq!(pace.take_due(after(200)), ["a"]);
         assert!(pace.take_due(after(300)).is_empty());
-        assert!(pace.told.is_empty(), "nothing is remembered of the quiet");
+        assert!(pace.last_emitted.is_empty(), "nothing is remembered of the quiet");
     }
 }

@@ -51,7 +51,7 @@ impl FileStamp {
     }
 
     /// Whether a change after `at` would show in the stamp, provided that the file is on disk.
-    pub(super) fn is_settled(&self, at: SystemTime) -> bool {
+    pub(super) fn is_stable(&self, at: SystemTime) -> bool {
         self.is_older_than(TIME_RESOLUTION, at)
     }
 
@@ -83,10 +83,10 @@ mod tests {
         let stamp = |changed| FileStamp { device: 1, inode: 1, size: 1, modified: (0, 0), changed };
         let at = UNIX_EPOCH + Duration::from_secs(100);
         assert!(!stamp((0, 0)).is_written(at) && stamp((0, 0)).is_written(UNIX_EPOCH + Duration::from_mins(10)));
-        assert!(stamp((99, 950_000_000)).is_settled(at));
-        assert!(!stamp((99, 950_000_001)).is_settled(at));
-        assert!(!stamp((100, 0)).is_settled(at));
-        assert!(!stamp((i64::MAX, u32::MAX)).is_settled(at));
-        assert!(stamp((-1, 0)).is_settled(at));
+        assert!(stamp((99, 950_000_000)).is_stable(at));
+        assert!(!stamp((99, 950_000_001)).is_stable(at));
+        assert!(!stamp((100, 0)).is_stable(at));
+        assert!(!stamp((i64::MAX, u32::MAX)).is_stable(at));
+        assert!(stamp((-1, 0)).is_stable(at));
     }
 }

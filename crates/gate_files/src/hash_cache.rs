@@ -35,7 +35,7 @@ impl HashCache {
 
     /// Stores the hash of a file, unless a later change might not show in its stamp.
     pub(super) fn put(&mut self, examined: &HashedFile) {
-        if examined.is_settled {
+        if examined.is_stable {
             self.insert(examined.stamp, examined.hash);
         }
     }

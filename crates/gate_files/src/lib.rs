@@ -99,14 +99,14 @@ impl GateFiles for Folders {
         &'a self,
         folder: &'a str,
         path: &'a str,
-        wanted: ContentRequest,
+        content_request: ContentRequest,
     ) -> BoxFuture<'a, Result<ArtifactFile, String>> {
         let cache = Arc::clone(&self.cache);
         self.run_below(folder, path, move |below, path| {
-            let wants_content = wanted.json || wanted.measured_words.is_some();
+            let wants_content = content_request.json || content_request.measured_words.is_some();
             let examined = artifacts::hash_file(below, path, wants_content)?;
             lock_cache(&cache).put(&examined);
-            Ok(examined.into_artifact(&wanted))
+            Ok(examined.into_artifact(&content_request))
         })
     }
 

@@ -22,7 +22,7 @@ const CHANNEL_CAPACITY: usize = 1_024;
 
 pub(super) struct FolderWatcher {
     root: Option<PathBuf>,
-    touched: broadcast::Sender<String>,
+    changed_runs: broadcast::Sender<String>,
     /// Sends to the watcher thread, once it is started.
     thread: Mutex<Option<Sender<Signal>>>,
 }
@@ -43,16 +43,16 @@ enum Signal {
 
 impl FolderWatcher {
     pub(super) fn new(root: Option<PathBuf>) -> Self {
-        Self { root, touched: broadcast::channel(CHANNEL_CAPACITY).0, thread: Mutex::default() }
+        Self { root, changed_runs: broadcast::channel(CHANNEL_CAPACITY).0, thread: Mutex::default() }
     }
 
     /// Subscribes to changes from now on. The first call returns once the folders are watched, so that no change is
     /// missed.
     pub(super) fn subscribe(&self) -> broadcast::Receiver<String> {
-        let receiver = self.touched.subscribe();
+        let receiver = self.changed_runs.subscribe();
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let (None, Some(root)) = (&*thread, &self.root) {
-            *thread = start_thread(root.clone(), self.touched.clone());
+            *thread = start_thread(root.clone(), self.changed_runs.clone());
         }
         receiver
     }
@@ -76,9 +76,10 @@ impl Drop for FolderWatcher {
     }
 }
 
-fn start_thread(root: PathBuf, touched: broadcast::Sender<String>) -> Option<Sender<Signal>> {
+fn start_thread(root: PathBuf, changed_runs: broadcast::Sender<String>) -> Option<Sender<Signal>> {
     let (sender, signals) = channel();
-    let mut watch = WatcherThread { root, sender: sender.clone(), touched, pace: Debounce::default(), watched: None };
+    let mut watch =
+        WatcherThread { root, sender: sender.clone(), changed_runs, pace: Debounce::default(), watched: None };
     watch.watch_root();
     let spawned = std::thread::Builder::new().name("artifacts".to_owned()).spawn(move || watch.run(&signals));
     if let Err(error) = &spawned {
@@ -91,7 +92,7 @@ struct WatcherThread {
     root: PathBuf,
     /// Passed to the watcher's callback.
     sender: Sender<Signal>,
-    touched: broadcast::Sender<String>,
+    changed_runs: broadcast::Sender<String>,
     pace: Debounce,
     watched: Option<ActiveWatcher>,
 }
@@ -182,7 +183,7 @@ impl WatcherThread {
 
     fn publish_run(&self, run: String) {
         // Fails if there is no receiver just now.
-        let _ = self.touched.send(run);
+        let _ = self.changed_runs.send(run);
     }
 }
 

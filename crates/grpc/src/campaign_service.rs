@@ -107,9 +107,9 @@ impl CampaignService for CampaignHandlers {
         &self,
         request: Request<GetParticipantRequest>,
     ) -> Result<Response<GetParticipantResponse>, Status> {
-        let visit = CallContext::from_request(&request)?;
+        let call_context = CallContext::from_request(&request)?;
         let GetParticipantRequest { campaign_id, participant_id } = request.into_inner();
-        let row = self.0.find_row(&visit, "participant", &campaign_id, &participant_id).await;
+        let row = self.0.find_row(&call_context, "participant", &campaign_id, &participant_id).await;
         let row = row.map_err(into_status)?;
         Ok(Response::new(GetParticipantResponse { participant: Some(participant(AnswerFields(&row))) }))
     }

@@ -37,7 +37,7 @@ pub(crate) type Gateway = GatewayClient<Channel>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ServerHealth {
     /// Not seen healthy yet.
-    Sought,
+    NotYetHealthy,
     Healthy,
     /// It was healthy before; the text says why it is not now.
     Lost(String),
@@ -49,7 +49,7 @@ pub(crate) struct ServerConnection {
     calls: Channel,
     /// Streams have a connection of their own, so that a slow reader of a stream does not delay calls.
     watches: Channel,
-    sight: watch::Sender<ServerHealth>,
+    health: watch::Sender<ServerHealth>,
 }
 
 /// Exponential backoff between attempts.
@@ -78,11 +78,16 @@ impl ServerConnection {
             .http2_keep_alive_interval(KEEP_ALIVE)
             .keep_alive_timeout(KEEP_ALIVE);
         let (calls, watches) = (endpoint.connect_lazy(), endpoint.keep_alive_while_idle(true).connect_lazy());
-        Ok(Self { address: address.to_owned(), calls, watches, sight: watch::Sender::new(ServerHealth::Sought) })
+        Ok(Self {
+            address: address.to_owned(),
+            calls,
+            watches,
+            health: watch::Sender::new(ServerHealth::NotYetHealthy),
+        })
     }
 
     pub(crate) fn subscribe_health(&self) -> watch::Receiver<ServerHealth> {
-        self.sight.subscribe()
+        self.health.subscribe()
     }
 
     pub(crate) fn call_client(&self) -> Gateway {
@@ -95,9 +100,9 @@ impl ServerConnection {
 
     /// Waits without a limit until the server has been healthy once.
     pub(crate) async fn wait_until_found(&self) {
-        if *self.sight.borrow() == ServerHealth::Sought {
+        if *self.health.borrow() == ServerHealth::NotYetHealthy {
             // Never fails: `self` owns the sender.
-            let _ = self.sight.subscribe().wait_for(|sight| *sight != ServerHealth::Sought).await;
+            let _ = self.health.subscribe().wait_for(|health| *health != ServerHealth::NotYetHealthy).await;
         }
     }
 
@@ -144,20 +149,20 @@ impl ServerConnection {
                 Ok(()) => "it ended the connection".to_owned(),
                 Err(status) => status.message().to_owned(),
             };
-            match &*self.sight.borrow() {
-                ServerHealth::Sought if pause == HEALTH_FIRST_PAUSE => {
+            match &*self.health.borrow() {
+                ServerHealth::NotYetHealthy if pause == HEALTH_FIRST_PAUSE => {
                     tracing::warn!(address = self.address, why, "waiting for the server");
                 }
                 ServerHealth::Healthy => {
                     tracing::warn!(address = self.address, why, "the server was lost, looking for it");
                     pause = HEALTH_FIRST_PAUSE;
                 }
-                ServerHealth::Sought | ServerHealth::Lost(_) => {}
+                ServerHealth::NotYetHealthy | ServerHealth::Lost(_) => {}
             }
-            self.sight.send_if_modified(|sight| {
-                let is_news = *sight == ServerHealth::Healthy;
+            self.health.send_if_modified(|health| {
+                let is_news = *health == ServerHealth::Healthy;
                 if is_news {
-                    *sight = ServerHealth::Lost(format!("the server at {} does not answer", self.address));
+                    *health = ServerHealth::Lost(format!("the server at {} does not answer", self.address));
                 }
                 is_news
             });
@@ -174,7 +179,7 @@ impl ServerConnection {
             if status.status() == ServingStatus::Serving {
                 self.compare_versions().await;
                 tracing::info!(address = self.address, "the server is there");
-                self.sight.send_replace(ServerHealth::Healthy);
+                self.health.send_replace(ServerHealth::Healthy);
             } else {
                 return Err(Status::unavailable("it does not serve right now"));
             }

@@ -75,8 +75,8 @@ pub(crate) fn enum_name<E: TryFrom<i32>>(number: i32, name: fn(&E) -> &'static s
 
 /// The input of an operation, without the fields that are `None`.
 pub(crate) fn input_object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    let said = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(said.collect::<Map<_, _>>())
+    let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(present.collect::<Map<_, _>>())
 }
 
 /// A JSON object as a protobuf `Struct`.
@@ -114,9 +114,9 @@ impl ServiceContext {
         operation: &str,
         input: impl FnOnce(T) -> Value,
     ) -> Result<Value, Status> {
-        let visit = CallContext::from_request(&request)?;
+        let call_context = CallContext::from_request(&request)?;
         let input = input(request.into_inner());
-        self.call(&visit, operation, input).await.map_err(into_status)
+        self.call(&call_context, operation, input).await.map_err(into_status)
     }
 
     /// Reads a page of a list: the rows are in the field with the name of the view, beside `next_cursor`.
@@ -143,7 +143,7 @@ impl ServiceContext {
     /// Finds a row of a campaign's list by its id.
     pub(crate) async fn find_row(
         &self,
-        visit: &CallContext,
+        call_context: &CallContext,
         thing: &str,
         campaign_id: &str,
         id: &str,
@@ -161,7 +161,7 @@ impl ServiceContext {
                 ("limit", Some(json!(SEARCH_PAGE_SIZE))),
                 ("cursor", (!cursor.is_null()).then_some(cursor)),
             ];
-            let mut page = self.call(visit, "campaign_read", input_object(fields)).await?;
+            let mut page = self.call(call_context, "campaign_read", input_object(fields)).await?;
             let rows = page.get_mut(&view).and_then(Value::as_array_mut);
             if let Some(row) = rows.and_then(|rows| rows.iter_mut().find(|row| row["id"] == id)) {
                 return Ok(row.take());

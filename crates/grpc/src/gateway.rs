@@ -38,7 +38,7 @@ impl Gateway for GatewayService {
     }
 
     async fn call(&self, request: Request<CallRequest>) -> Result<Response<CallResponse>, Status> {
-        let visit = CallContext::from_request(&request)?;
+        let call_context = CallContext::from_request(&request)?;
         let CallRequest { operation, input } = request.into_inner();
         // Reserved until the call is answered, since the parsed input lives that long.
         let _values = reserve_values(input.as_bytes()).await.map_err(into_status)?;
@@ -47,41 +47,47 @@ impl Gateway for GatewayService {
         } else {
             parse_json(input.as_bytes()).map_err(into_status)?
         };
-        let answer = self.service_context.answer(&visit, &operation, input).await.map_err(into_status)?;
+        let answer = self.service_context.answer(&call_context, &operation, input).await.map_err(into_status)?;
         let room = AnswerReservation::reserve(answer.document_len()).await.map_err(into_status)?;
         let mut response = Response::new(CallResponse { answer: answer.into_text() });
         room.map(|room| response.extensions_mut().insert(room));
-        metadata::put_revision(response.metadata_mut(), visit.work.revision.get());
+        metadata::put_revision(response.metadata_mut(), call_context.work.revision.get());
         Ok(response)
     }
 
     async fn read(&self, request: Request<ReadRequest>) -> Result<Response<ReadResponse>, Status> {
-        let visit = CallContext::from_request(&request)?;
+        let call_context = CallContext::from_request(&request)?;
         let ReadRequest { uri } = request.into_inner();
         let (resource, _) = self.service_context.engine.catalogue().resolve(&uri).map_err(into_status)?;
         self.service_context.check_visible("resource", &uri, resource.toolset).map_err(into_status)?;
-        let contents = self.service_context.engine.read(&visit.caller, &uri, &visit.work).await.map_err(into_status)?;
+        let contents = self
+            .service_context
+            .engine
+            .read(&call_context.caller, &uri, &call_context.work)
+            .await
+            .map_err(into_status)?;
         let room = AnswerReservation::reserve(contents.text_len()).await.map_err(into_status)?;
         let mut response =
             Response::new(ReadResponse { mime_type: contents.mime_type.to_owned(), text: contents.into_text() });
         room.map(|room| response.extensions_mut().insert(room));
-        metadata::put_revision(response.metadata_mut(), visit.work.revision.get());
+        metadata::put_revision(response.metadata_mut(), call_context.work.revision.get());
         Ok(response)
     }
 
     async fn prompt(&self, request: Request<PromptRequest>) -> Result<Response<PromptResponse>, Status> {
-        let visit = CallContext::from_request(&request)?;
+        let call_context = CallContext::from_request(&request)?;
         let PromptRequest { name, arguments } = request.into_inner();
         let entry = self.service_context.engine.catalogue().prompt(&name).map_err(into_status)?;
         self.service_context.check_visible("prompt", &name, entry.toolset).map_err(into_status)?;
         let arguments: Vec<(String, String)> =
             arguments.into_iter().map(|argument| (argument.name, argument.value)).collect();
-        let text = self.service_context.engine.render(&visit.caller, &name, &arguments).await.map_err(into_status)?;
+        let text =
+            self.service_context.engine.render(&call_context.caller, &name, &arguments).await.map_err(into_status)?;
         Ok(Response::new(PromptResponse { text }))
     }
 
     async fn complete(&self, request: Request<CompleteRequest>) -> Result<Response<CompleteResponse>, Status> {
-        let visit = CallContext::from_request(&request)?;
+        let call_context = CallContext::from_request(&request)?;
         let CompleteRequest { target, argument, typed, given } = request.into_inner();
         let target = match target {
             Some(Target::Prompt(name)) => CompletionTarget::Prompt(name),
@@ -96,8 +102,9 @@ impl Gateway for GatewayService {
         self.service_context.check_visible("argument", &argument, toolset).map_err(into_status)?;
         let given = given.into_iter().map(|argument| (argument.name, argument.value)).collect();
         let request = CompletionRequest { target, argument, typed, given };
-        self.service_context.engine.check_rate(&visit.caller, RateClass::Read).map_err(into_status)?;
-        let completion = self.service_context.engine.complete(&visit.caller, &request).await.map_err(into_status)?;
+        self.service_context.engine.check_rate(&call_context.caller, RateClass::Read).map_err(into_status)?;
+        let completion =
+            self.service_context.engine.complete(&call_context.caller, &request).await.map_err(into_status)?;
         Ok(Response::new(CompleteResponse { values: completion.values, total: completion.total as u64 }))
     }
 

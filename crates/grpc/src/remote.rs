@@ -96,14 +96,14 @@ impl Remote {
     /// Calls `tell` now and after every change with the reason why the server cannot be called, or `None` if it can,
     /// for as long as the future is polled.
     pub async fn watch_health(&self, tell: impl Fn(Option<String>)) {
-        let mut sight: watch::Receiver<ServerHealth> = self.link.subscribe_health();
+        let mut health: watch::Receiver<ServerHealth> = self.link.subscribe_health();
         loop {
-            tell(match &*sight.borrow_and_update() {
-                ServerHealth::Sought => Some("the server has not been found yet".to_owned()),
+            tell(match &*health.borrow_and_update() {
+                ServerHealth::NotYetHealthy => Some("the server has not been found yet".to_owned()),
                 ServerHealth::Healthy => None,
                 ServerHealth::Lost(why) => Some(why.clone()),
             });
-            if sight.changed().await.is_err() {
+            if health.changed().await.is_err() {
                 return;
             }
         }
@@ -117,23 +117,23 @@ impl Remote {
 
     /// The metadata of a request: token, client or session, idempotency key and expected revision.
     fn request_metadata(&self, caller: &Caller, work: Option<&RequestControl>) -> Result<MetadataMap, Fault> {
-        let mut beside = authorization_metadata(&credential(caller))?;
+        let mut metadata = authorization_metadata(&credential(caller))?;
         match &caller.conversation {
             Conversation::None | Conversation::Held(_) => {}
-            Conversation::Client(client) => metadata::put_text(&mut beside, metadata::CLIENT, client),
+            Conversation::Client(client) => metadata::put_text(&mut metadata, metadata::CLIENT, client),
             Conversation::Session(session) => {
                 self.lock().entry(Arc::clone(session)).or_insert_with(|| credential(caller));
-                self.put_session(&mut beside, session);
+                self.put_session(&mut metadata, session);
             }
         }
         if let Some(work) = work {
-            metadata::put_work(&mut beside, work);
+            metadata::put_work(&mut metadata, work);
         }
-        Ok(beside)
+        Ok(metadata)
     }
 
-    fn put_session(&self, beside: &mut MetadataMap, session: &str) {
-        metadata::put_text(beside, metadata::SESSION, &format!("{}-{session}", self.identity));
+    fn put_session(&self, metadata: &mut MetadataMap, session: &str) {
+        metadata::put_text(metadata, metadata::SESSION, &format!("{}-{session}", self.identity));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, Credential>> {
@@ -159,9 +159,9 @@ impl Remote {
         self.call_identify(MetadataMap::new()).await.map(drop)
     }
 
-    async fn call_identify(&self, beside: MetadataMap) -> Result<Option<IdentifiedPrincipal>, Fault> {
+    async fn call_identify(&self, metadata: MetadataMap) -> Result<Option<IdentifiedPrincipal>, Fault> {
         let answer = self.link.call_with_retries(|mut gateway| {
-            let request = with_metadata(&beside, IdentifyRequest {});
+            let request = with_metadata(&metadata, IdentifyRequest {});
             async move { gateway.identify(request).await }
         });
         Ok(answer.await?.into_inner().principal)
@@ -170,7 +170,7 @@ impl Remote {
     async fn identify(&self, token: &str) -> Result<Principal, Fault> {
         match self.call_identify(authorization_metadata(&Credential::new(token))?).await? {
             Some(IdentifiedPrincipal::Holder(holder)) => {
-                let told = json!({
+                let principal = json!({
                     "id": holder.id,
                     "name": holder.name,
                     "kind": holder.kind,
@@ -178,7 +178,7 @@ impl Remote {
                     "gate_role": holder.gate_role,
                     "participants": holder.participants,
                 });
-                let mut holder = parse_holder(told, token);
+                let mut holder = parse_holder(principal, token);
                 holder.revocation = self.revocations.signal(&holder.id);
                 Ok(Principal::Holder(Arc::new(holder)))
             }
@@ -189,11 +189,11 @@ impl Remote {
 }
 
 /// A holder from the server's answer. Roles that this version does not know are dropped.
-fn parse_holder(mut told: Value, token: &str) -> Holder {
-    if let Some(roles) = told["roles"].as_object_mut() {
+fn parse_holder(mut principal: Value, token: &str) -> Holder {
+    if let Some(roles) = principal["roles"].as_object_mut() {
         roles.retain(|_, role| ["gm", "player", "guest"].iter().any(|known| role == known));
     }
-    let mut holder: Holder = serde_json::from_value(told).unwrap_or_else(|error| {
+    let mut holder: Holder = serde_json::from_value(principal).unwrap_or_else(|error| {
         tracing::warn!(%error, "the server tells of a holder in a way that is not understood here");
         let unknown = json!({"id": "token", "name": "", "kind": "human", "roles": {}});
         serde_json::from_value(unknown).expect("a holder of nothing")
@@ -217,19 +217,19 @@ fn unknown_token_fault() -> Fault {
 /// The metadata with the token. A token that is no valid header value is refused, not left out: without a token the
 /// caller might be taken for the owner.
 fn authorization_metadata(credential: &Credential) -> Result<MetadataMap, Fault> {
-    let mut beside = MetadataMap::new();
+    let mut metadata = MetadataMap::new();
     if let Some(token) = credential.token() {
         let mut value =
             MetadataValue::try_from(format!("Bearer {}", token.trim())).map_err(|_| unknown_token_fault())?;
         value.set_sensitive(true);
-        beside.insert(metadata::AUTHORIZATION, value);
+        metadata.insert(metadata::AUTHORIZATION, value);
     }
-    Ok(beside)
+    Ok(metadata)
 }
 
-fn with_metadata<T>(beside: &MetadataMap, message: T) -> Request<T> {
+fn with_metadata<T>(metadata: &MetadataMap, message: T) -> Request<T> {
     let mut request = Request::new(message);
-    *request.metadata_mut() = beside.clone();
+    *request.metadata_mut() = metadata.clone();
     request
 }
 
@@ -285,10 +285,10 @@ impl Engine for Remote {
                 work.clone()
             };
             let with_subjects = self.catalogue.with_subjects_of(&input);
-            let (input, beside) = (input.to_string(), self.request_metadata(caller, Some(&how))?);
+            let (input, metadata) = (input.to_string(), self.request_metadata(caller, Some(&how))?);
             let answer = self.link.call_with_retries(|mut gateway| {
                 let message = CallRequest { operation: operation.to_owned(), input: input.clone() };
-                let request = with_metadata(&beside, message);
+                let request = with_metadata(&metadata, message);
                 async move { gateway.call(request).await }
             });
             let answer = wait_unless_cancelled(work, answer).await;
@@ -310,10 +310,10 @@ impl Engine for Remote {
         arguments: &'a [(String, String)],
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
-            let beside = self.request_metadata(caller, None)?;
+            let metadata = self.request_metadata(caller, None)?;
             let answer = self.link.call_with_retries(|mut gateway| {
                 let arguments = arguments.iter().cloned().map(|(name, value)| Argument { name, value }).collect();
-                let request = with_metadata(&beside, PromptRequest { name: prompt.to_owned(), arguments });
+                let request = with_metadata(&metadata, PromptRequest { name: prompt.to_owned(), arguments });
                 async move { gateway.prompt(request).await }
             });
             Ok(answer.await?.into_inner().text)
@@ -326,7 +326,7 @@ impl Engine for Remote {
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
         Box::pin(async move {
-            let beside = self.request_metadata(caller, None)?;
+            let metadata = self.request_metadata(caller, None)?;
             let answer = self.link.call_with_retries(|mut gateway| {
                 let target = match request.target.clone() {
                     CompletionTarget::Prompt(name) => Target::Prompt(name),
@@ -335,7 +335,7 @@ impl Engine for Remote {
                 let (argument, typed) = (request.argument.clone(), request.typed.clone());
                 let given = request.given.iter().cloned().map(|(name, value)| Argument { name, value }).collect();
                 let message = CompleteRequest { target: Some(target), argument, typed, given };
-                let request = with_metadata(&beside, message);
+                let request = with_metadata(&metadata, message);
                 async move { gateway.complete(request).await }
             });
             let answer = answer.await?.into_inner();
@@ -347,7 +347,7 @@ impl Engine for Remote {
         Box::pin(async move {
             let mut watcher = Watcher {
                 link: Arc::clone(&self.link),
-                beside: self.request_metadata(caller, None),
+                metadata: self.request_metadata(caller, None),
                 token_id: caller.id().to_owned(),
                 revocations: Arc::clone(&self.revocations),
                 place: after.map(Arc::from),
@@ -380,9 +380,9 @@ impl Engine for Remote {
         let Conversation::Session(session) = conversation else { return };
         // Most sessions were never named to the server, which then stores nothing for them.
         let Some(credential) = self.lock().remove(session) else { return };
-        let Ok(mut beside) = authorization_metadata(&credential) else { return };
-        self.put_session(&mut beside, session);
-        let request = with_metadata(&beside, EndSessionRequest {});
+        let Ok(mut metadata) = authorization_metadata(&credential) else { return };
+        self.put_session(&mut metadata, session);
+        let request = with_metadata(&metadata, EndSessionRequest {});
         let mut gateway = self.link.call_client();
         let farewell = async move {
             // A server that cannot be reached keeps the context of the session without need.
@@ -399,9 +399,9 @@ impl Engine for Remote {
     ) -> BoxFuture<'a, Result<ReadContents, Fault>> {
         Box::pin(async move {
             let (resource, _) = self.catalogue.resolve(uri)?;
-            let beside = self.request_metadata(caller, Some(work))?;
+            let metadata = self.request_metadata(caller, Some(work))?;
             let answer = self.link.call_with_retries(|mut gateway| {
-                let request = with_metadata(&beside, ReadRequest { uri: uri.to_owned() });
+                let request = with_metadata(&metadata, ReadRequest { uri: uri.to_owned() });
                 async move { gateway.read(request).await }
             });
             let text = record_revision(work, wait_unless_cancelled(work, answer).await?).text;
@@ -414,7 +414,7 @@ impl Engine for Remote {
 struct Watcher {
     link: Arc<ServerConnection>,
     /// The token and session of the watcher, or the fault of a token that is no valid header value.
-    beside: Result<MetadataMap, Fault>,
+    metadata: Result<MetadataMap, Fault>,
     token_id: String,
     revocations: Arc<Revocations>,
     /// The place after which a reopened stream continues.
@@ -443,8 +443,8 @@ impl Watcher {
 
     async fn try_open(&mut self) -> Result<(), Status> {
         let after = self.place.as_deref().unwrap_or_default().to_owned();
-        let beside = self.beside.as_ref().map_err(fault::status)?;
-        let request = with_metadata(beside, WatchRequest { after, uris: Vec::new() });
+        let metadata = self.metadata.as_ref().map_err(fault::status)?;
+        let request = with_metadata(metadata, WatchRequest { after, uris: Vec::new() });
         let mut stream = self.link.watch_client().watch(request).await?.into_inner();
         let opening = stream.message().await?.ok_or_else(|| Status::unavailable("the stream ended at once"))?;
         self.has_missed |= self.has_begun && self.place.is_none();
@@ -480,8 +480,8 @@ impl Watcher {
             match stream.message().await {
                 Ok(Some(message)) => {
                     self.advance_place(&message);
-                    let told = message.changes.into_iter().filter_map(watch_resource_changes::change_from_message);
-                    return Some(News::from_changes(told, message.everything, self.place.clone()));
+                    let changes = message.changes.into_iter().filter_map(watch_resource_changes::change_from_message);
+                    return Some(News::from_changes(changes, message.everything, self.place.clone()));
                 }
                 Ok(None) => self.stream = None,
                 Err(status) => {

@@ -49,17 +49,22 @@ pub(crate) fn caller<T>(request: &Request<T>) -> Result<Caller, Status> {
 
 impl ServiceContext {
     /// Calls an operation, unless toolsets or read-only hide it.
-    pub(crate) async fn answer(&self, visit: &CallContext, operation: &str, input: Value) -> Result<Answer, Fault> {
+    pub(crate) async fn answer(
+        &self,
+        call_context: &CallContext,
+        operation: &str,
+        input: Value,
+    ) -> Result<Answer, Fault> {
         let is_hidden = |entry| !self.visible.admits(entry);
         if self.engine.catalogue().operation(operation).is_ok_and(is_hidden) {
             return Err(hidden_fault("operation", operation));
         }
-        self.engine.answer(&visit.caller, operation, input, &visit.work).await
+        self.engine.answer(&call_context.caller, operation, input, &call_context.work).await
     }
 
     /// Calls an operation and returns its answer as a JSON value.
-    pub(crate) async fn call(&self, visit: &CallContext, operation: &str, input: Value) -> Result<Value, Fault> {
-        self.answer(visit, operation, input).await.map(Answer::into_value)
+    pub(crate) async fn call(&self, call_context: &CallContext, operation: &str, input: Value) -> Result<Value, Fault> {
+        self.answer(call_context, operation, input).await.map(Answer::into_value)
     }
 
     pub(crate) fn check_visible(&self, what: &str, name: &str, toolset: Toolset) -> Result<(), Fault> {

@@ -46,9 +46,9 @@ impl SessionService for SessionHandlers {
     }
 
     async fn get_session(&self, request: Request<GetSessionRequest>) -> Result<Response<GetSessionResponse>, Status> {
-        let visit = CallContext::from_request(&request)?;
+        let call_context = CallContext::from_request(&request)?;
         let GetSessionRequest { campaign_id, session_id } = request.into_inner();
-        let row = self.0.find_row(&visit, "session", &campaign_id, &session_id).await;
+        let row = self.0.find_row(&call_context, "session", &campaign_id, &session_id).await;
         let row = row.map_err(into_status)?;
         Ok(Response::new(GetSessionResponse { session: Some(session(AnswerFields(&row))) }))
     }

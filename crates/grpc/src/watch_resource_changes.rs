@@ -18,7 +18,7 @@ use crate::proto::skald::change::What;
 use crate::proto::skald::{self, ResourceList, WatchRequest, WatchResponse};
 use crate::service_context::ServiceContext;
 
-struct Watch {
+struct WatchCall {
     service_context: Arc<ServiceContext>,
     caller: Caller,
     changes: Changes,
@@ -62,7 +62,7 @@ pub(crate) async fn open_stream(
     let context = context_hash(&service_context, &caller).await;
     let is_context_new = !known.is_empty() && known != context;
     let uris = request.uris.into_iter().collect();
-    let watch = Watch { service_context, caller, changes, uris, context, is_context_new, stopping };
+    let watch = WatchCall { service_context, caller, changes, uris, context, is_context_new, stopping };
     let opening = WatchResponse { place: watch.place(watch.changes.place().as_ref()), ..WatchResponse::default() };
     let news = unfold(Some(watch), |watch| async {
         let mut watch = watch?;
@@ -74,7 +74,7 @@ pub(crate) async fn open_stream(
     Ok(once(async { Ok(opening) }).chain(news).boxed())
 }
 
-impl Watch {
+impl WatchCall {
     /// The next message. A revoked token gets no further message, even if unsent changes are left.
     async fn next(&mut self) -> Result<WatchResponse, Status> {
         let revoked = self.caller.wait_for_revocation();
@@ -127,7 +127,7 @@ impl Watch {
 
     fn message(&self, news: &News) -> WatchResponse {
         let changes =
-            news.changes_for(&self.caller).flat_map(|heard| self.changes_for_watched(heard)).map(change_to_message);
+            news.changes_for(&self.caller).flat_map(|change| self.changes_for_watched(change)).map(change_to_message);
         WatchResponse { place: self.place(news.place()), everything: news.is_everything(), changes: changes.collect() }
     }
 
@@ -137,8 +137,8 @@ impl Watch {
     }
 
     /// One change for each watched resource that a change concerns.
-    fn changes_for_watched(&self, heard: AnnouncedChange) -> Vec<AnnouncedChange> {
-        let AnnouncedChange { change, campaign_id, game_masters_only, participant_ids } = heard;
+    fn changes_for_watched(&self, announced: AnnouncedChange) -> Vec<AnnouncedChange> {
+        let AnnouncedChange { change, campaign_id, game_masters_only, participant_ids } = announced;
         let changes = match &change {
             ResourceChange::Resource(changed) if !self.uris.is_empty() => {
                 let catalogue = self.service_context.engine.catalogue();

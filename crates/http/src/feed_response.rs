@@ -31,8 +31,8 @@ pub(crate) const LAST_EVENT_ID_FIELD: &str = "lastEventId";
 pub(crate) fn response(rest: &Rest, caller: Caller, feed: Feed) -> Response {
     let reading =
         FeedStream { feed, caller, engine: Arc::clone(&rest.engine), unsent: VecDeque::new(), is_over: false };
-    let told = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));
-    let bytes = once(async { Bytes::from_static(FIRST_BYTES) }).chain(told).map(Ok::<_, Infallible>);
+    let events = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));
+    let bytes = once(async { Bytes::from_static(FIRST_BYTES) }).chain(events).map(Ok::<_, Infallible>);
     let mut response = Response::new(Body::from_stream(bytes.take_until(rest.readiness.wait_until_stopped())));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -38,7 +38,7 @@ async fn redeem_code(rest: &Rest, request: Request) -> Result<Response, Fault> {
         .and_then(Result::ok)
         .ok_or_else(|| Fault::new(Code::TooLarge, format!("the body cannot be read, or has more than {most} bytes")))?;
     let code = parse_code(&body).ok_or_else(|| {
-        // A cause might repeat the code, so none is told.
+        // The cause stays out of the fault: it might contain the code.
         Fault::new(Code::InvalidParams, "the body is not an object with the code alone").hint(r#"send {"code": "…"}"#)
     })?;
     let redeemed = rest.engine.redeem_invitation(&code, "POST /api/v1/invitations/redeem").await?;

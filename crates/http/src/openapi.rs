@@ -58,7 +58,7 @@ pub fn document(catalogue: &Catalogue, visible: ToolsetFilter) -> Value {
     })
 }
 
-/// The one route that is of no operation: whoever calls it has no token yet.
+/// The only route without an operation: its callers have no token yet.
 fn redeem_operation() -> Value {
     let mut redeemed = json!(schemars::schema_for!(RedeemedInvitation));
     if let Some(fields) = redeemed.as_object_mut() {

@@ -15,7 +15,7 @@ pub struct Readiness(Arc<ReadinessState>);
 #[derive(Debug, Default)]
 struct ReadinessState {
     stopping: CancellationToken,
-    trouble: Mutex<Option<String>>,
+    store_error: Mutex<Option<String>>,
 }
 
 impl Readiness {
@@ -36,17 +36,17 @@ impl Readiness {
 
     /// Sets why nothing can be stored; `None` when storing works again.
     pub fn set_store_error(&self, why: Option<String>) {
-        *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        *self.0.store_error.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     /// Why nothing can be stored right now.
     pub fn store_error(&self) -> Option<String> {
-        self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.store_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn response(&self) -> impl IntoResponse + use<> {
-        let trouble = self.store_error();
-        let (status, body) = match (self.is_accepting_requests(), trouble) {
+        let store_error = self.store_error();
+        let (status, body) = match (self.is_accepting_requests(), store_error) {
             (false, _) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "stopping"})),
             (true, Some(why)) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "unready", "reason": why})),
             (true, None) => (StatusCode::OK, json!({"status": "ready"})),

@@ -22,14 +22,14 @@ pub(crate) struct RouteTarget {
     pub route: Route,
 }
 
-type Fields = [(String, String)];
+type TextFields = [(String, String)];
 
 /// Answers a request with the operation that it is for. All targets have the same method and path.
 pub(crate) async fn handle(
     rest: &Rest,
     targets: &[RouteTarget],
     path: &RawPathParams,
-    query: &Fields,
+    query: &TextFields,
     request: Request,
 ) -> Response {
     let route = targets[0].route;
@@ -45,13 +45,13 @@ async fn answer_request(
     rest: &Rest,
     targets: &[RouteTarget],
     path: &RawPathParams,
-    query: &Fields,
+    query: &TextFields,
     request: Request,
 ) -> Result<Response, Fault> {
-    let mut asked = RequestContext::from_request(&request)?;
+    let mut request_context = RequestContext::from_request(&request)?;
     // A path names a thing by its id alone, so that the thing has one URL.
-    asked.work.takes_only_ids = path.iter().next().is_some();
-    asked.work.is_read = targets[0].route.method == HttpMethod::Get;
+    request_context.work.takes_only_ids = path.iter().next().is_some();
+    request_context.work.is_read = targets[0].route.method == HttpMethod::Get;
     let known = request.headers().get(IF_NONE_MATCH).cloned();
     let after = match targets[0].route.success {
         Success::Events => feed_response::last_event_id(request.headers())?,
@@ -68,11 +68,13 @@ async fn answer_request(
     if let Some(id) = after {
         input.insert(LAST_EVENT_ID_FIELD.to_owned(), id.into());
     }
-    let answer = rest.call_operation(&asked.caller, operation, input.into(), &asked.work).await?;
+    let answer = rest.call_operation(&request_context.caller, operation, input.into(), &request_context.work).await?;
     Ok(match (route.success, answer) {
         (Success::Ok, answer) => {
-            let response =
-                with_etag(typed_response(route.mime_type, answer_bytes(answer, route.mime_type)), &asked.work);
+            let response = with_etag(
+                typed_response(route.mime_type, answer_bytes(answer, route.mime_type)),
+                &request_context.work,
+            );
             match known {
                 Some(known) if route.is_conditional => apply_if_none_match(response, &known),
                 _ => response,
@@ -80,7 +82,7 @@ async fn answer_request(
         }
         (Success::Page(field), answer) => {
             let (pieces, beside) = answer.into_field_pieces(field);
-            let response = with_etag(json_response(pieces), &asked.work);
+            let response = with_etag(json_response(pieces), &request_context.work);
             match beside.get("nextCursor").and_then(Value::as_str) {
                 Some(cursor) => with_header(response, LINK, &next_page_link(uri.path(), query, cursor)),
                 None => response,
@@ -88,12 +90,12 @@ async fn answer_request(
         }
         (Success::Created(template), answer) => {
             let location = fill_template(template, &answer);
-            let mut response = with_etag(json_response(answer.into_json_pieces()), &asked.work);
+            let mut response = with_etag(json_response(answer.into_json_pieces()), &request_context.work);
             *response.status_mut() = StatusCode::CREATED;
             with_header(response, LOCATION, &location)
         }
         (Success::NoContent, _) => StatusCode::NO_CONTENT.into_response(),
-        (Success::Events, Answer::Feed(feed)) => feed_response::response(rest, asked.caller, *feed),
+        (Success::Events, Answer::Feed(feed)) => feed_response::response(rest, request_context.caller, *feed),
         (Success::Events, Answer::Value(_) | Answer::Prepared(_) | Answer::Object(_)) => {
             // A bridge does not buffer events for slow readers, so it has no feed.
             let fault = Fault::new(Code::NotFound, "a bridge has no stream of a universe's commands");
@@ -114,7 +116,7 @@ fn input_fields(
     entry: &OperationEntry,
     route: &Route,
     path: &RawPathParams,
-    query: &Fields,
+    query: &TextFields,
 ) -> Result<Map<String, Value>, Fault> {
     let path = path.iter().map(|(name, text)| (route.input_field(name), text));
     let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
@@ -163,7 +165,7 @@ fn apply_if_none_match(response: Response, known: &HeaderValue) -> Response {
 }
 
 /// The link to the next page: the same request with another cursor.
-fn next_page_link(path: &str, query: &Fields, cursor: &str) -> String {
+fn next_page_link(path: &str, query: &TextFields, cursor: &str) -> String {
     let cursor = format!("cursor={}", percent_encode(cursor));
     let others = query.iter().filter(|(name, _)| name != "cursor");
     let others = others.map(|(name, text)| format!("{}={}", percent_encode(name), percent_encode(text)));

@@ -136,9 +136,11 @@ pub(crate) struct Rest {
 /// `POST /api/v1/<operation>`: the body is the input.
 async fn handle_post(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
     let answered = async {
-        let asked = RequestContext::from_request(&request)?;
-        let answer = rest.call_operation(&asked.caller, name, read_json(request).await?, &asked.work).await?;
-        Ok(with_etag(json_response(answer.into_json_pieces()), &asked.work))
+        let request_context = RequestContext::from_request(&request)?;
+        let answer = rest
+            .call_operation(&request_context.caller, name, read_json(request).await?, &request_context.work)
+            .await?;
+        Ok(with_etag(json_response(answer.into_json_pieces()), &request_context.work))
     };
     answered.await.unwrap_or_else(|fault| fault::response(FaultShape::Object, &fault))
 }

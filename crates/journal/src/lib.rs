@@ -29,7 +29,7 @@ pub use search_tokens::SearchTerm;
 pub use snapshot_part::{SnapshotPart, WholeSnapshot};
 pub use store_port::{
     Append, Batch, ConcurrentAppends, Journal, ReadPart, Redecide, RowsToSumUp, SideRow, SideRows, StoreError,
-    StoreHealth,
+    StoreFuture, StoreHealth,
 };
 pub use stored_values::{
     AnswerDigest, Cursor, Document, Hash, Head, IdempotencyKey, IdempotentAnswer, Partitions, ReadModelChange, Record,

@@ -34,17 +34,17 @@ pub fn query_terms(text: &str) -> Vec<SearchTerm> {
     let found = split_text(text);
     let last = found.len().saturating_sub(1);
     for (number, token) in found.into_iter().enumerate() {
-        let is_continued = token.kind == TokenKind::Character && token.is_adjacent;
+        let is_continued = token.kind == SearchTokenKind::Character && token.is_adjacent;
         if !is_continued {
             add_phrase(&mut terms, &mut phrase);
         }
         match token.kind {
-            TokenKind::Character if phrase.len() < QUERY_TERMS_MAX => phrase.push(token.text),
-            TokenKind::Character => {}
-            TokenKind::Word if number == last && token.text.chars().count() >= PREFIX_LETTERS_MIN => {
+            SearchTokenKind::Character if phrase.len() < QUERY_TERMS_MAX => phrase.push(token.text),
+            SearchTokenKind::Character => {}
+            SearchTokenKind::Word if number == last && token.text.chars().count() >= PREFIX_LETTERS_MIN => {
                 terms.push(SearchTerm::Prefix(token.text));
             }
-            TokenKind::Word | TokenKind::Symbol => add_term(&mut terms, SearchTerm::Word(token.text)),
+            SearchTokenKind::Word | SearchTokenKind::Symbol => add_term(&mut terms, SearchTerm::Word(token.text)),
         }
     }
     add_phrase(&mut terms, &mut phrase);
@@ -74,7 +74,7 @@ pub fn is_phrase_character(token: &str) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TokenKind {
+enum SearchTokenKind {
     Word,
     /// A character of a script without spaces.
     Character,
@@ -82,22 +82,22 @@ enum TokenKind {
     Symbol,
 }
 
-struct Token {
+struct SearchToken {
     text: String,
-    kind: TokenKind,
+    kind: SearchTokenKind,
     /// Whether nothing lies between it and a character of the same kind before it.
     is_adjacent: bool,
 }
 
-fn split_text(text: &str) -> Vec<Token> {
+fn split_text(text: &str) -> Vec<SearchToken> {
     let mut splitter = TextSplitter::default();
     for letter in fold_text(text).chars() {
         match classify(letter) {
             LetterKind::Word => splitter.add_letter(letter),
             LetterKind::Mark if splitter.letters > 0 => splitter.add_letter(letter),
             LetterKind::Mark | LetterKind::Ignored => {}
-            LetterKind::Character => splitter.add_sign(letter, TokenKind::Character),
-            LetterKind::Symbol => splitter.add_sign(letter, TokenKind::Symbol),
+            LetterKind::Character => splitter.add_sign(letter, SearchTokenKind::Character),
+            LetterKind::Symbol => splitter.add_sign(letter, SearchTokenKind::Symbol),
             LetterKind::Separator => {
                 splitter.end_word();
                 splitter.is_after_character = false;
@@ -110,7 +110,7 @@ fn split_text(text: &str) -> Vec<Token> {
 
 #[derive(Default)]
 struct TextSplitter {
-    tokens: Vec<Token>,
+    tokens: Vec<SearchToken>,
     /// The word that is being read, and how many letters it has.
     word: String,
     letters: usize,
@@ -128,16 +128,16 @@ impl TextSplitter {
     fn end_word(&mut self) {
         if self.letters > 0 {
             let text = std::mem::take(&mut self.word);
-            self.tokens.push(Token { text, kind: TokenKind::Word, is_adjacent: false });
+            self.tokens.push(SearchToken { text, kind: SearchTokenKind::Word, is_adjacent: false });
             self.letters = 0;
             self.is_after_character = false;
         }
     }
 
-    fn add_sign(&mut self, letter: char, kind: TokenKind) {
+    fn add_sign(&mut self, letter: char, kind: SearchTokenKind) {
         self.end_word();
-        self.tokens.push(Token { text: letter.into(), kind, is_adjacent: self.is_after_character });
-        self.is_after_character = kind == TokenKind::Character;
+        self.tokens.push(SearchToken { text: letter.into(), kind, is_adjacent: self.is_after_character });
+        self.is_after_character = kind == SearchTokenKind::Character;
     }
 }
 

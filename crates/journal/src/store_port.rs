@@ -95,7 +95,8 @@ pub enum StoreHealth {
     Unready(String),
 }
 
-pub(crate) type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+/// What every method of the port returns.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Stores records in order, with the rows that are derived from them.
 pub trait Journal: SideRows + AuditLog {

@@ -230,9 +230,9 @@ pub(super) async fn run<K: StreamKind>(
 
 /// Yields until no more commands arrive, so that callers just answered can join the next commit.
 async fn yield_to_senders<K: StreamKind>(requests: &mpsc::Receiver<PendingSubmission<K>>) {
-    let mut heard = None;
-    while heard != Some(requests.len()) {
-        heard = Some(requests.len());
+    let mut waiting_before = None;
+    while waiting_before != Some(requests.len()) {
+        waiting_before = Some(requests.len());
         tokio::task::yield_now().await;
     }
 }

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Dice {
+struct BareDice {
     hope: i32,
     fear: i32,
     #[serde(default)]
@@ -29,7 +29,7 @@ struct Dice {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Judgement {
+struct BareJudgement {
     hope: i32,
     fear: i32,
     modifier: i32,
@@ -41,7 +41,7 @@ struct Judgement {
     outcome: &'static str,
 }
 
-fn judge(dice: &Dice) -> Judgement {
+fn judge(dice: &BareDice) -> BareJudgement {
     let total = dice.hope + dice.fear + dice.modifier;
     let is_crit = dice.hope == dice.fear;
     let meets_difficulty = dice.difficulty.is_some_and(|difficulty| is_crit || total >= difficulty);
@@ -54,7 +54,7 @@ fn judge(dice: &Dice) -> Judgement {
         (_, true, false, true) => "FAILURE_WITH_HOPE",
         (_, true, false, false) => "FAILURE_WITH_FEAR",
     };
-    Judgement {
+    BareJudgement {
         hope: dice.hope,
         fear: dice.fear,
         modifier: dice.modifier,
@@ -95,7 +95,7 @@ impl ServerHandler for Bare {
         if request.name != self.tool.name {
             return Err(ErrorData::invalid_params("unknown tool", None));
         }
-        let dice = Dice::deserialize(Value::Object(request.arguments.unwrap_or_default()))
+        let dice = BareDice::deserialize(Value::Object(request.arguments.unwrap_or_default()))
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
         let judgement =
             serde_json::to_value(judge(&dice)).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -110,8 +110,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: bare session|stateless PORT".into());
     };
     let tool = Tool::new("duality_outcome", "Judge Duality dice", serde_json::Map::new())
-        .with_input_schema::<Dice>()
-        .with_output_schema::<Judgement>();
+        .with_input_schema::<BareDice>()
+        .with_output_schema::<BareJudgement>();
     let tool = Arc::new(tool);
     let config =
         StreamableHttpServerConfig::default().with_legacy_session_mode(mode == "session").with_json_response(true);

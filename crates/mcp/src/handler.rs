@@ -25,7 +25,7 @@ use skald_app::{
     truncate_for_message, unidentified_caller_fault,
 };
 
-use crate::subscriptions::{self, ListenerView, Watch};
+use crate::subscriptions::{self, ListenerView, ResourceWatch};
 use crate::tool_name_spelling::find_operation;
 use crate::{McpOptions, convert, insert_rendered_json, message_scan, skills};
 
@@ -91,12 +91,12 @@ impl HandlerContext {
 pub(crate) struct Handler {
     shared: Arc<HandlerContext>,
     /// Whether this handler lives longer than a request, so that it can send notifications.
-    keeps: bool,
+    outlives_request: bool,
     /// The principal of the stdio client. Over HTTP each request has its own.
     stdio_principal: Option<Principal>,
     /// All requests of this handler's session share one context.
     conversation: Conversation,
-    watch: OnceLock<Watch>,
+    watch: OnceLock<ResourceWatch>,
 }
 
 impl Drop for Handler {
@@ -113,13 +113,25 @@ fn new_conversation() -> Conversation {
 
 impl Handler {
     pub(crate) fn over_http(shared: Arc<HandlerContext>) -> Self {
-        let keeps = shared.options.sessions;
-        Self { shared, keeps, stdio_principal: None, conversation: new_conversation(), watch: OnceLock::new() }
+        let outlives_request = shared.options.sessions;
+        Self {
+            shared,
+            outlives_request,
+            stdio_principal: None,
+            conversation: new_conversation(),
+            watch: OnceLock::new(),
+        }
     }
 
     pub(crate) fn over_stdio(shared: Arc<HandlerContext>, principal: Principal) -> Self {
         let stdio_principal = Some(principal);
-        Self { shared, keeps: true, stdio_principal, conversation: new_conversation(), watch: OnceLock::new() }
+        Self {
+            shared,
+            outlives_request: true,
+            stdio_principal,
+            conversation: new_conversation(),
+            watch: OnceLock::new(),
+        }
     }
 
     fn engine(&self) -> &dyn Engine {
@@ -129,12 +141,12 @@ impl Handler {
     /// The caller of a request. Its conversation is that of the session or the stdio client, otherwise that of the
     /// client's name.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let said = self.unverified_caller(context)?;
+        let unverified = self.unverified_caller(context)?;
         // Over HTTP the middleware checks the token of each request. On stdio it is checked here.
-        if self.stdio_principal.is_some() && said.principal != Principal::Owner {
-            return self.engine().refresh_caller(&said).await.map_err(|fault| convert::protocol_error(&fault));
+        if self.stdio_principal.is_some() && unverified.principal != Principal::Owner {
+            return self.engine().refresh_caller(&unverified).await.map_err(|fault| convert::protocol_error(&fault));
         }
-        Ok(said)
+        Ok(unverified)
     }
 
     /// The caller of a request, without asking the engine whether its token is still valid.
@@ -147,7 +159,7 @@ impl Handler {
     }
 
     fn conversation(&self, context: &RequestContext<RoleServer>) -> Conversation {
-        if self.stdio_principal.is_some() || (self.keeps && !is_stateless(context)) {
+        if self.stdio_principal.is_some() || (self.outlives_request && !is_stateless(context)) {
             return self.conversation.clone();
         }
         let client = context.meta.get(CLIENT_INFO).and_then(|client| client.get("name")).and_then(Value::as_str);
@@ -155,7 +167,7 @@ impl Handler {
     }
 
     /// What this request may see: the server's options, narrowed by its headers.
-    fn visible(&self, context: &RequestContext<RoleServer>) -> Result<ToolsetFilter, ErrorData> {
+    fn visible_toolsets(&self, context: &RequestContext<RoleServer>) -> Result<ToolsetFilter, ErrorData> {
         let mut visible = self.shared.options.visible;
         let Some(parts) = context.extensions.get::<Parts>() else { return Ok(visible) };
         for value in parts.headers.get_all(&TOOLSETS_HEADER) {
@@ -180,7 +192,7 @@ impl Handler {
     }
 
     fn toolset_filter(&self, context: &RequestContext<RoleServer>) -> Result<impl Fn(Toolset) -> bool, ErrorData> {
-        let toolsets = self.visible(context)?.toolsets;
+        let toolsets = self.visible_toolsets(context)?.toolsets;
         Ok(move |toolset| toolsets.contains(toolset))
     }
 
@@ -222,9 +234,9 @@ impl Handler {
     }
 
     /// The watch of this handler, started on the first call. `None` if the handler ends with the request.
-    fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&Watch> {
-        let start = || Watch::start(&self.shared.engine, caller, context.peer.clone());
-        self.keeps.then(|| self.watch.get_or_init(start))
+    fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&ResourceWatch> {
+        let start = || ResourceWatch::start(&self.shared.engine, caller, context.peer.clone());
+        self.outlives_request.then(|| self.watch.get_or_init(start))
     }
 }
 
@@ -350,7 +362,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
         self.check_rate(&context, RateClass::List)?;
-        let visible = self.visible(&context)?;
+        let visible = self.visible_toolsets(&context)?;
         let catalogue = self.engine().catalogue();
         let is_visible =
             |tool: &&Tool| find_operation(catalogue, &tool.name).is_some_and(|entry| visible.admits(entry));
@@ -366,7 +378,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let visible = self.visible(&context)?;
+        let visible = self.visible_toolsets(&context)?;
         let catalogue = self.engine().catalogue();
         let entry = find_operation(catalogue, &request.name).filter(|entry| entry.exposed == Exposed::Everywhere);
         let Some(entry) = entry.filter(|entry| visible.admits(entry)) else {
@@ -441,7 +453,7 @@ impl ServerHandler for Handler {
         self.check_resource_visible(&request.uri, &context)?;
         let work = request_work(&context)?;
         let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work).await;
-        let visible = self.visible(&context)?;
+        let visible = self.visible_toolsets(&context)?;
         let read = read.map_err(|fault| self.client_fault(fault, visible));
         let contents = read.map_err(|fault| convert::resource_error(&fault, &request.uri))?;
         if let ContentsText::Prepared(prepared) = &contents.text {
@@ -485,7 +497,7 @@ impl ServerHandler for Handler {
             .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
             .collect();
         let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments).await;
-        let visible = self.visible(&context)?;
+        let visible = self.visible_toolsets(&context)?;
         let text = text.map_err(|fault| convert::protocol_error(&self.client_fault(fault, visible)))?;
         Ok(convert::prompt_result(entry, text).into())
     }
@@ -582,10 +594,12 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let request = context.request_context();
-        let eyes = ListenerView { visible: self.visible(request)?, caller: self.caller(request).await? };
+        let listener_view =
+            ListenerView { visible: self.visible_toolsets(request)?, caller: self.caller(request).await? };
         // An error means that the listener has left. Boxed because rmcp's request future is as large as its largest
         // handler.
-        let _ = Box::pin(subscriptions::listen(self.engine(), eyes, context, &self.shared.options.stopping)).await;
+        let _ =
+            Box::pin(subscriptions::listen(self.engine(), listener_view, context, &self.shared.options.stopping)).await;
         Ok(())
     }
 }

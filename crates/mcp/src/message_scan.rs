@@ -98,7 +98,7 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, RefusedMessage> {
 
 /// The method of a message. Other fields are skipped, not parsed.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct MessageHead<'a> {
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
 }
@@ -107,7 +107,7 @@ struct Head<'a> {
 fn check_length(bytes: &[u8]) -> Result<(), RefusedMessage> {
     let (length, most) = (bytes.len(), limits::INITIALIZE_BYTES_MAX);
     let is_initialize =
-        || serde_json::from_slice::<Head>(bytes).is_ok_and(|head| head.method.as_deref() == Some("initialize"));
+        || serde_json::from_slice::<MessageHead>(bytes).is_ok_and(|head| head.method.as_deref() == Some("initialize"));
     if length <= most || !is_initialize() {
         return Ok(());
     }

@@ -136,7 +136,7 @@ impl<H> Clone for McpMiddleware<H> {
     }
 }
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+type HttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
 impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> for McpMiddleware<H> {
     type Response = Response<Reply>;
@@ -215,7 +215,7 @@ impl http_body::Body for Reply {
 impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
     /// The answer and its call token. A call is counted once its message has been read. A GET stream is not counted,
     /// since it ends only when the server stops.
-    async fn handle(&self, request: Request<Body>, principal: &Principal) -> (Answer, Option<TaskTrackerToken>) {
+    async fn handle(&self, request: Request<Body>, principal: &Principal) -> (HttpResponse, Option<TaskTrackerToken>) {
         let (mut parts, body) = request.into_parts();
         let is_stateless = is_stateless(&parts.headers);
         if parts.method == Method::POST {
@@ -247,7 +247,7 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
     }
 
     /// The refusal of a call for which the token's scope is too narrow.
-    async fn scope_refusal(&self, principal: &Principal, bytes: &Bytes) -> Option<Answer> {
+    async fn scope_refusal(&self, principal: &Principal, bytes: &Bytes) -> Option<HttpResponse> {
         let engine = self.engine.as_ref()?;
         message_scan::check_complexity(bytes).ok()?;
         let message: Value = serde_json::from_slice(bytes).ok()?;
@@ -280,7 +280,7 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
 
     /// A message with a stateless version header. rmcp opens a session for an `initialize` even then, so the cookie is
     /// set here too.
-    async fn post_stateless(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
+    async fn post_stateless(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> HttpResponse {
         if let Err(refused) = message_scan::check_complexity(&bytes) {
             return error_answer(StatusCode::BAD_REQUEST, &refused);
         }
@@ -290,7 +290,7 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
     }
 
     /// A message of a client before 2026-07-28.
-    async fn post(&self, mut parts: Parts, principal: &Principal, bytes: &Bytes) -> Answer {
+    async fn post(&self, mut parts: Parts, principal: &Principal, bytes: &Bytes) -> HttpResponse {
         let admitted = match message_scan::admit(bytes) {
             Ok(admitted) => admitted,
             Err(refused) => return error_answer(StatusCode::BAD_REQUEST, &refused),
@@ -321,7 +321,7 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
     }
 
     /// GET opens an event stream, DELETE ends a session.
-    async fn get_or_delete(&self, mut parts: Parts, principal: &Principal) -> Answer {
+    async fn get_or_delete(&self, mut parts: Parts, principal: &Principal) -> HttpResponse {
         if self.is_foreign_session(&parts.headers, principal) {
             return session_not_found(&[]);
         }
@@ -337,7 +337,7 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
     }
 
     /// Lets rmcp answer, and turns its plain-text errors into JSON-RPC.
-    async fn forward(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
+    async fn forward(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> HttpResponse {
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         // rmcp's future is large. Boxed, it does not make this future large and costly to move.
@@ -368,7 +368,7 @@ fn is_scope_narrow(principal: &Principal) -> bool {
 }
 
 /// Repeats the answer's session header, if it has one, as a cookie.
-fn set_session_cookie(answer: &mut Answer) {
+fn set_session_cookie(answer: &mut HttpResponse) {
     let Some(id) = answer.headers().get(&SESSION_HEADER).and_then(|id| id.to_str().ok()) else {
         return;
     };
@@ -383,10 +383,10 @@ fn is_stateless(headers: &HeaderMap) -> bool {
 }
 
 /// Reads a body, within the limits of size and time.
-async fn read_body(body: Body) -> Result<Bytes, Answer> {
+async fn read_body(body: Body) -> Result<Bytes, HttpResponse> {
     let body = Limited::new(body, limits::BODY_BYTES_MAX).collect();
-    let patience = Duration::from_secs(limits::BODY_READ_SECONDS);
-    let (status, message) = match tokio::time::timeout(patience, body).await {
+    let timeout = Duration::from_secs(limits::BODY_READ_SECONDS);
+    let (status, message) = match tokio::time::timeout(timeout, body).await {
         Ok(Ok(body)) => return Ok(body.to_bytes()),
         Ok(Err(failure)) if failure.is::<http_body_util::LengthLimitError>() => {
             (StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX))
@@ -422,12 +422,12 @@ fn copy_cookie_to_header(headers: &mut HeaderMap) {
     }
 }
 
-fn is_event_stream(answer: &Answer) -> bool {
+fn is_event_stream(answer: &HttpResponse) -> bool {
     answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// Fills the marks of prepared JSON in a plain answer. Its length is then known before it is sent.
-async fn fill_answer(answer: Answer) -> Answer {
+async fn fill_answer(answer: HttpResponse) -> HttpResponse {
     let (parts, body) = answer.into_parts();
     let whole = match body.collect().await {
         Ok(whole) => whole.to_bytes(),
@@ -474,7 +474,7 @@ impl http_body::Body for Pieces {
 
 /// The response in an event stream, as plain JSON. Notifications before it are dropped: the client does not accept
 /// them.
-async fn collapse_to_json(answer: Answer, request: &[u8]) -> Answer {
+async fn collapse_to_json(answer: HttpResponse, request: &[u8]) -> HttpResponse {
     let (mut parts, mut body) = answer.into_parts();
     let mut events = Vec::new();
     while let Some(Ok(frame)) = body.frame().await {
@@ -505,7 +505,7 @@ fn find_response(event: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Turns a plain-text error of rmcp into a JSON-RPC error.
-async fn to_json_rpc_error(answer: Answer, request: &[u8]) -> Answer {
+async fn to_json_rpc_error(answer: HttpResponse, request: &[u8]) -> HttpResponse {
     let status = answer.status();
     let allow = answer.headers().get(axum::http::header::ALLOW).cloned();
     let text =
@@ -565,7 +565,7 @@ fn unsupported_version() -> RefusedMessage {
 }
 
 /// The answer to an `initialize` when all sessions are taken. `text` is the message of the `SessionError`.
-fn sessions_taken(text: &str, request: &[u8]) -> Answer {
+fn sessions_taken(text: &str, request: &[u8]) -> HttpResponse {
     let which = text.split_once(SESSIONS_TAKEN).map_or("all sessions", |(_, which)| which);
     let message = format!(
         "{which} are taken: end one (DELETE /mcp), wait for an idle one to end, or speak 2026-07-28, which has none"
@@ -573,13 +573,13 @@ fn sessions_taken(text: &str, request: &[u8]) -> Answer {
     error_answer(StatusCode::TOO_MANY_REQUESTS, &RefusedMessage::new(SESSIONS_FULL, message).with_id_of(request))
 }
 
-fn session_not_found(request: &[u8]) -> Answer {
+fn session_not_found(request: &[u8]) -> HttpResponse {
     let message = "there is no such session, or it has ended: send initialize for a new one";
     let refused = RefusedMessage::new(SESSION_NOT_FOUND, message).with_id_of(request);
     error_answer(StatusCode::NOT_FOUND, &refused)
 }
 
-fn error_answer(status: StatusCode, refused: &RefusedMessage) -> Answer {
+fn error_answer(status: StatusCode, refused: &RefusedMessage) -> HttpResponse {
     let mut answer = Response::new(Full::new(refused.to_json().into()).boxed());
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, JSON);

@@ -33,7 +33,7 @@ pub(crate) struct SessionTable {
     primed: RwLock<HashSet<SessionId>>,
     /// The streams opened by GET, by session.
     standalone: Mutex<HashMap<SessionId, Vec<StreamHandle<ServerSseMessage>>>>,
-    calls: Calls,
+    calls: RequestsInProgress,
     opening: tokio::sync::Mutex<()>,
     max: usize,
 }
@@ -77,15 +77,15 @@ enum SessionSlot {
 }
 
 /// The requests under way, by session and id. Of two with the same id, rmcp would lose one.
-type Calls = Arc<Mutex<HashSet<(SessionId, RequestId)>>>;
+type RequestsInProgress = Arc<Mutex<HashSet<(SessionId, RequestId)>>>;
 
 /// A request that is under way for as long as this lives.
-struct Call {
-    calls: Calls,
+struct RequestInProgress {
+    calls: RequestsInProgress,
     key: (SessionId, RequestId),
 }
 
-impl Drop for Call {
+impl Drop for RequestInProgress {
     fn drop(&mut self) {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
@@ -115,7 +115,7 @@ impl SessionTable {
             owners: RwLock::default(),
             primed: RwLock::default(),
             standalone: Mutex::default(),
-            calls: Calls::default(),
+            calls: RequestsInProgress::default(),
             opening: tokio::sync::Mutex::default(),
             max,
         })
@@ -146,13 +146,17 @@ impl SessionTable {
         }
     }
 
-    fn begin_call(&self, session: &SessionId, message: &ClientJsonRpcMessage) -> Result<Option<Call>, SessionError> {
+    fn begin_call(
+        &self,
+        session: &SessionId,
+        message: &ClientJsonRpcMessage,
+    ) -> Result<Option<RequestInProgress>, SessionError> {
         let ClientJsonRpcMessage::Request(request) = message else { return Ok(None) };
         let key = (session.clone(), request.id.clone());
         if !self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
             return Err(SessionError::IdUnderWay);
         }
-        Ok(Some(Call { calls: Arc::clone(&self.calls), key }))
+        Ok(Some(RequestInProgress { calls: Arc::clone(&self.calls), key }))
     }
 
     /// Binds a new session to the principal that opened it.

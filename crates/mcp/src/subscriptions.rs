@@ -18,14 +18,14 @@ use tokio_util::sync::CancellationToken;
 const LISTENER_GRACE: Duration = Duration::from_secs(1);
 
 /// The resources that one session, or one stdio client, watches. Dropping it stops the notifications.
-pub(crate) struct Watch {
+pub(crate) struct ResourceWatch {
     uris: Arc<Mutex<BTreeSet<String>>>,
     /// True once the change stream is open. Closed if the task ends before that.
     begun: watch::Receiver<bool>,
     task: AbortHandle,
 }
 
-impl Watch {
+impl ResourceWatch {
     /// Starts to notify the client of changes: at once with a local engine. A remote engine may not be connected yet,
     /// so its change stream is opened in the task and the client does not wait.
     pub(crate) fn start(engine: &Arc<dyn Engine>, caller: Caller, peer: Peer<RoleServer>) -> Self {
@@ -34,7 +34,7 @@ impl Watch {
         let (has_begun, begun) = watch::channel(at_once.is_some());
         let watched = Arc::clone(&uris);
         let revoked = caller.principal.wait_for_revocation();
-        let telling = async move {
+        let notify_until_gone = async move {
             let mut caller = caller;
             let mut changes = match at_once {
                 Some(changes) => changes,
@@ -57,7 +57,7 @@ impl Watch {
             tokio::select! {
                 biased;
                 () = revoked => {}
-                () = telling => {}
+                () = notify_until_gone => {}
             }
         });
         Self { uris, begun, task: task.abort_handle() }
@@ -83,7 +83,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ResourceWatch {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -149,7 +149,7 @@ pub(crate) struct ListenerView {
 /// Notifies a listener of changes until it leaves, its token is revoked, the server stops, or the change stream ends.
 pub(crate) async fn listen(
     engine: &dyn Engine,
-    mut eyes: ListenerView,
+    mut listener_view: ListenerView,
     context: SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
@@ -157,35 +157,35 @@ pub(crate) async fn listen(
         stopping.cancelled().await;
         tokio::time::sleep(LISTENER_GRACE).await;
     };
-    let revoked = eyes.caller.wait_for_revocation();
+    let revoked = listener_view.caller.wait_for_revocation();
     tokio::select! {
         biased;
         () = revoked => Ok(()),
         () = context.cancelled() => Ok(()),
-        told = notify_listener(engine, &mut eyes, &context, stopping) => told,
+        told = notify_listener(engine, &mut listener_view, &context, stopping) => told,
         () = given_up => Ok(()),
     }
 }
 
 async fn notify_listener(
     engine: &dyn Engine,
-    eyes: &mut ListenerView,
+    listener_view: &mut ListenerView,
     context: &SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
-    let mut changes = engine.changes(&eyes.caller, None).await;
+    let mut changes = engine.changes(&listener_view.caller, None).await;
     // rmcp acknowledges without reading the headers, which may hide more than the server's options do.
     let mut uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-    uris.retain(|uri| is_visible(engine, eyes.visible, uri));
+    uris.retain(|uri| is_visible(engine, listener_view.visible, uri));
     // The acknowledgement was sent before the change stream was open. Report each resource once to cover the gap.
-    for uri in uris.iter().filter(|uri| engine.can_subscribe(&eyes.caller, uri)) {
+    for uri in uris.iter().filter(|uri| engine.can_subscribe(&listener_view.caller, uri)) {
         context.sink().notify_resource_updated(uri.clone()).await?;
     }
     while let Some(news) = stopping.run_until_cancelled(changes.next()).await.flatten() {
-        if !refresh_caller(engine, &mut eyes.caller).await {
+        if !refresh_caller(engine, &mut listener_view.caller).await {
             return Ok(());
         }
-        let caller = &eyes.caller;
+        let caller = &listener_view.caller;
         for uri in uris.iter().filter(|uri| engine.is_changed(&news, caller, uri) && engine.can_subscribe(caller, uri))
         {
             context.sink().notify_resource_updated(uri.clone()).await?;

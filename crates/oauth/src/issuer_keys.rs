@@ -18,6 +18,9 @@ use tokio::time::Instant;
 const REFETCH_INTERVAL: Duration = Duration::from_mins(1);
 /// How long keys are used before they are fetched again: a key that the issuer withdrew ends then.
 const KEYS_LIFETIME: Duration = Duration::from_hours(1);
+/// How long keys count beyond their lifetime while the issuer cannot be reached. Tokens that it gave out before it went
+/// away live about that long. Without an end, whoever keeps the issuer from being reached would keep a withdrawn key valid.
+const UNREACHABLE_GRACE: Duration = Duration::from_hours(1);
 /// How long an issuer has for each answer.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Documents in which an issuer says where its keys are, below its address.
@@ -53,8 +56,8 @@ impl FetchedKeys {
         }
     }
 
-    fn is_fresh(&self) -> bool {
-        self.at.is_some_and(|at| at.elapsed() < KEYS_LIFETIME)
+    fn is_younger_than(&self, age: Duration) -> bool {
+        self.at.is_some_and(|at| at.elapsed() < age)
     }
 }
 
@@ -69,10 +72,10 @@ impl IssuerKeys {
         })
     }
 
-    /// The key that a token names; `None` if the issuer has no such key, or cannot be reached.
+    /// The key that a token names; `None` if the issuer has no such key, or could not be reached for too long.
     pub(crate) async fn find(&self, key_id: Option<&str>) -> Option<Jwk> {
         let known = self.fetched();
-        if let Some(key) = known.find(key_id).filter(|_| known.is_fresh()) {
+        if let Some(key) = known.find(key_id).filter(|_| known.is_younger_than(KEYS_LIFETIME)) {
             return Some(key);
         }
         let mut last_fetch = self.last_fetch.lock().await;
@@ -85,8 +88,8 @@ impl IssuerKeys {
                 Err(error) => tracing::warn!(error, "the keys of the authorization server cannot be fetched"),
             }
         }
-        // While the issuer cannot be reached, the keys that are known still count.
-        self.fetched().find(key_id)
+        let newest = self.fetched();
+        newest.find(key_id).filter(|_| newest.is_younger_than(KEYS_LIFETIME + UNREACHABLE_GRACE))
     }
 
     fn fetched(&self) -> Arc<FetchedKeys> {
@@ -175,4 +178,37 @@ fn http_client() -> Result<Client, String> {
         .no_proxy()
         .timeout(FETCH_TIMEOUT);
     client.build().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::time::advance;
+
+    use super::*;
+
+    /// The keys of an issuer where nothing answers.
+    fn unreachable_issuer() -> IssuerKeys {
+        let keys =
+            IssuerKeys::new("http://127.0.0.1:1", Some("http://127.0.0.1:1/keys")).expect("a URL of this machine");
+        let key =
+            json!({"kty": "OKP", "crv": "Ed25519", "kid": "first", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"});
+        keys.store(vec![serde_json::from_value(key).expect("a key")]);
+        keys
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_issuer_that_cannot_be_reached_keeps_its_keys_for_a_while_and_no_longer() {
+        let keys = unreachable_issuer();
+        assert!(keys.find(Some("first")).await.is_some() && keys.find(Some("second")).await.is_none());
+        advance(KEYS_LIFETIME + Duration::from_mins(1)).await;
+        assert!(
+            keys.find(Some("first")).await.is_some(),
+            "past their lifetime, but nobody can say that it was withdrawn"
+        );
+        advance(UNREACHABLE_GRACE).await;
+        assert!(keys.find(Some("first")).await.is_none(), "past the grace");
+        keys.store(keys.fetched().keys.clone());
+        assert!(keys.find(Some("first")).await.is_some(), "the issuer is back");
+    }
 }

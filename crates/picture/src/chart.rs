@@ -8,7 +8,7 @@ use super::chart_bars::{Plot, PlotShape, STICKS_MAX};
 use super::chart_series::RollSeries;
 use super::measure_and_format_text::{format_decimal, format_integer, format_percent, shorten, text_width};
 use super::palette::Ink;
-use super::scale::{Chances, PlotArea, Totals};
+use super::scale::{ChanceScale, PlotArea, Totals};
 use super::svg::Svg;
 use super::{Heading, MARGIN, Theme, WIDTH, begin_card};
 
@@ -122,7 +122,7 @@ impl Chart<'_> {
             _ => rolls.iter().map(|roll| roll.heights(self.mode, &[])).collect(),
         };
         let highest = heights.iter().flatten().map(|(_, chance)| *chance).fold(0.0, f64::max);
-        let chances = Chances::new(highest, area);
+        let chances = ChanceScale::new(highest, area);
         draw_axes(svg, totals, chances, area);
         let plot =
             Plot { totals, chances, area, mark: self.mark, shape: PlotShape::choose(&heights, self.mode, totals) };
@@ -205,7 +205,7 @@ fn draw_legend(svg: &mut Svg, first: &RollSeries, second: &RollSeries, y: f64) {
 }
 
 /// Lines and labels of both axes.
-fn draw_axes(svg: &mut Svg, totals: Totals, chances: Chances, area: PlotArea) {
+fn draw_axes(svg: &mut Svg, totals: Totals, chances: ChanceScale, area: PlotArea) {
     for (chance, label) in chances.ticks() {
         let y = chances.y(chance);
         let ink = if chance > 0.0 { Ink::Rule } else { Ink::Muted };

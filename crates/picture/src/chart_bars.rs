@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::chart::{ChartMode, Mark};
 use super::measure_and_format_text::{format_percent, text_width};
 use super::palette::Ink;
-use super::scale::{Chances, PlotArea, Totals};
+use super::scale::{ChanceScale, PlotArea, Totals};
 use super::svg::{Svg, format_number};
 
 /// A slot narrower than this has no bar of its own.
@@ -45,7 +45,7 @@ impl PlotShape {
 /// Where and how bars are drawn.
 pub(super) struct Plot {
     pub(super) totals: Totals,
-    pub(super) chances: Chances,
+    pub(super) chances: ChanceScale,
     pub(super) area: PlotArea,
     pub(super) mark: Option<Mark>,
     pub(super) shape: PlotShape,

@@ -28,7 +28,7 @@ pub use flow::{Arrow, Flow, FlowProgress, Stop};
 pub use luck_strip::{LuckStrip, LuckStripRow};
 pub use mention_graph::{GraphRelationship, MentionGraph, MentionGraphEdge, MentionGraphNode};
 pub use palette::palette;
-pub use universe_map::{Band, Body, Cloud, Kind, Path, Point, Ring, UniverseScene};
+pub use universe_map::{Band, Cloud, Path, Point, Ring, SceneBody, SceneBodyKind, UniverseScene};
 
 use schemars::JsonSchema;
 use serde::Deserialize;

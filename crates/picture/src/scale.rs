@@ -68,14 +68,14 @@ impl Totals {
 
 /// Maps chances to y coordinates: from zero at the bottom to a round number at the top.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Chances {
+pub(super) struct ChanceScale {
     top: f64,
     bottom: f64,
     highest: f64,
     step: f64,
 }
 
-impl Chances {
+impl ChanceScale {
     pub(super) fn new(highest: f64, area: PlotArea) -> Self {
         // Smaller maxima count as this one, or the step between ticks would become zero.
         let highest = highest.max(1e-300);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skald_app::{App, Caller, Clock, Engine, Entropy, LocalEngine, RequestControl};
 use skald_journal::Limits;
 
-type Failure = Box<dyn Error + Send + Sync>;
+type SearchFailure = Box<dyn Error + Send + Sync>;
 
 const USAGE: &str = "usage: lore_search_speed create STORE [ENTITIES] | search STORE";
 const CAMPAIGN: &str = "Bench of the lore";
@@ -51,9 +51,9 @@ const SYLLABLES: [&str; 24] = [
     "gar", "eth", "os", "lu", "ma", "quen", "zor",
 ];
 
-struct OsEntropy;
+struct BenchEntropy;
 
-impl Entropy for OsEntropy {
+impl Entropy for BenchEntropy {
     fn bytes(&self) -> [u8; 32] {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).expect("the operating system gives randomness");
@@ -61,16 +61,16 @@ impl Entropy for OsEntropy {
     }
 }
 
-struct SystemClock;
+struct BenchClock;
 
-impl Clock for SystemClock {
+impl Clock for BenchClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::now()
     }
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
+async fn main() -> Result<(), SearchFailure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
@@ -85,18 +85,18 @@ async fn main() -> Result<(), Failure> {
 struct BenchEngine(Arc<LocalEngine>);
 
 impl BenchEngine {
-    async fn open(store: &str) -> Result<Self, Failure> {
+    async fn open(store: &str) -> Result<Self, SearchFailure> {
         let journal = skald_store::open(store).await?;
-        Ok(Self(LocalEngine::new(App::new(Arc::new(OsEntropy), Arc::new(SystemClock), journal))))
+        Ok(Self(LocalEngine::new(App::new(Arc::new(BenchEntropy), Arc::new(BenchClock), journal))))
     }
 
-    async fn call(&self, operation: &str, input: Value) -> Result<Value, Failure> {
+    async fn call(&self, operation: &str, input: Value) -> Result<Value, SearchFailure> {
         let answer = self.0.call(&Caller::owner(), operation, input, &RequestControl::default()).await;
         answer.map_err(|fault| format!("{operation}: {fault}").into())
     }
 }
 
-async fn create(store: &str, count: u64) -> Result<(), Failure> {
+async fn create(store: &str, count: u64) -> Result<(), SearchFailure> {
     let engine = BenchEngine::open(store).await?;
     let campaign = engine.call("campaign_create", json!({"name": CAMPAIGN, "gm_mode": "HUMAN"})).await?;
     let mut texts = TextSource::new();
@@ -122,7 +122,7 @@ async fn create(store: &str, count: u64) -> Result<(), Failure> {
     print_figure("created_per_second", rate)
 }
 
-async fn search(store: &str) -> Result<(), Failure> {
+async fn search(store: &str) -> Result<(), SearchFailure> {
     let engine = BenchEngine::open(store).await?;
     let campaigns = engine.call("campaign_read", json!({"view": "campaigns"})).await?;
     let campaigns = campaigns["campaigns"].as_array().map_or(&[][..], Vec::as_slice);
@@ -252,12 +252,12 @@ fn syllable(number: u64) -> &'static str {
     SYLLABLES[usize::try_from(number).unwrap_or_default() % SYLLABLES.len()]
 }
 
-fn print_figure(name: &str, figure: f64) -> Result<(), Failure> {
+fn print_figure(name: &str, figure: f64) -> Result<(), SearchFailure> {
     Ok(writeln!(std::io::stdout(), "{name} {figure:.3}")?)
 }
 
 /// The memory of this process, where the system tells it.
-fn resident_megabytes() -> Result<f64, Failure> {
+fn resident_megabytes() -> Result<f64, SearchFailure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("the kernel tells no memory")?;
     let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;

@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::{Barrier, Semaphore};
 
-type Failure = Box<dyn Error + Send + Sync>;
+type ReaderFailure = Box<dyn Error + Send + Sync>;
 
 const USAGE: &str = "usage: universe_readers http://HOST:PORT/universes/ID/events [READERS [COMMANDS]]";
 /// Concurrent connection attempts: the accept queue of a listener is short.
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const BESIDE: u64 = 50;
 
 /// The id of an event: a revision, and how many parts of the next one.
-type Id = (u64, u64);
+type EventId = (u64, u64);
 
 /// The events that one reader got.
 #[derive(Default)]
@@ -32,14 +32,14 @@ struct ReaderLog {
     commands: usize,
     missing: u64,
     out_of_order: u64,
-    first: Option<Id>,
-    last: Option<Id>,
+    first: Option<EventId>,
+    last: Option<EventId>,
     span: Option<(Instant, Instant)>,
 }
 
 impl ReaderLog {
     /// Records an event. The `event:` line before its id says whether it is a command.
-    fn record(&mut self, id: Id, is_command: bool) {
+    fn record(&mut self, id: EventId, is_command: bool) {
         match self.last {
             Some(last) if id <= last => self.out_of_order += 1,
             Some(last) => self.missing += missing_between(last, id),
@@ -53,7 +53,7 @@ impl ReaderLog {
 }
 
 /// The least number of ids that are missing between two.
-fn missing_between((revision, part): Id, (to, next): Id) -> u64 {
+fn missing_between((revision, part): EventId, (to, next): EventId) -> u64 {
     match to - revision {
         0 => next - part - 1,
         // The end of the revision that the part belongs to.
@@ -62,13 +62,13 @@ fn missing_between((revision, part): Id, (to, next): Id) -> u64 {
     }
 }
 
-fn parse_id(text: &str) -> Option<Id> {
+fn parse_id(text: &str) -> Option<EventId> {
     let (revision, part) = text.split_once('.').unwrap_or((text, "0"));
     Some((revision.parse().ok()?, part.parse().ok()?))
 }
 
 /// Opens the stream, and reads until `:connected`.
-async fn connect(address: &str, path: &str) -> Result<BufReader<TcpStream>, Failure> {
+async fn connect(address: &str, path: &str) -> Result<BufReader<TcpStream>, ReaderFailure> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
@@ -102,7 +102,7 @@ async fn read_commands(mut reader: BufReader<TcpStream>, commands: usize) -> Rea
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Failure> {
+async fn main() -> Result<(), ReaderFailure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let url = arguments.first().ok_or(USAGE)?;
     let (address, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).ok_or(USAGE)?;
@@ -124,7 +124,7 @@ async fn main() -> Result<(), Failure> {
                 let connected = connect(&address, &path).await;
                 drop(turn);
                 all.wait().await;
-                Ok::<ReaderLog, Failure>(read_commands(connected?, commands).await)
+                Ok::<ReaderLog, ReaderFailure>(read_commands(connected?, commands).await)
             })
         })
         .collect();

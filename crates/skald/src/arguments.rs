@@ -102,13 +102,13 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServeArguments {
     #[command(flatten)]
-    pub shown: ToolsetArguments,
+    pub toolset_arguments: ToolsetArguments,
     #[command(flatten)]
     pub store: StoreArguments,
     #[command(flatten)]
     pub gate: GateArguments,
     #[command(flatten)]
-    pub door: HttpArguments,
+    pub http_arguments: HttpArguments,
     /// Where to listen for gRPC, or off.
     #[arg(long, env = "SKALD_GRPC_ADDR", default_value = DEFAULT_GRPC_ADDR, value_name = "HOST:PORT")]
     pub grpc_addr: String,
@@ -351,7 +351,7 @@ pub(crate) struct McpArguments {
     #[arg(long, env = "SKALD_ADDR", value_name = "HOST:PORT")]
     pub addr: Option<String>,
     #[command(flatten)]
-    pub shown: ToolsetArguments,
+    pub toolset_arguments: ToolsetArguments,
     #[command(flatten)]
     pub store: StoreArguments,
     #[command(flatten)]
@@ -361,7 +361,7 @@ pub(crate) struct McpArguments {
     #[command(flatten)]
     pub access: AccessArguments,
     #[command(flatten)]
-    pub door: HttpArguments,
+    pub http_arguments: HttpArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -373,10 +373,10 @@ pub(crate) enum Transport {
 impl McpArguments {
     pub(crate) fn to_serve_arguments(&self) -> ServeArguments {
         ServeArguments {
-            shown: self.shown.clone(),
+            toolset_arguments: self.toolset_arguments.clone(),
             store: self.store.clone(),
             gate: self.gate.clone(),
-            door: self.door.clone(),
+            http_arguments: self.http_arguments.clone(),
             grpc_addr: LISTEN_OFF.to_owned(),
             access: self.access.clone(),
             sealing: SealingArguments::default(),

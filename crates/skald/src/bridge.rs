@@ -21,7 +21,7 @@ use crate::{open_store, output, signals};
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 pub(crate) async fn serve_mcp_stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
-    let options = mcp_options(&arguments.shown, None, signals::cancel_on_signal()?);
+    let options = mcp_options(&arguments.toolset_arguments, None, signals::cancel_on_signal()?);
     let remote = connect(address)?;
     note_on_terminal(&format!("that of the server at {address}"));
     let token = arguments.token.read()?;
@@ -40,22 +40,28 @@ pub(crate) async fn serve_mcp_stdio(address: &str, arguments: &McpArguments) -> 
 pub(crate) async fn serve_mcp_http(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = signals::cancel_on_signal()?;
     let exposition = install_metrics()?;
-    let is_token_required = arguments.door.is_token_required();
-    let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, None, is_token_required).await?;
+    let is_token_required = arguments.http_arguments.is_token_required();
+    let listening =
+        listen(&arguments.http_arguments.http_addr, listen_addresses::HTTP, None, is_token_required).await?;
     let remote = connect(address)?;
     let readiness = Readiness::default();
-    let (watching, told) = (Arc::clone(&remote), readiness.clone());
-    tokio::spawn(async move { watching.watch_health(|trouble| told.set_store_error(trouble)).await });
-    let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping);
-    output::print_lines(&greeting(listening.listener.local_addr()?, address));
+    let (health_remote, health_readiness) = (Arc::clone(&remote), readiness.clone());
+    tokio::spawn(async move { health_remote.watch_health(|trouble| health_readiness.set_store_error(trouble)).await });
+    let options = mcp_options(&arguments.toolset_arguments, Some(&arguments.http_arguments), stopping);
+    output::print_lines(&bridge_banner(listening.listener.local_addr()?, address));
     let stdio_command = StdioCommand {
         arguments: vec!["mcp".to_owned(), "--addr".to_owned(), address.to_owned()],
         ..StdioCommand::new(&own_binary(), None)
     };
-    let door =
-        HttpSurface { arguments: &arguments.door, listening, readiness, protected_resource: None, stdio_command };
+    let http_surface = HttpSurface {
+        arguments: &arguments.http_arguments,
+        listening,
+        readiness,
+        protected_resource: None,
+        stdio_command,
+    };
     tokio::select! {
-        served = serve_http(door, remote.clone(), options, exposition) => served?,
+        served = serve_http(http_surface, remote.clone(), options, exposition) => served?,
         wrong_port = wait_for_http_port(address) => return Err(wrong_port),
     }
     remote.wait_for_ended_sessions().await;
@@ -93,7 +99,7 @@ async fn wait_for_refusal(remote: &Remote, address: &str, token: Option<&str>) -
 
 /// Completes with an error if the address is the HTTP port of a Skald; otherwise never.
 async fn wait_for_http_port(address: &str) -> anyhow::Error {
-    // Until something listens there, nobody can say what it is.
+    // Nothing listens there yet, so it is unknown whether the port is the wrong one.
     while TcpStream::connect(address).await.is_err() {
         tokio::time::sleep(RETRY_DELAY).await;
     }
@@ -104,7 +110,7 @@ async fn wait_for_http_port(address: &str) -> anyhow::Error {
     )
 }
 
-fn greeting(here: SocketAddr, there: &str) -> String {
+fn bridge_banner(here: SocketAddr, there: &str) -> String {
     format!(
         "Skald {version} is a bridge to {there}.\n\n  \
          MCP      http://{here}/mcp\n  \

@@ -18,7 +18,7 @@ use crate::export_folder::write_export_folder;
 use crate::open_store;
 use crate::output::{ProgressBar, ask_yes_or_no, error_from_fault, print_lines, print_note, to_printable};
 
-/// Losses, links or campaigns that are listed; of more only the number is told.
+/// Maximum losses, links or campaigns that are listed; of the rest only the number is printed.
 const LISTED_MAX: usize = 20;
 /// Files of one import: those of the largest lore that a campaign can have, and as many images.
 const FILES_MAX: usize = 2 * limits::LORE_ENTITIES_MAX;

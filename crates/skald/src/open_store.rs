@@ -58,7 +58,7 @@ pub(crate) async fn wait_for_engine(
     gate: &GateArguments,
     stopping: &CancellationToken,
 ) -> anyhow::Result<Option<Arc<LocalEngine>>> {
-    let mut said: Option<Instant> = None;
+    let mut logged_at: Option<Instant> = None;
     loop {
         let opened = tokio::select! {
             () = stopping.cancelled() => return Ok(None),
@@ -69,9 +69,9 @@ pub(crate) async fn wait_for_engine(
             Err(error) => error,
         };
         let Some(away @ OpenError::Unreachable { .. }) = error.downcast_ref() else { return Err(error) };
-        if said.is_none_or(|said| said.elapsed() >= WAIT_LOG_INTERVAL) {
+        if logged_at.is_none_or(|logged_at| logged_at.elapsed() >= WAIT_LOG_INTERVAL) {
             tracing::warn!("waiting for the store: {away}");
-            said = Some(Instant::now());
+            logged_at = Some(Instant::now());
         }
         tokio::select! {
             () = stopping.cancelled() => return Ok(None),

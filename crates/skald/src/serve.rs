@@ -42,14 +42,15 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     };
     let protected_resource = arguments.access.protected_resource()?;
     // Where people sign in elsewhere, a proxy stands before the server.
-    let is_token_required = arguments.door.is_token_required() || protected_resource.is_some();
-    let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, Some(&local), is_token_required).await?;
+    let is_token_required = arguments.http_arguments.is_token_required() || protected_resource.is_some();
+    let listening =
+        listen(&arguments.http_arguments.http_addr, listen_addresses::HTTP, Some(&local), is_token_required).await?;
     let grpc = match arguments.grpc_addr.as_str() {
         LISTEN_OFF => None,
         address => Some(listen(address, listen_addresses::GRPC, Some(&local), is_token_required).await?),
     };
-    check_toolsets(&*local, &arguments.shown)?;
-    let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
+    check_toolsets(&*local, &arguments.toolset_arguments)?;
+    let options = mcp_options(&arguments.toolset_arguments, Some(&arguments.http_arguments), stopping.clone());
     let (readiness, health) = (Readiness::default(), skald_grpc::GrpcHealth::new().await);
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
     // Take the end of the journal before clients can subscribe, so that they miss no change.
@@ -68,7 +69,7 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     let banner = ServeBanner {
         http: listening.listener.local_addr()?,
         grpc: grpc_address,
-        allowed_hosts: &arguments.door.allowed_hosts,
+        allowed_hosts: &arguments.http_arguments.allowed_hosts,
         store: open_store::describe_store(&arguments.store)?,
     };
     output::print_lines(&banner.render());
@@ -76,7 +77,7 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     let named_store = arguments.store.store.as_deref().map(open_store::absolute_address);
     let stdio_command = StdioCommand::new(&own_binary(), named_store.as_deref());
     let served = serve_http(
-        HttpSurface { arguments: &arguments.door, listening, readiness, protected_resource, stdio_command },
+        HttpSurface { arguments: &arguments.http_arguments, listening, readiness, protected_resource, stdio_command },
         local.clone(),
         options,
         exposition,
@@ -84,7 +85,7 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     let ended = match grpc {
         None => served.await,
         Some(grpc) => {
-            let grpc = serve_grpc(grpc, local, &arguments.shown, health, stopping.clone());
+            let grpc = serve_grpc(grpc, local, &arguments.toolset_arguments, health, stopping.clone());
             // If one server fails, the other one ends too.
             tokio::try_join!(served, grpc).map(|((), ())| ())
         }
@@ -142,12 +143,12 @@ pub(crate) struct HttpSurface<'a> {
 
 /// Serves MCP and REST over an engine until the server is asked to stop, and shuts down gracefully.
 pub(crate) async fn serve_http(
-    door: HttpSurface<'_>,
+    http_surface: HttpSurface<'_>,
     engine: Arc<dyn Engine>,
     options: skald_mcp::McpOptions,
     exposition: Exposition,
 ) -> anyhow::Result<()> {
-    let HttpSurface { arguments, listening, readiness, protected_resource, stdio_command } = door;
+    let HttpSurface { arguments, listening, readiness, protected_resource, stdio_command } = http_surface;
     let BoundListener { listener, is_token_required } = listening;
     open_files_limit::raise_limit();
     let (stopping, calls) = (options.stopping.clone(), Calls::default());
@@ -243,13 +244,13 @@ fn client_connections(command: &StdioCommand, address: SocketAddr) -> Vec<skald_
 async fn serve_grpc(
     listening: BoundListener,
     engine: Arc<dyn Engine>,
-    shown: &ToolsetArguments,
+    toolset_arguments: &ToolsetArguments,
     health: skald_grpc::GrpcHealth,
     stopping: CancellationToken,
 ) -> anyhow::Result<()> {
     let options = skald_grpc::GrpcOptions {
         is_token_required: listening.is_token_required,
-        visible: visible(shown),
+        visible: toolset_filter(toolset_arguments),
         stopping: stopping.clone(),
     };
     let served = skald_grpc::serve(listening.listener, engine, options, &health, stopping.clone());
@@ -270,8 +271,8 @@ async fn serve_grpc(
 pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = signals::cancel_on_signal()?;
     let local = open_store::open_engine(&arguments.store, &arguments.gate).await?;
-    check_toolsets(&*local, &arguments.shown)?;
-    let options = mcp_options(&arguments.shown, None, stopping.clone());
+    check_toolsets(&*local, &arguments.toolset_arguments)?;
+    let options = mcp_options(&arguments.toolset_arguments, None, stopping.clone());
     note_on_terminal(&open_store::describe_store(&arguments.store)?);
     let audit = start_access(&local, &arguments.access)?;
     let principal = match arguments.token.read()? {
@@ -308,44 +309,48 @@ async fn watch_health(local: Arc<LocalEngine>, readiness: Readiness, grpc: skald
     }
 }
 
-fn visible(shown: &ToolsetArguments) -> ToolsetFilter {
-    ToolsetFilter { toolsets: shown.toolsets, read_only: shown.read_only }
+fn toolset_filter(toolset_arguments: &ToolsetArguments) -> ToolsetFilter {
+    ToolsetFilter { toolsets: toolset_arguments.toolsets, read_only: toolset_arguments.read_only }
 }
 
 pub(crate) fn mcp_options(
-    shown: &ToolsetArguments,
-    door: Option<&HttpArguments>,
+    toolset_arguments: &ToolsetArguments,
+    http_arguments: Option<&HttpArguments>,
     stopping: CancellationToken,
 ) -> skald_mcp::McpOptions {
     skald_mcp::McpOptions {
-        visible: visible(shown),
-        tool_names: match shown.tool_names {
+        visible: toolset_filter(toolset_arguments),
+        tool_names: match toolset_arguments.tool_names {
             ToolNamesArgument::Dotted => skald_mcp::ToolNameSpelling::Dotted,
             ToolNamesArgument::Underscore => skald_mcp::ToolNameSpelling::Underscore,
         },
-        sessions: door.is_none_or(|door| door.sessions == Switch::On),
+        sessions: http_arguments.is_none_or(|http_arguments| http_arguments.sessions == Switch::On),
         stopping,
         ..skald_mcp::McpOptions::default()
     }
 }
 
 /// Refuses a toolset that is named and has no tool: a client would see nothing of it.
-pub(crate) fn check_toolsets(engine: &dyn Engine, shown: &ToolsetArguments) -> anyhow::Result<()> {
-    if shown.toolsets == Toolsets::ALL {
+pub(crate) fn check_toolsets(engine: &dyn Engine, toolset_arguments: &ToolsetArguments) -> anyhow::Result<()> {
+    if toolset_arguments.toolsets == Toolsets::ALL {
         return Ok(());
     }
-    let visible = visible(shown);
+    let visible = toolset_filter(toolset_arguments);
     let operations = engine.catalogue().operations();
     let has_tools = |toolset: Toolset| {
         let of_toolset = operations.iter().filter(|entry| entry.toolset == toolset);
         of_toolset.filter(|entry| entry.exposed == Exposed::Everywhere).any(|entry| visible.admits(entry))
     };
-    let named = Toolset::ALL.into_iter().filter(|toolset| shown.toolsets.contains(*toolset));
+    let named = Toolset::ALL.into_iter().filter(|toolset| toolset_arguments.toolsets.contains(*toolset));
     let empty: Vec<&str> = named.filter(|toolset| !has_tools(*toolset)).map(Toolset::name).collect();
     if empty.is_empty() {
         return Ok(());
     }
-    let why = if shown.read_only { " that changes nothing; leave out --read-only, or" } else { " in this version;" };
+    let why = if toolset_arguments.read_only {
+        " that changes nothing; leave out --read-only, or"
+    } else {
+        " in this version;"
+    };
     anyhow::bail!("the toolset {} has no tool{why} name others with --toolsets", empty.join(" and the toolset "))
 }
 

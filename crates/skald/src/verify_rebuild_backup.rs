@@ -66,9 +66,9 @@ pub(crate) fn print_findings(findings: &[VerifyFinding]) {
 }
 
 fn report_text(report: &VerifyReport) -> String {
-    let VerifyReport { streams, records, documents, answers, beside, .. } = report;
+    let VerifyReport { streams, records, documents, answers, side_rows, .. } = report;
     format!(
-        "{streams} streams, {records} records, {documents} rows of read models, {answers} answers, {beside} rows beside \
+        "{streams} streams, {records} records, {documents} rows of read models, {answers} answers, {side_rows} rows beside \
          the journal"
     )
 }

@@ -5,12 +5,12 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::future::{BoxFuture, ready};
+use futures::future::ready;
 use jiff::Timestamp;
 use skald_journal::{
     Append, AuditFilter, AuditLog, AuditRow, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions,
     ReadModelChange, ReadPart, Record, RowsToSumUp, SearchHit, SearchQuery, SideRows, Snapshot, StoreError,
-    StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
+    StoreFuture, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
 };
 use tokio::sync::watch;
 
@@ -20,7 +20,7 @@ use crate::snapshots::{assign_mark, read_on_blocking_thread};
 
 /// Everything in maps behind one lock.
 pub struct Memory {
-    kept: Mutex<MemoryTables>,
+    tables: Mutex<MemoryTables>,
     wakes: watch::Sender<u64>,
     health: watch::Sender<StoreHealth>,
 }
@@ -35,7 +35,7 @@ struct MemoryTables {
     documents: BTreeMap<(String, String), (StreamName, Document)>,
     /// Snapshots, with their parts after the first.
     snapshots: HashMap<StreamName, (StoredSnapshot, Vec<Arc<str>>)>,
-    shelf: BTreeMap<(String, String), String>,
+    side_rows: BTreeMap<(String, String), String>,
     search: MemorySearchIndex,
     audit: Vec<AuditRow>,
     /// How many rows the audit log ever had.
@@ -71,10 +71,10 @@ impl MemoryTables {
             self.commands.insert((append.stream.clone(), command.key.key.clone()), command);
         }
         for row in append.batch.side_rows {
-            self.shelf.insert((row.kind.into_owned(), row.key), (*row.body).to_owned());
+            self.side_rows.insert((row.kind.into_owned(), row.key), (*row.body).to_owned());
         }
         for row in &append.batch.removed_side_rows {
-            self.shelf.remove(row);
+            self.side_rows.remove(row);
         }
         for change in append.batch.changes {
             let (collection, id) = change.key();
@@ -91,7 +91,7 @@ impl MemoryTables {
 
     fn put_document(&mut self, stream: &StreamName, mut document: Document) {
         let side_row = document.search.as_ref().and_then(|search| search.body.side_row());
-        let side_row = side_row.and_then(|(kind, key)| self.shelf.get(&(kind.to_owned(), key.to_owned())));
+        let side_row = side_row.and_then(|(kind, key)| self.side_rows.get(&(kind.to_owned(), key.to_owned())));
         self.search.put(stream, &document, side_row.map(String::as_str));
         document.search = None;
         self.documents.insert((document.collection.clone(), document.id.clone()), (stream.clone(), document));
@@ -105,11 +105,11 @@ impl MemoryTables {
 
 impl Memory {
     pub fn new() -> Self {
-        Self { kept: Mutex::default(), wakes: watch::Sender::new(0), health: watch::Sender::new(StoreHealth::Ready) }
+        Self { tables: Mutex::default(), wakes: watch::Sender::new(0), health: watch::Sender::new(StoreHealth::Ready) }
     }
 
     fn lock_tables(&self) -> MutexGuard<'_, MemoryTables> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -119,8 +119,6 @@ impl Default for Memory {
     }
 }
 
-type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
-
 /// A future that is ready at once.
 fn ready_future<T: Send + 'static>(answer: T) -> StoreFuture<'static, T> {
     Box::pin(ready(Ok(answer)))
@@ -128,14 +126,14 @@ fn ready_future<T: Send + 'static>(answer: T) -> StoreFuture<'static, T> {
 
 impl Journal for Memory {
     fn append(&self, mut append: Append) -> StoreFuture<'_, ()> {
-        let mut kept = self.lock_tables();
-        let Ok(fitted) = rebase(&*kept, &mut append);
+        let mut tables = self.lock_tables();
+        let Ok(fitted) = rebase(&*tables, &mut append);
         match fitted {
-            RebaseOutcome::Store => kept.store(append),
+            RebaseOutcome::Store => tables.store(append),
             RebaseOutcome::Nothing => return ready_future(()),
             RebaseOutcome::SendBack(error) => return Box::pin(ready(Err(error))),
         }
-        drop(kept);
+        drop(tables);
         self.wakes.send_modify(|wakes| *wakes += 1);
         ready_future(())
     }
@@ -151,14 +149,14 @@ impl Journal for Memory {
     }
 
     fn find_answers<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
-        let kept = self.lock_tables();
-        ready_future(keys.into_iter().filter_map(|key| kept.commands.get(&(stream.clone(), key)).cloned()).collect())
+        let tables = self.lock_tables();
+        ready_future(keys.into_iter().filter_map(|key| tables.commands.get(&(stream.clone(), key)).cloned()).collect())
     }
 
     fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>> {
-        let kept = self.lock_tables();
+        let tables = self.lock_tables();
         let start = usize::try_from(after.position).unwrap_or(usize::MAX);
-        let rest = kept.records.iter().enumerate().skip(start).take(limit);
+        let rest = tables.records.iter().enumerate().skip(start).take(limit);
         let cursor = |place: usize| Cursor { transaction: 0, position: place as u64 + 1 };
         ready_future(rest.map(|(place, record)| (cursor(place), record.clone())).collect())
     }
@@ -168,21 +166,21 @@ impl Journal for Memory {
     }
 
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>> {
-        let kept = self.lock_tables();
-        let rest = kept.streams.iter().filter(|(stream, _)| stream.as_str() > after).take(limit);
-        let heads = rest.filter_map(|(stream, places)| Some((stream.clone(), kept.records[*places.last()?].head())));
+        let tables = self.lock_tables();
+        let rest = tables.streams.iter().filter(|(stream, _)| stream.as_str() > after).take(limit);
+        let heads = rest.filter_map(|(stream, places)| Some((stream.clone(), tables.records[*places.last()?].head())));
         ready_future(heads.collect())
     }
 
     fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>> {
-        let kept = self.lock_tables();
-        let names: BTreeSet<&StreamName> = kept
+        let tables = self.lock_tables();
+        let names: BTreeSet<&StreamName> = tables
             .streams
             .keys()
-            .chain(kept.commands.keys().map(|(stream, _)| stream))
-            .chain(kept.documents.values().map(|(stream, _)| stream))
-            .chain(kept.snapshots.keys())
-            .chain(kept.search.streams())
+            .chain(tables.commands.keys().map(|(stream, _)| stream))
+            .chain(tables.documents.values().map(|(stream, _)| stream))
+            .chain(tables.snapshots.keys())
+            .chain(tables.search.streams())
             .filter(|stream| stream.as_str() > after)
             .collect();
         ready_future(names.into_iter().take(limit).cloned().collect())
@@ -194,8 +192,8 @@ impl Journal for Memory {
         after: &'a str,
         limit: usize,
     ) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
-        let kept = self.lock_tables();
-        let of_stream = kept.commands.iter().filter(|((of, key), _)| of == stream && key.as_str() > after);
+        let tables = self.lock_tables();
+        let of_stream = tables.commands.iter().filter(|((of, key), _)| of == stream && key.as_str() > after);
         let mut found: Vec<IdempotentAnswer> = of_stream.map(|(_, command)| command.clone()).collect();
         found.sort_by(|a, b| a.key.key.cmp(&b.key.key));
         found.truncate(limit);
@@ -230,10 +228,10 @@ impl Journal for Memory {
 
     fn store_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
         let (snapshot, others) = assign_mark(stream, snapshot);
-        let mut kept = self.lock_tables();
+        let mut tables = self.lock_tables();
         let is_newer = |(known, _): &(StoredSnapshot, _)| known.head.revision > snapshot.head.revision;
-        if !kept.snapshots.get(stream).is_some_and(is_newer) {
-            kept.snapshots.insert(stream.clone(), (snapshot, others.map(Arc::from).collect()));
+        if !tables.snapshots.get(stream).is_some_and(is_newer) {
+            tables.snapshots.insert(stream.clone(), (snapshot, others.map(Arc::from).collect()));
         }
         ready_future(())
     }
@@ -255,8 +253,8 @@ impl Journal for Memory {
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
-        let kept = self.lock_tables();
-        let all = kept.documents.values().map(|(_, document)| document);
+        let tables = self.lock_tables();
+        let all = tables.documents.values().map(|(_, document)| document);
         let mut found: Vec<Document> = all
             .filter(|document| document.collection == collection && partitions.contains(&document.partition))
             .filter(|document| {
@@ -271,10 +269,10 @@ impl Journal for Memory {
     }
 
     fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
-        let kept = self.lock_tables();
+        let tables = self.lock_tables();
         let is_counted =
             |document: &Document| document.collection == collection && partitions.contains(&document.partition);
-        ready_future(kept.documents.values().filter(|(_, document)| is_counted(document)).count() as u64)
+        ready_future(tables.documents.values().filter(|(_, document)| is_counted(document)).count() as u64)
     }
 
     fn owned_documents<'a>(
@@ -283,8 +281,8 @@ impl Journal for Memory {
         after: (&'a str, &'a str),
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
-        let kept = self.lock_tables();
-        let owned = kept.documents.values().filter(|(owner, _)| owner == stream).map(|(_, document)| document);
+        let tables = self.lock_tables();
+        let owned = tables.documents.values().filter(|(owner, _)| owner == stream).map(|(_, document)| document);
         let rest = owned.filter(|document| (document.collection.as_str(), document.id.as_str()) > after);
         ready_future(rest.take(limit).cloned().collect())
     }
@@ -295,14 +293,14 @@ impl Journal for Memory {
         head: Head,
         documents: Vec<Document>,
     ) -> StoreFuture<'a, ()> {
-        let mut kept = self.lock_tables();
-        let Ok(now) = kept.head(stream);
+        let mut tables = self.lock_tables();
+        let Ok(now) = tables.head(stream);
         if now != head {
             return Box::pin(ready(Err(StoreError::Conflict { head: now })));
         }
-        kept.delete_documents(stream);
+        tables.delete_documents(stream);
         for document in documents {
-            kept.put_document(stream, document);
+            tables.put_document(stream, document);
         }
         ready_future(())
     }
@@ -355,24 +353,24 @@ impl Journal for Memory {
 
 impl AuditLog for Memory {
     fn append_audit(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
-        let mut kept = self.lock_tables();
+        let mut tables = self.lock_tables();
         for row in rows {
-            kept.audit_number += 1;
-            let number = kept.audit_number;
-            kept.audit.push(AuditRow { number, ..row });
+            tables.audit_number += 1;
+            let number = tables.audit_number;
+            tables.audit.push(AuditRow { number, ..row });
         }
         ready_future(())
     }
 
     fn audit_after<'a>(&'a self, filter: &'a AuditFilter, after: u64, limit: usize) -> StoreFuture<'a, Vec<AuditRow>> {
-        let kept = self.lock_tables();
-        let rows = kept.audit.iter().filter(|row| row.number > after && filter.admits(row));
+        let tables = self.lock_tables();
+        let rows = tables.audit.iter().filter(|row| row.number > after && filter.admits(row));
         ready_future(rows.take(limit).cloned().collect())
     }
 
     fn audit_latest<'a>(&'a self, filter: &'a AuditFilter, limit: usize) -> StoreFuture<'a, Vec<AuditRow>> {
-        let kept = self.lock_tables();
-        let newest = kept.audit.iter().rev().filter(|row| filter.admits(row));
+        let tables = self.lock_tables();
+        let newest = tables.audit.iter().rev().filter(|row| filter.admits(row));
         let mut latest: Vec<AuditRow> = newest.take(limit).cloned().collect();
         latest.reverse();
         ready_future(latest)
@@ -386,56 +384,56 @@ impl AuditLog for Memory {
 
 impl SideRows for Memory {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
-        self.lock_tables().shelf.insert((kind.to_owned(), key.to_owned()), body);
+        self.lock_tables().side_rows.insert((kind.to_owned(), key.to_owned()), body);
         ready_future(())
     }
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
-        ready_future(self.lock_tables().shelf.get(&(kind.to_owned(), key.to_owned())).cloned())
+        ready_future(self.lock_tables().side_rows.get(&(kind.to_owned(), key.to_owned())).cloned())
     }
 
     fn get_many<'a>(&'a self, kind: &'a str, keys: Vec<String>) -> StoreFuture<'a, Vec<(String, String)>> {
-        let kept = self.lock_tables();
+        let tables = self.lock_tables();
         let found = keys.into_iter().filter_map(|key| {
-            let body = kept.shelf.get(&(kind.to_owned(), key.clone()))?.clone();
+            let body = tables.side_rows.get(&(kind.to_owned(), key.clone()))?.clone();
             Some((key, body))
         });
         ready_future(found.collect::<BTreeMap<_, _>>().into_iter().collect())
     }
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
-        let mut kept = self.lock_tables();
-        let body = kept.shelf.get_mut(&(kind.to_owned(), key.to_owned())).filter(|body| *body == old);
+        let mut tables = self.lock_tables();
+        let body = tables.side_rows.get_mut(&(kind.to_owned(), key.to_owned())).filter(|body| *body == old);
         ready_future(body.map(|body| *body = new).is_some())
     }
 
     fn sum_up_rows<'a>(&'a self, summing_up: RowsToSumUp<'a>) -> StoreFuture<'a, bool> {
         let RowsToSumUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
-        let (mut kept, place) = (self.lock_tables(), (sum_kind.to_owned(), sum_key.to_owned()));
-        if kept.shelf.get(&place).is_some_and(|sum| Some(sum.as_str()) != old) {
+        let (mut tables, place) = (self.lock_tables(), (sum_kind.to_owned(), sum_key.to_owned()));
+        if tables.side_rows.get(&place).is_some_and(|sum| Some(sum.as_str()) != old) {
             return ready_future(false);
         }
-        kept.shelf.insert(place, new);
+        tables.side_rows.insert(place, new);
         for key in keys {
-            kept.shelf.remove(&(kind.to_owned(), key));
+            tables.side_rows.remove(&(kind.to_owned(), key));
         }
         ready_future(true)
     }
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool> {
-        ready_future(self.lock_tables().shelf.remove(&(kind.to_owned(), key.to_owned())).is_some())
+        ready_future(self.lock_tables().side_rows.remove(&(kind.to_owned(), key.to_owned())).is_some())
     }
 
     fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
-        let kept = self.lock_tables();
+        let tables = self.lock_tables();
         let kinds: BTreeSet<&String> =
-            kept.shelf.keys().map(|(kind, _)| kind).filter(|kind| kind.as_str() > after).collect();
+            tables.side_rows.keys().map(|(kind, _)| kind).filter(|kind| kind.as_str() > after).collect();
         ready_future(kinds.into_iter().take(limit).cloned().collect())
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>> {
-        let kept = self.lock_tables();
-        let rest = kept.shelf.iter().filter(|((of, key), _)| of == kind && key.as_str() > after).take(limit);
+        let tables = self.lock_tables();
+        let rest = tables.side_rows.iter().filter(|((of, key), _)| of == kind && key.as_str() > after).take(limit);
         ready_future(rest.map(|((_, key), body)| (key.clone(), body.clone())).collect())
     }
 }

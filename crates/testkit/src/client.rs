@@ -127,9 +127,9 @@ fn find_request_header<'a>(headers: &[(&str, &'a str)], name: &str) -> Option<&'
     headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
 }
 
-type Head = (u16, Vec<(String, String)>);
+type ResponseHead = (u16, Vec<(String, String)>);
 
-fn read_head(stream: &mut impl BufRead) -> io::Result<Head> {
+fn read_head(stream: &mut impl BufRead) -> io::Result<ResponseHead> {
     let first = read_line(stream)?;
     let status = first.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or(io::ErrorKind::UnexpectedEof)?;
     let mut headers = Vec::new();
@@ -193,8 +193,8 @@ impl EventStream {
     }
 
     /// Sets the timeout for the next messages.
-    pub fn set_read_timeout(&mut self, patience: Duration) {
-        self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
+    pub fn set_read_timeout(&mut self, timeout: Duration) {
+        self.stream.get_ref().set_read_timeout(Some(timeout)).expect("a socket option");
     }
 
     /// The next event or comment as it was sent, without the empty line; `None` once the stream has ended.

@@ -49,7 +49,7 @@ impl ToolPermissions {
     /// The permission of a tool call. `denied` has precedence over `ask`, and `ask` over `allowed`. A call that matches
     /// nothing is denied, or allowed if `allowed` is empty.
     pub fn check_call(&self, tool: &str, input: &Value) -> Permission {
-        let call = Call::new(tool, input);
+        let call = PreparedCall::new(tool, input);
         let any = |patterns: &[String]| patterns.iter().any(|pattern| call.matches_any_part(pattern));
         if any(&self.denied) {
             Permission::Deny
@@ -88,7 +88,7 @@ impl ToolPermissions {
 }
 
 /// A tool call, prepared for matching.
-struct Call<'a> {
+struct PreparedCall<'a> {
     tool: &'a str,
     /// Its command lines, all of whose commands must be allowed.
     lines: Vec<CommandLine>,
@@ -99,7 +99,7 @@ struct Call<'a> {
     goes_up: bool,
 }
 
-impl<'a> Call<'a> {
+impl<'a> PreparedCall<'a> {
     fn new(tool: &'a str, input: &Value) -> Self {
         let command = input.get("command").and_then(command_text);
         let mut places: Vec<String> =

@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 
 use super::BenchOptions;
+use super::call_mode::CallMode;
 use super::load;
-use super::mode::CallMode;
 use super::process::BenchServer;
 use super::report::{BenchTarget, ReportTable, group_thousands};
 use super::statistics::{extremes, median};

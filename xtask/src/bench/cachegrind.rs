@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use anyhow::Context;
 
 use super::BenchOptions;
+use super::call_mode::CallMode;
 use super::load;
-use super::mode::CallMode;
 use super::peer::Peer;
 use super::process::BenchServer;
 

@@ -1,7 +1,7 @@
 //! Benchmark of a call's cost on the server, compared with a bare rmcp server.
 
 use super::BenchOptions;
-use super::mode::CallMode;
+use super::call_mode::CallMode;
 use super::peer::{Peer, PeerPlan, Sample, measure};
 use super::report::{BenchTarget, ReportTable, group_thousands};
 use super::statistics::{extremes, median};
@@ -20,13 +20,13 @@ const ABSENT: &str = "-";
 
 /// The measure that decides. Processor time varies with other load on the machine; instructions hardly vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Yardstick {
+enum CostMeasure {
     HardwareCounter,
     Cachegrind,
     ProcessorTime,
 }
 
-impl Yardstick {
+impl CostMeasure {
     /// The steadiest measure that this machine has.
     fn best() -> Self {
         if instructions::can_count() {
@@ -70,25 +70,25 @@ struct Findings {
 /// Compares the cost of a call in every mode.
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
     let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
-    let yardstick = Yardstick::best();
+    let measure_kind = CostMeasure::best();
     let title = format!(
         "Server cost of a tools/call: {CONNECTIONS} connections x {} calls, medians of {rounds} interleaved rounds; \
          judged by {}",
         group_thousands(f64::from(CALLS)),
-        yardstick.name()
+        measure_kind.name()
     );
     let headings =
         ["mode", "skald µs", "bare µs", "bare/skald", "min", "max", "skald instr", "bare instr", "bare/skald"];
     let mut table = ReportTable::new(title, &headings);
     let mut gates = Vec::new();
     for mode in CallMode::ALL {
-        let findings = measure_rounds(mode, rounds, yardstick, options)?;
+        let findings = measure_rounds(mode, rounds, measure_kind, options)?;
         table.add_row(table_row(mode, &findings));
-        let judged = match yardstick {
-            Yardstick::HardwareCounter | Yardstick::Cachegrind => &findings.instructions,
-            Yardstick::ProcessorTime => &findings.microseconds,
+        let judged = match measure_kind {
+            CostMeasure::HardwareCounter | CostMeasure::Cachegrind => &findings.instructions,
+            CostMeasure::ProcessorTime => &findings.microseconds,
         };
-        let name = format!("{}: bare/skald, {}", mode.name(), yardstick.name());
+        let name = format!("{}: bare/skald, {}", mode.name(), measure_kind.name());
         gates.push(BenchTarget::at_least(name, median_ratio(judged), RATIO_MIN));
     }
     table.print();
@@ -98,7 +98,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>
 fn measure_rounds(
     mode: CallMode,
     rounds: u32,
-    yardstick: Yardstick,
+    measure_kind: CostMeasure,
     options: &BenchOptions,
 ) -> anyhow::Result<Findings> {
     let mut findings = Findings { microseconds: Vec::new(), instructions: Vec::new() };
@@ -106,14 +106,14 @@ fn measure_rounds(
         connections: CONNECTIONS,
         warm_up_calls: WARM_UP_CALLS,
         calls: CALLS,
-        counts_instructions: yardstick == Yardstick::HardwareCounter,
+        counts_instructions: measure_kind == CostMeasure::HardwareCounter,
     };
     for round in 0..rounds {
         let (skald, bare) = measure_both(round, |peer| measure(peer, mode, plan, options))?;
         findings.microseconds.push(Pair { skald: skald.microseconds_per_call(), bare: bare.microseconds_per_call() });
         findings.instructions.extend(instruction_pair(&skald, &bare));
     }
-    if yardstick == Yardstick::Cachegrind {
+    if measure_kind == CostMeasure::Cachegrind {
         for round in 0..CACHEGRIND_ROUNDS {
             let (skald, bare) = measure_both(round, |peer| cachegrind::instructions_per_call(peer, mode, options))?;
             findings.instructions.push(Pair { skald, bare });

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 
-use super::mode::{self, CallMode, FIRST_ID, RepeatedCall, Template};
+use super::call_mode::{self, CallMode, FIRST_ID, RepeatedCall, Template};
 use super::statistics::percentile;
 
 /// A server that is silent for this long has failed.
@@ -89,7 +89,7 @@ impl LoadClient {
         };
         Ok(Self {
             connection,
-            template: mode::call_template(address, mode, session.as_deref(), call),
+            template: call_mode::call_template(address, mode, session.as_deref(), call),
             expected_text: call.expected_text,
             request: Vec::new(),
             next_id: FIRST_ID,
@@ -116,9 +116,9 @@ impl LoadClient {
 }
 
 fn open_session(address: SocketAddr, connection: &mut Connection, call: &RepeatedCall) -> anyhow::Result<String> {
-    connection.exchange(&mode::initialize_request(address, call))?;
+    connection.exchange(&call_mode::initialize_request(address, call))?;
     let session = connection.session.clone().context("the answer to initialize has no session")?;
-    connection.exchange(&mode::initialized_request(address, &session, call))?;
+    connection.exchange(&call_mode::initialized_request(address, &session, call))?;
     Ok(session)
 }
 

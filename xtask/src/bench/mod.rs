@@ -5,6 +5,7 @@
 
 mod bridge;
 mod cachegrind;
+mod call_mode;
 mod cost;
 mod dice;
 mod example_figures;
@@ -15,7 +16,6 @@ mod kanka;
 mod lists;
 mod load;
 mod lore;
-mod mode;
 mod page;
 mod peer;
 mod process;

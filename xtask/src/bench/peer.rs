@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::BenchOptions;
+use super::call_mode::CallMode;
 use super::instructions::InstructionCounter;
 use super::load::{self, Load};
-use super::mode::CallMode;
 use super::process::BenchServer;
 
 /// One of the servers that are compared.

@@ -7,17 +7,16 @@ use std::process::Command;
 use anyhow::Context;
 
 use super::BenchOptions;
-use super::mode::CallMode;
+use super::call_mode::CallMode;
 use super::peer::{Peer, PeerPlan, measure};
 use super::report::{BenchTarget, ReportTable};
-use super::startup::{MILLISECONDS, measure_first_answer, to_megabytes};
+use super::startup::{MILLISECONDS, RESIDENT_MEGABYTES_MAX, measure_first_answer, to_megabytes};
 use super::statistics::median;
 use crate::{paths, run};
 
 const ROUNDS: u32 = 7;
 const PLAN: PeerPlan = PeerPlan { connections: 4, warm_up_calls: 500, calls: 2_000, counts_instructions: false };
 const BINARY_MEGABYTES_MAX: f64 = 30.0;
-const RESIDENT_MEGABYTES_MAX: f64 = 16.0;
 
 /// One build of Skald, and its figures of all rounds.
 struct Build {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::BenchOptions;
-use super::mode::CallMode;
+use super::call_mode::CallMode;
 use super::peer::{Peer, PeerPlan, Sample, measure};
 use super::report::{ReportTable, group_thousands};
 use super::statistics::median;
@@ -15,12 +15,12 @@ const TYPESCRIPT_AIM: f64 = 5.0;
 const PYTHON_AIM: f64 = 10.0;
 
 /// A server and its samples.
-struct Entrant {
+struct MeasuredServer {
     peer: Peer,
     samples: Vec<Sample>,
 }
 
-impl Entrant {
+impl MeasuredServer {
     fn calls_per_second(&self) -> f64 {
         median(self.samples.iter().map(|sample| sample.load.calls_per_second()))
     }
@@ -38,36 +38,36 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<()> {
         &["mode, server", "calls/s", "skald is", "aim", "p50 ms", "p99 ms", "cpu µs/call"],
     );
     for mode in CallMode::ALL {
-        let entrants = measure_all(mode, options)?;
+        let servers = measure_all(mode, options)?;
         let skald =
-            entrants.iter().find(|entrant| entrant.peer == Peer::Skald).map_or(f64::NAN, Entrant::calls_per_second);
-        for entrant in &entrants {
-            table.add_row(table_row(mode, entrant, skald));
+            servers.iter().find(|server| server.peer == Peer::Skald).map_or(f64::NAN, MeasuredServer::calls_per_second);
+        for server in &servers {
+            table.add_row(table_row(mode, server, skald));
         }
     }
     table.print();
     Ok(())
 }
 
-fn measure_all(mode: CallMode, options: &BenchOptions) -> anyhow::Result<Vec<Entrant>> {
-    let mut entrants: Vec<Entrant> = Peer::ALL
+fn measure_all(mode: CallMode, options: &BenchOptions) -> anyhow::Result<Vec<MeasuredServer>> {
+    let mut servers: Vec<MeasuredServer> = Peer::ALL
         .into_iter()
         .filter(|peer| peer.can_serve(mode, options))
-        .map(|peer| Entrant { peer, samples: Vec::new() })
+        .map(|peer| MeasuredServer { peer, samples: Vec::new() })
         .collect();
     for round in 0..ROUNDS {
         // Every other round goes backwards, so that no server is always first.
         if !round.is_multiple_of(2) {
-            entrants.reverse();
+            servers.reverse();
         }
-        for entrant in &mut entrants {
-            entrant.samples.push(measure(entrant.peer, mode, load_plan(entrant.peer), options)?);
+        for server in &mut servers {
+            server.samples.push(measure(server.peer, mode, load_plan(server.peer), options)?);
         }
         if !round.is_multiple_of(2) {
-            entrants.reverse();
+            servers.reverse();
         }
     }
-    Ok(entrants)
+    Ok(servers)
 }
 
 /// The slow servers get fewer calls, enough for their compilers to warm up, so that all run for about as long.
@@ -80,21 +80,21 @@ fn load_plan(peer: Peer) -> PeerPlan {
     PeerPlan { connections: CONNECTIONS, warm_up_calls, calls, counts_instructions: false }
 }
 
-fn table_row(mode: CallMode, entrant: &Entrant, skald: f64) -> Vec<String> {
-    let rate = entrant.calls_per_second();
-    let aim = match entrant.peer {
+fn table_row(mode: CallMode, server: &MeasuredServer, skald: f64) -> Vec<String> {
+    let rate = server.calls_per_second();
+    let aim = match server.peer {
         Peer::Skald | Peer::Bare => None,
         Peer::TypeScript => Some(TYPESCRIPT_AIM),
         Peer::Python => Some(PYTHON_AIM),
     };
-    let processor_time = median(entrant.samples.iter().map(Sample::microseconds_per_call));
+    let processor_time = median(server.samples.iter().map(Sample::microseconds_per_call));
     vec![
-        format!("{}, {}", mode.name(), entrant.peer.name()),
+        format!("{}, {}", mode.name(), server.peer.name()),
         group_thousands(rate),
         format!("{:.2}x", skald / rate),
         aim.map_or_else(String::new, |aim| format!("{aim:.0}x")),
-        entrant.milliseconds(|sample| sample.load.p50),
-        entrant.milliseconds(|sample| sample.load.p99),
+        server.milliseconds(|sample| sample.load.p50),
+        server.milliseconds(|sample| sample.load.p99),
         format!("{processor_time:.1}"),
     ]
 }

@@ -7,9 +7,9 @@ use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::BenchOptions;
+use super::call_mode::{CallMode, RepeatedCall};
 use super::gate::agent::Agent;
 use super::load;
-use super::mode::{CallMode, RepeatedCall};
 use super::process::BenchServer;
 use super::report::{BenchTarget, ReportTable, group_thousands};
 use super::statistics::median;

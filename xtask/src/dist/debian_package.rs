@@ -60,7 +60,7 @@ pub(super) fn write(release: &Release, payload: &Payload, staging: &Path, folder
         let script = write_text(&root.join("DEBIAN").join(name), script)?;
         run::run_captured(Command::new("chmod").arg("+x").arg(script))?;
     }
-    // The modes must not depend on whoever packs.
+    // The modes must not depend on the umask of the process.
     run::run_captured(Command::new("chmod").args(["-R", "u=rwX,go=rX"]).arg(&root))?;
 
     let package = folder.join(file_name(release));

@@ -54,16 +54,16 @@ pub(crate) struct DistArguments {
 
 impl DistArguments {
     pub(crate) fn parse(mut words: &[&str]) -> anyhow::Result<Self> {
-        let mut asked = Self::default();
+        let mut arguments = Self::default();
         loop {
             words = match words {
-                [] => return Ok(asked),
+                [] => return Ok(arguments),
                 ["--binary", file, rest @ ..] => {
-                    asked.binary = Some(std::path::absolute(file)?);
+                    arguments.binary = Some(std::path::absolute(file)?);
                     rest
                 }
                 ["--try", rest @ ..] => {
-                    asked.is_tried = true;
+                    arguments.is_tried = true;
                     rest
                 }
                 [other, ..] => bail!("dist knows no {other:?}; it takes --binary FILE and --try, or --check alone"),
@@ -88,15 +88,15 @@ pub(crate) fn folder() -> PathBuf {
 }
 
 /// Builds the program unless one is given, and writes all artifacts.
-pub(crate) fn make_release(asked: &DistArguments) -> anyhow::Result<()> {
-    let program = if let Some(binary) = &asked.binary {
+pub(crate) fn make_release(arguments: &DistArguments) -> anyhow::Result<()> {
+    let program = if let Some(binary) = &arguments.binary {
         binary.clone()
     } else {
         build_program::forget_function_order();
         build_program::build(&paths::target())?
     };
     write_artifacts(&program, &folder())?;
-    if asked.is_tried { try_artifacts(&folder()) } else { Ok(()) }
+    if arguments.is_tried { try_artifacts(&folder()) } else { Ok(()) }
 }
 
 /// Packs a program into all artifacts, in a folder that is emptied first.

@@ -56,7 +56,7 @@ pub(crate) fn parse_id<'a>(field: &str, id: Option<&'a str>) -> Result<Option<&'
         return Err(fault(format!("{field} is required, it is empty")).hint(format!("send {field}, or leave it out")));
     }
     let is_odd = |letter: char| !letter.is_ascii_alphanumeric() && !['_', '-'].contains(&letter);
-    if id.len() > limits::ID_CHARS_MAX
+    if limits::is_longer_than_id(id)
         || id.contains(is_odd)
         || !id.contains(|letter: char| letter.is_ascii_alphanumeric())
     {

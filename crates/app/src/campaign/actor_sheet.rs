@@ -111,7 +111,7 @@ pub(super) fn update_commands(
         let visible_to = format!("{pointer}/notes_visible_to");
         let visible_to = read_visible_to(state, &visible_to, notes_visible_to.as_deref())?;
         let before = parts.len();
-        // Before the notes are written, so that nobody is told of new ones who may not see them.
+        // Hide them before the new notes are written: the change of the notes is announced to those who see them then.
         if let Some(visible_to) = visible_to {
             let command = CampaignCommand::ChangeVisibility { of: SecretSubject::actor_notes(&id), visible_to };
             parts.push(BatchPart { pointer: pointer.clone(), command });

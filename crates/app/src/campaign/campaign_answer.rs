@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use skald_domain::campaign::{Actor, CampaignEvent, CampaignState, Participant, Register, SecretSubject, Session};
+use skald_domain::campaign::{
+    Actor, CampaignEvent, CampaignState, InsertionOrderedMap, Participant, SecretSubject, Session,
+};
 
 use super::CampaignStream;
 use super::resolve_name::{HasName, is_same_name};
@@ -126,9 +128,9 @@ fn same_name_note(state: &CampaignState, event: &CampaignEvent) -> Option<String
     }
 }
 
-fn namesake_note<T: HasName>(register: &Register<T>, id: &str) -> Option<String> {
-    let name = register.get(id)?.name();
-    let other = register.newest_first().find(|other| other.id() != id && is_same_name(other.name(), name))?;
+fn namesake_note<T: HasName>(map: &InsertionOrderedMap<T>, id: &str) -> Option<String> {
+    let name = map.get(id)?.name();
+    let other = map.newest_first().find(|other| other.id() != id && is_same_name(other.name(), name))?;
     let thing = T::THING;
     Some(format!("there is another {thing} called {name}, {}; name them by id from now on", other.id()))
 }

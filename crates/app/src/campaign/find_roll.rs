@@ -25,12 +25,12 @@ impl App {
                     "send the roll_id that the roll was answered with; events_list with types [\"roll\"] lists them",
                 ));
         };
-        let seen = entered_campaign.redaction(caller);
+        let redaction = entered_campaign.redaction(caller);
         let mut last = entered_campaign.committed.revision();
         while last > 0 {
             let after = last.saturating_sub(RECORDS_PER_READ);
             let records = usize::try_from(last - after).unwrap_or(usize::MAX);
-            let events = self.read_events(&seen, entered_campaign, after, records).await?;
+            let events = self.read_events(&redaction, entered_campaign, after, records).await?;
             if let Some(roll) = events.into_iter().find_map(|event| as_roll(event, roll_id)) {
                 return Ok(roll);
             }

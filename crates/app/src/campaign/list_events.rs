@@ -118,7 +118,7 @@ impl Operation for EventsList {
         };
         let pages = EventPager {
             app,
-            seen: entered_campaign.redaction(call.caller),
+            redaction: entered_campaign.redaction(call.caller),
             entered_campaign: &entered_campaign,
             order: input.order,
             after,
@@ -127,8 +127,8 @@ impl Operation for EventsList {
         let (events, next) = pages.read_page(from, limit, &filter, input.compact).await?;
         let next_cursor = next.map(|revision| revision.to_string());
         let (events, lines) = if input.compact {
-            let seen = entered_campaign.redaction(call.caller);
-            (None, Some(compact_lines(&events, &seen.redact_people(entered_campaign.state()))))
+            let redaction = entered_campaign.redaction(call.caller);
+            (None, Some(compact_lines(&events, &redaction.redact_people(entered_campaign.state()))))
         } else {
             (Some(events), None)
         };
@@ -246,7 +246,7 @@ impl<'a> EventFilter<'a> {
     }
 }
 
-/// The length of an event as JSON. An event that cannot be written fails later, where the error can be told.
+/// The length of an event as JSON. An event that cannot be serialized counts as empty here: the answer reports the error.
 fn json_bytes(event: &LoggedEvent) -> usize {
     serde_json::to_string(event).map_or(0, |text| text.len())
 }
@@ -289,7 +289,7 @@ fn parse_time(field: &str, text: &str, part: DayPart) -> Result<Moment, Fault> {
 /// Reads a history in pieces, in either direction.
 struct EventPager<'a> {
     app: &'a App,
-    seen: Redaction,
+    redaction: Redaction,
     entered_campaign: &'a EnteredCampaign,
     order: EventOrder,
     /// Only revisions after this one, up to `last`, are read.
@@ -323,7 +323,7 @@ impl EventPager<'_> {
                 EventOrder::Newest => (at.saturating_sub(RECORDS_PER_READ as u64 - 1).max(self.after + 1), at),
             };
             let count = usize::try_from(last - first + 1).unwrap_or(RECORDS_PER_READ);
-            let events = self.app.read_events(&self.seen, self.entered_campaign, first - 1, count).await?;
+            let events = self.app.read_events(&self.redaction, self.entered_campaign, first - 1, count).await?;
             let mut commands: Vec<&[LoggedEvent]> =
                 events.chunk_by(|one, other| one.revision == other.revision).collect();
             if self.order == EventOrder::Newest {
@@ -357,7 +357,7 @@ impl App {
     /// The events of up to `records` records after a revision, as far as they may be seen.
     pub(super) async fn read_events(
         &self,
-        seen: &Redaction,
+        redaction: &Redaction,
         entered_campaign: &EnteredCampaign,
         after: u64,
         records: usize,
@@ -373,7 +373,7 @@ impl App {
             let is_last = read.len() < wanted;
             for record in read {
                 after = record.revision;
-                events.extend(seen.redact_logged(entered_campaign.state(), self.parse_record_events(&record)?));
+                events.extend(redaction.redact_logged(entered_campaign.state(), self.parse_record_events(&record)?));
             }
             left -= wanted;
             if is_last {
@@ -386,14 +386,14 @@ impl App {
     /// The events from the start of a session on, and some earlier ones: the history is read in chunks from its end.
     pub(super) async fn read_events_since_session(
         &self,
-        seen: &Redaction,
+        redaction: &Redaction,
         entered_campaign: &EnteredCampaign,
         session: &str,
     ) -> Result<Vec<LoggedEvent>, Fault> {
         let (mut events, mut last) = (Vec::new(), entered_campaign.committed.revision());
         while last > 0 {
             let after = last.saturating_sub(RECORDS_PER_READ as u64);
-            let mut earlier = self.read_events(seen, entered_campaign, after, RECORDS_PER_READ).await?;
+            let mut earlier = self.read_events(redaction, entered_campaign, after, RECORDS_PER_READ).await?;
             let starts = |event: &LoggedEvent| matches!(&event.event, CampaignEvent::SessionStarted { session_id, .. } if session_id == session);
             let has_begun = earlier.iter().any(starts);
             earlier.retain(|event| event.revision <= last);

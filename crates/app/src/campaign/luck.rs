@@ -59,9 +59,9 @@ impl Operation for LuckOperation {
     async fn run(app: &App, call: &Call<'_>, input: LuckInput) -> Result<LuckOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
-        let seen = input.audience.redaction(call.caller, &entered_campaign);
+        let redaction = input.audience.redaction(call.caller, &entered_campaign);
         let LuckReport { mut characters, mut players } =
-            app.luck_report(&seen, &entered_campaign, session_id.as_deref()).await?;
+            app.luck_report(&redaction, &entered_campaign, session_id.as_deref()).await?;
         let summary = summarize_luck(&characters, &players);
         characters.truncate(ROWS_MAX);
         players.truncate(ROWS_MAX);
@@ -112,8 +112,8 @@ impl Operation for LuckPicture {
     async fn run(app: &App, call: &Call<'_>, input: LuckPictureInput) -> Result<LuckPictureOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
-        let seen = input.audience.redaction(call.caller, &entered_campaign);
-        let report = app.luck_report(&seen, &entered_campaign, session_id.as_deref()).await?;
+        let redaction = input.audience.redaction(call.caller, &entered_campaign);
+        let report = app.luck_report(&redaction, &entered_campaign, session_id.as_deref()).await?;
         Ok(LuckPictureOutput { text: draw_luck(&report.characters, &report.players, input.theme) })
     }
 }
@@ -122,15 +122,15 @@ impl App {
     /// The luck in one session, or in the whole campaign, of the rolls that may be seen.
     pub(super) async fn luck_report(
         &self,
-        seen: &Redaction,
+        redaction: &Redaction,
         entered_campaign: &EnteredCampaign,
         session_id: Option<&str>,
     ) -> Result<LuckReport, Fault> {
         let events = match session_id {
-            Some(id) => self.read_events_since_session(seen, entered_campaign, id).await?,
-            None => self.read_events(seen, entered_campaign, 0, usize::MAX).await?,
+            Some(id) => self.read_events_since_session(redaction, entered_campaign, id).await?,
+            None => self.read_events(redaction, entered_campaign, 0, usize::MAX).await?,
         };
-        let people = seen.redact_people(entered_campaign.state());
+        let people = redaction.redact_people(entered_campaign.state());
         Ok(luck_report(session_id, &people, events.into_iter().map(|event| event.event)))
     }
 }

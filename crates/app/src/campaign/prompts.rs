@@ -45,9 +45,9 @@ fn quote_as_data(text: &str) -> String {
 }
 
 /// The campaign in a few lines.
-fn summarize_campaign(seen: &Redaction, entered_campaign: &EnteredCampaign) -> String {
+fn summarize_campaign(redaction: &Redaction, entered_campaign: &EnteredCampaign) -> String {
     let state = entered_campaign.state();
-    let people = seen.redact_people(state);
+    let people = redaction.redact_people(state);
     let mut text = String::new();
     if let Some(campaign) = people.campaign() {
         let _ = writeln!(
@@ -78,13 +78,13 @@ fn summarize_campaign(seen: &Redaction, entered_campaign: &EnteredCampaign) -> S
         let counts = format_trackers(&actor.trackers);
         let _ = writeln!(text, "- {} ({kind}{}, {}){counts}{notes}", actor.name, player.unwrap_or_default(), actor.id);
     }
-    let own = seen.redact_trackers(state.trackers_of(&TrackerOwner::campaign()));
+    let own = redaction.redact_trackers(state.trackers_of(&TrackerOwner::campaign()));
     if !own.is_empty() {
         let _ = writeln!(text, "The game counts {}.", mark_trackers(&own));
     }
     let sessions = state.sessions();
-    let last = sessions.newest_first().find_map(|session| seen.redact_ref(session));
-    let _ = match (state.active_session().and_then(|session| seen.redact_ref(session)), last) {
+    let last = sessions.newest_first().find_map(|session| redaction.redact_ref(session));
+    let _ = match (state.active_session().and_then(|session| redaction.redact_ref(session)), last) {
         (Some(session), _) => writeln!(text, "Session {} \"{}\" is being played now.", session.id, session.name),
         (None, Some(session)) => {
             writeln!(text, "{} sessions were played, the last was \"{}\".", sessions.len(), session.name)
@@ -159,11 +159,11 @@ impl Prompt for PrepareSession {
 
     async fn render(app: &App, caller: &Caller, arguments: CampaignArgument) -> Result<String, Fault> {
         let entered_campaign = enter_prompt_campaign(app, caller, arguments.campaign_id.as_deref()).await?;
-        let seen = entered_campaign.redaction(caller);
+        let redaction = entered_campaign.redaction(caller);
         let last = match entered_campaign.state().sessions().newest_first().next() {
             None => String::new(),
             Some(session) => {
-                let recap = app.render_recap(caller, &entered_campaign, Some(session.id.clone()), &seen).await?;
+                let recap = app.render_recap(caller, &entered_campaign, Some(session.id.clone()), &redaction).await?;
                 format!("\nWhat happened last:\n\n{}\n", recap.into_text())
             }
         };
@@ -171,7 +171,7 @@ impl Prompt for PrepareSession {
             "{}\nPrepare the next session: a strong start, two or three scenes that follow from what happened, who \
              wants what, and one question for each player character. Keep it to a page. {SECRET_RULE} When we are ready, call \
              `session_start`.",
-            quote_as_data(&format!("{}{last}", summarize_campaign(&seen, &entered_campaign)))
+            quote_as_data(&format!("{}{last}", summarize_campaign(&redaction, &entered_campaign)))
         ))
     }
 
@@ -244,8 +244,8 @@ impl Prompt for WriteRecap {
         let work = RequestControl::default();
         let call = Call::internal(caller, &work);
         let session_id = app.resolve_session_id(&call, &entered_campaign, arguments.session_id.as_deref()).await?;
-        let seen = arguments.audience.redaction(caller, &entered_campaign);
-        let recap = app.render_recap(caller, &entered_campaign, session_id, &seen).await?;
+        let redaction = arguments.audience.redaction(caller, &entered_campaign);
+        let recap = app.render_recap(caller, &entered_campaign, session_id, &redaction).await?;
         let purpose = match arguments.audience {
             RecapAudience::Table => "to be read aloud before the next session",
             RecapAudience::Mine => "for me alone, not to be read aloud",
@@ -256,7 +256,7 @@ impl Prompt for WriteRecap {
              where a thread is open, end on it.",
             quote_as_data(&format!(
                 "{}\nThis is what was recorded:\n\n{}",
-                summarize_campaign(&seen, &entered_campaign),
+                summarize_campaign(&redaction, &entered_campaign),
                 recap.into_text()
             ))
         ))

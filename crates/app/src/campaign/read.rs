@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{Actor, Campaign, CampaignState, HasId, LoggedRoll, Participant, Register, Session};
+use skald_domain::campaign::{
+    Actor, Campaign, CampaignState, HasId, InsertionOrderedMap, LoggedRoll, Participant, Session,
+};
 
 use super::set_context::ContextView;
 use super::stream::CAMPAIGNS;
@@ -117,9 +119,9 @@ impl Operation for CampaignRead {
             }
             view => {
                 let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-                let seen = entered_campaign.redaction(call.caller);
+                let redaction = entered_campaign.redaction(call.caller);
                 let output = CampaignReadOutput { revision: Some(entered_campaign.committed.revision()), ..output };
-                fill_campaign_view(entered_campaign.state(), view, cursor, limit, &seen, output)
+                fill_campaign_view(entered_campaign.state(), view, cursor, limit, &redaction, output)
             }
         }
     }
@@ -134,32 +136,36 @@ fn fill_campaign_view(
     view: CampaignView,
     cursor: Option<&str>,
     limit: usize,
-    seen: &Redaction,
+    redaction: &Redaction,
     output: CampaignReadOutput,
 ) -> Result<CampaignReadOutput, Fault> {
     Ok(match view {
         CampaignView::Participants => {
             let page = page_of_register(state.participants(), cursor, limit)?;
             CampaignReadOutput {
-                participants: Some(seen.redact_all(page.items)),
+                participants: Some(redaction.redact_all(page.items)),
                 next_cursor: page.next_cursor,
                 ..output
             }
         }
         CampaignView::Actors => {
             let page = page_of_register(state.actors(), cursor, limit)?;
-            CampaignReadOutput { actors: Some(seen.redact_all(page.items)), next_cursor: page.next_cursor, ..output }
+            CampaignReadOutput {
+                actors: Some(redaction.redact_all(page.items)),
+                next_cursor: page.next_cursor,
+                ..output
+            }
         }
         CampaignView::Sessions => {
             let page = page_of_register(state.sessions(), cursor, limit)?;
-            let sessions = page.items.iter().filter_map(|session| seen.redact_session(state, session)).collect();
+            let sessions = page.items.iter().filter_map(|session| redaction.redact_session(state, session)).collect();
             CampaignReadOutput { sessions: Some(sessions), next_cursor: page.next_cursor, ..output }
         }
         CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context | CampaignView::Roll => {
             CampaignReadOutput {
-                campaign: state.campaign().cloned().and_then(|campaign| seen.redact(campaign)),
-                trackers: tracker_lines(state, seen),
-                spotlight: SpotlightView::from_state(state, &seen.redact_people(state)),
+                campaign: state.campaign().cloned().and_then(|campaign| redaction.redact(campaign)),
+                trackers: tracker_lines(state, redaction),
+                spotlight: SpotlightView::from_state(state, &redaction.redact_people(state)),
                 ..output
             }
         }
@@ -167,7 +173,7 @@ fn fill_campaign_view(
 }
 
 fn page_of_register<T: HasId + Clone>(
-    register: &Register<T>,
+    map: &InsertionOrderedMap<T>,
     cursor: Option<&str>,
     limit: usize,
 ) -> Result<ListPage<T>, Fault> {
@@ -175,13 +181,13 @@ fn page_of_register<T: HasId + Clone>(
         None => u64::MAX,
         Some(cursor) => cursor.parse().map_err(|_| invalid_cursor_fault(cursor))?,
     };
-    let rows: Vec<(u64, &T)> = register.older_than(from).take(limit + 1).collect();
+    let rows: Vec<(u64, &T)> = map.older_than(from).take(limit + 1).collect();
     let next_cursor = (rows.len() > limit).then(|| rows[limit - 1].0.to_string());
     Ok(ListPage { items: rows.into_iter().take(limit).map(|(_, item)| item.clone()).collect(), next_cursor })
 }
 
-fn visible_ids<T: HasId + Redact>(register: &Register<T>, seen: &Redaction) -> Vec<String> {
-    let there = register.newest_first().filter_map(|item| seen.redact_ref(item));
+fn visible_ids<T: HasId + Redact>(map: &InsertionOrderedMap<T>, redaction: &Redaction) -> Vec<String> {
+    let there = map.newest_first().filter_map(|item| redaction.redact_ref(item));
     there.take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
 }
 
@@ -215,11 +221,11 @@ impl App {
         }
         let campaign_id = self.context(caller).await.ok()??.campaign_id;
         let entered_campaign = self.enter_campaign_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
-        let (state, seen) = (entered_campaign.state(), entered_campaign.redaction(caller));
+        let (state, redaction) = (entered_campaign.state(), entered_campaign.redaction(caller));
         match field {
-            "participant_id" | "controller" => Some(visible_ids(state.participants(), &seen)),
-            "actor_id" => Some(visible_ids(state.actors(), &seen)),
-            "session_id" => Some(visible_ids(state.sessions(), &seen)),
+            "participant_id" | "controller" => Some(visible_ids(state.participants(), &redaction)),
+            "actor_id" => Some(visible_ids(state.actors(), &redaction)),
+            "session_id" => Some(visible_ids(state.sessions(), &redaction)),
             _ => None,
         }
     }

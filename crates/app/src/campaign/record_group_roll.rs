@@ -82,11 +82,11 @@ impl App {
             roll_ids: rolls.iter().map(|roll| roll.id.clone()).collect(),
             changes: Vec::new(),
         };
-        let seen = entered_campaign.redaction(call.caller);
+        let redaction = entered_campaign.redaction(call.caller);
         let command = CampaignCommand::RecordRolls(rolls);
         self.execute_campaign_command::<O, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let mut answer = answer.clone();
-            let changes = change_lines(&done.events, &seen, &done.committed.state);
+            let changes = change_lines(&done.events, &redaction, &done.committed.state);
             finish(&mut answer, RecordedGroupRoll { changes, ..recorded.clone() });
             answer
         })

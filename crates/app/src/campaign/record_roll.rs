@@ -201,7 +201,7 @@ impl App {
             roll_id: roll_id.clone(),
             changes: Vec::new(),
         };
-        let seen = entered_campaign.redaction(call.caller);
+        let redaction = entered_campaign.redaction(call.caller);
         let roll = RecordedRoll {
             session_id: Some(session_id),
             participant_id,
@@ -216,7 +216,7 @@ impl App {
             CampaignCommand::RecordRoll(Box::new(roll)),
             move |done| {
                 let mut answer = answer.clone();
-                let changes = change_lines(&done.events, &seen, &done.committed.state);
+                let changes = change_lines(&done.events, &redaction, &done.committed.state);
                 finish(&mut answer, Recorded { changes, ..recorded.clone() });
                 answer
             },

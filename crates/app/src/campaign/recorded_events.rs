@@ -36,8 +36,8 @@ impl App {
         campaign_id: &str,
     ) -> Result<Vec<RecordedEvent>, Fault> {
         let campaign = self.enter_as_guest::<O>(call, campaign_id).await?;
-        let seen = campaign.redaction(call.caller);
-        let sessions = campaign.state().sessions().oldest_first().filter_map(|session| seen.redact_ref(session));
+        let redaction = campaign.redaction(call.caller);
+        let sessions = campaign.state().sessions().oldest_first().filter_map(|session| redaction.redact_ref(session));
         let events = sessions.flat_map(|session| {
             let name = if session.name.is_empty() { session.id.clone() } else { session.name.clone() };
             let event = |at: Timestamp, word: &str| RecordedEvent {
@@ -60,15 +60,15 @@ impl App {
         session_id: Option<&str>,
     ) -> Result<RecordedEvents, Fault> {
         let campaign = self.enter_as_guest::<O>(call, campaign_id).await?;
-        let seen = campaign.redaction(call.caller);
+        let redaction = campaign.redaction(call.caller);
         let (logged, is_cut) = if let Some(session_id) = session_id {
-            (self.read_events_since_session(&seen, &campaign, session_id).await?, false)
+            (self.read_events_since_session(&redaction, &campaign, session_id).await?, false)
         } else {
             let first = campaign.committed.revision().saturating_sub(limits::EVENTS_SCANNED_MAX as u64);
-            let events = self.read_events(&seen, &campaign, first, limits::EVENTS_SCANNED_MAX).await?;
+            let events = self.read_events(&redaction, &campaign, first, limits::EVENTS_SCANNED_MAX).await?;
             (events, first > 0)
         };
-        let people = seen.redact_people(campaign.state());
+        let people = redaction.redact_people(campaign.state());
         let played: Vec<(&LoggedEvent, &'static str, Option<String>)> =
             logged.iter().filter_map(|logged| played_event(logged)).collect();
         let lines = describe_events(&people, played.iter().map(|(logged, ..)| &logged.event));

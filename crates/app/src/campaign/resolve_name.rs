@@ -2,7 +2,7 @@
 //!
 //! A text that is an id, or looks like one, is never taken for a name. URIs take ids alone: a resource has one URI.
 
-use skald_domain::campaign::{Actor, Campaign, CampaignStatus, HasId, Participant, Register, Session};
+use skald_domain::campaign::{Actor, Campaign, CampaignStatus, HasId, InsertionOrderedMap, Participant, Session};
 use skald_domain::id;
 
 use super::access::{EnteredCampaign, parse_id};
@@ -53,16 +53,16 @@ pub(crate) fn is_same_name(left: &str, right: &str) -> bool {
 /// The id of the thing that an id or a unique name stands for, among those that the caller sees. A text that is neither is
 /// returned as it is: the rules refuse it.
 pub(super) fn find_id_by_name<T: HasName>(
-    register: &Register<T>,
+    map: &InsertionOrderedMap<T>,
     pointer: &str,
     given: &str,
     is_visible: impl Fn(&T) -> bool,
 ) -> Result<String, Fault> {
     let text = given.trim();
-    if text.is_empty() || register.contains(text) || text.starts_with(T::ID_PREFIX) {
+    if text.is_empty() || map.contains(text) || text.starts_with(T::ID_PREFIX) {
         return Ok(text.to_owned());
     }
-    let named = register.newest_first().filter(|item| is_same_name(item.name(), text) && is_visible(item));
+    let named = map.newest_first().filter(|item| is_same_name(item.name(), text) && is_visible(item));
     let found: Vec<&T> = named.take(CANDIDATES_MAX).collect();
     match &found[..] {
         [] => Ok(text.to_owned()),
@@ -82,13 +82,13 @@ impl EnteredCampaign {
         call: &Call<'_>,
         field: &str,
         given: &str,
-        register: &Register<T>,
+        map: &InsertionOrderedMap<T>,
     ) -> Result<String, Fault> {
         if call.work.takes_only_ids {
             return Ok(given.trim().to_owned());
         }
-        let seen = self.redaction(call.caller);
-        find_id_by_name(register, &format!("/{field}"), given, |item| seen.redact_ref(item).is_some())
+        let redaction = self.redaction(call.caller);
+        find_id_by_name(map, &format!("/{field}"), given, |item| redaction.redact_ref(item).is_some())
     }
 
     /// Like `resolve_id`, for a field that may be left out.
@@ -97,13 +97,13 @@ impl EnteredCampaign {
         call: &Call<'_>,
         field: &str,
         given: Option<&str>,
-        register: &Register<T>,
+        map: &InsertionOrderedMap<T>,
     ) -> Result<Option<String>, Fault> {
         let Some(given) = given else { return Ok(None) };
         if given.trim().is_empty() {
             parse_id(field, Some(given))?;
         }
-        self.resolve_id(call, field, given, register).map(Some)
+        self.resolve_id(call, field, given, map).map(Some)
     }
 }
 

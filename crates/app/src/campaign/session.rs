@@ -110,14 +110,14 @@ impl Operation for SessionEnd {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
         let command = CampaignCommand::EndSession { session_id };
-        let seen = entered_campaign.redaction(call.caller);
+        let redaction = entered_campaign.redaction(call.caller);
         let ended = app.try_campaign_command::<Self, _>(call, &entered_campaign.stream, command, move |done| {
             let ended = done.events.iter().find_map(|event| match event {
                 CampaignEvent::SessionEnded { session_id } => done.committed.state.sessions().get(session_id),
                 _ => None,
             });
             let session = ended.cloned().expect("a session that was just ended");
-            let changes = change_lines(&done.events, &seen, &done.committed.state);
+            let changes = change_lines(&done.events, &redaction, &done.committed.state);
             EndedSession { session, changes }
         });
         let ended = match ended.await {
@@ -201,12 +201,12 @@ impl Operation for SessionRecap {
     async fn run(app: &App, call: &Call<'_>, input: SessionRecapInput) -> Result<SessionRecapOutput, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let session_id = app.resolve_session_id(call, &entered_campaign, input.session_id.as_deref()).await?;
-        let seen = input.audience.redaction(call.caller, &entered_campaign);
-        let recap = app.render_recap(call.caller, &entered_campaign, session_id, &seen).await?;
+        let redaction = input.audience.redaction(call.caller, &entered_campaign);
+        let recap = app.render_recap(call.caller, &entered_campaign, session_id, &redaction).await?;
         if !input.picture {
             return Ok(recap);
         }
-        let luck = app.luck_report(&seen, &entered_campaign, Some(&recap.session.id)).await?;
+        let luck = app.luck_report(&redaction, &entered_campaign, Some(&recap.session.id)).await?;
         Ok(SessionRecapOutput { picture: Some(draw_luck(&luck.characters, &luck.players, Theme::Auto)), ..recap })
     }
 
@@ -265,7 +265,7 @@ impl App {
         caller: &Caller,
         entered_campaign: &EnteredCampaign,
         session_id: Option<String>,
-        seen: &Redaction,
+        redaction: &Redaction,
     ) -> Result<SessionRecapOutput, Fault> {
         let sessions = entered_campaign.state().sessions();
         let session_id = match session_id {
@@ -282,13 +282,13 @@ impl App {
             Fault::new(Code::NotFound, message).hint("begin one first; `session_start` does it")
         };
         let state = entered_campaign.state();
-        let session = session.and_then(|session| seen.redact_session(state, session)).ok_or_else(none)?;
+        let session = session.and_then(|session| redaction.redact_session(state, session)).ok_or_else(none)?;
         let events = self
-            .read_events_since_session(seen, entered_campaign, &session.id)
+            .read_events_since_session(redaction, entered_campaign, &session.id)
             .await?
             .into_iter()
             .map(|event| (event.recorded_at, event.by, event.event));
-        let text = recap(&session, &seen.redact_people(state), events);
+        let text = recap(&session, &redaction.redact_people(state), events);
         Ok(SessionRecapOutput { text, session, picture: None })
     }
 }

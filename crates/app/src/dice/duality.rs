@@ -17,7 +17,8 @@ use crate::{
 /// No fields.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+#[schemars(rename = "Nothing")]
+pub(super) struct NoInput {}
 
 pub(super) struct DualityRulesVersion;
 
@@ -30,10 +31,10 @@ impl Operation for DualityRulesVersion {
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/rules_version")];
-    type Input = Nothing;
+    type Input = NoInput;
     type Output = RulesVersion;
 
-    async fn run(_: &App, _: &Call<'_>, _: Nothing) -> Result<RulesVersion, Fault> {
+    async fn run(_: &App, _: &Call<'_>, _: NoInput) -> Result<RulesVersion, Fault> {
         Ok(dice::rules_version())
     }
 }
@@ -117,7 +118,7 @@ impl Operation for DualityActionRoll {
             edge: Edge::from_flags(input.advantage, input.disadvantage),
             bonus_die: input.bonus_die.as_deref().map(parse_bonus_die).transpose()?,
         };
-        let place = RollPlace::new(input.session_id, input.actor_id, input.reason, input.visible_to)?;
+        let roll_place = RollPlace::new(input.session_id, input.actor_id, input.reason, input.visible_to)?;
         let shows_seed = input.detail == RollDetail::Full || input.rng.is_some();
         let roll = async {
             let (judgement, rng) = dice::roll_duality(duality, input.rng.unwrap_or_default(), app.entropy.bytes())?;
@@ -139,7 +140,7 @@ impl Operation for DualityActionRoll {
         };
         app.roll_and_record::<Self, _>(
             call,
-            &place,
+            &roll_place,
             roll,
             |_, output| Box::pin(ready(output.details.clone())),
             |output, recorded| output.recorded = Some(recorded),

@@ -14,8 +14,8 @@ pub(super) fn parse_expression(expression: &str, dialect: Dialect, field: &str) 
     })
 }
 
-pub(super) fn compute_odds(notation: &Notation, field: &str, effort: &ComputationBudget) -> Result<LineOdds, Fault> {
-    line_odds(&notation.roll, effort).map_err(|refusal| odds_fault(&refusal, field))
+pub(super) fn compute_odds(notation: &Notation, field: &str, budget: &ComputationBudget) -> Result<LineOdds, Fault> {
+    line_odds(&notation.roll, budget).map_err(|refusal| odds_fault(&refusal, field))
 }
 
 pub(super) fn odds_fault(refusal: &OddsRefusal, field: &str) -> Fault {

@@ -103,10 +103,11 @@ impl Operation for GroupRoll {
         check_input(&input)?;
         let lines = (0..input.rolls.len()).map(|index| actor_line(&input, index));
         let lines: Vec<Roll> = lines.collect::<Result<_, Fault>>()?;
-        let place = RollPlace::new(input.session_id.clone(), None, input.reason.clone(), input.visible_to.clone())?;
+        let roll_place =
+            RollPlace::new(input.session_id.clone(), None, input.reason.clone(), input.visible_to.clone())?;
         let actor_ids: Vec<String> = input.rolls.iter().map(|roll| roll.actor_id.clone()).collect();
         let roll = |names| roll_group(app, &input, lines, names);
-        app.roll_and_record_group::<Self, GroupRollOutput, _>(call, place, &actor_ids, roll, |output, recorded| {
+        app.roll_and_record_group::<Self, GroupRollOutput, _>(call, roll_place, &actor_ids, roll, |output, recorded| {
             output.recorded = Some(recorded);
         })
         .await
@@ -279,8 +280,8 @@ fn recorded_result(result: &RollResult) -> Value {
 async fn compute_odds(app: &App, rolled: &[RolledActor], opposed: bool) -> Vec<RollOdds> {
     let (count, pairs) = (rolled.len(), rolled.iter().map(|actor| (actor.line.clone(), actor.result.clone())));
     let pairs: Vec<(Roll, RollResult)> = pairs.collect();
-    let compute = move |effort: &ComputationBudget| {
-        let lines: Vec<_> = pairs.iter().map(|(line, _)| line_odds(line, effort).ok()).collect();
+    let compute = move |budget: &ComputationBudget| {
+        let lines: Vec<_> = pairs.iter().map(|(line, _)| line_odds(line, budget).ok()).collect();
         let all: Option<Vec<_>> = lines.iter().cloned().collect();
         let odds = lines.iter().zip(&pairs).enumerate().map(|(index, (odds, (_, result)))| {
             let Some(odds) = odds else { return RollOdds::default() };

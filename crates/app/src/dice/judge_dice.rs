@@ -46,15 +46,15 @@ trait JudgedDice: Serialize + Clone + Send + Sync + 'static {
 async fn answer_judged_dice<O: Operation, T: JudgedDice>(
     app: &App,
     call: &Call<'_>,
-    place: Option<RollPlace>,
+    roll_place: Option<RollPlace>,
     judged: T,
 ) -> Result<CommandAnswer<CampaignAnswer<T>>, Fault> {
-    let Some(place) = place else { return Ok(CommandAnswer::Now(CampaignAnswer::without_campaign(judged))) };
+    let Some(roll_place) = roll_place else { return Ok(CommandAnswer::Now(CampaignAnswer::without_campaign(judged))) };
     let judge = async { Ok(judged) };
     let answer = app
         .roll_and_record::<O, T>(
             call,
-            &place,
+            &roll_place,
             judge,
             |_, judged| Box::pin(ready(judged_details(judged.judgement()))),
             T::set_recorded,
@@ -141,10 +141,10 @@ impl Operation for DualityOutcome {
         input: DualityOutcomeInput,
     ) -> Result<CommandAnswer<CampaignAnswer<DualityOutcomeOutput>>, Fault> {
         let DualityOutcomeInput { hope, fear, modifier, difficulty, record, actor_id, session_id, reason, .. } = input;
-        let place = RecordFields { record, actor_id, session_id, reason }.into_place()?;
+        let roll_place = RecordFields { record, actor_id, session_id, reason }.into_place()?;
         let judgement = dice::judge(hope, fear, modifier, difficulty)?;
         let judged = DualityOutcomeOutput { judgement, recorded: None };
-        answer_judged_dice::<Self, _>(app, call, place, judged).await
+        answer_judged_dice::<Self, _>(app, call, roll_place, judged).await
     }
 }
 
@@ -218,10 +218,10 @@ impl Operation for DualityExplain {
     ) -> Result<CommandAnswer<CampaignAnswer<DualityExplainOutput>>, Fault> {
         let DualityExplainInput { hope, fear, modifier, difficulty, .. } = input;
         let DualityExplainInput { record, actor_id, session_id, reason, .. } = input;
-        let place = RecordFields { record, actor_id, session_id, reason }.into_place()?;
+        let roll_place = RecordFields { record, actor_id, session_id, reason }.into_place()?;
         let explanation = dice::explain(hope, fear, modifier, difficulty)?;
         let judged = DualityExplainOutput { explanation, recorded: None };
-        answer_judged_dice::<Self, _>(app, call, place, judged).await
+        answer_judged_dice::<Self, _>(app, call, roll_place, judged).await
     }
 }
 

@@ -180,7 +180,7 @@ impl Operation for OddsOperation {
     async fn run(app: &App, _: &Call<'_>, input: OddsInput) -> Result<OddsOutput, Fault> {
         check_input(&input)?;
         let entropy = app.entropy.bytes();
-        app.compute(move |effort| compute_output(&input, entropy, effort)).await
+        app.compute(move |budget| compute_output(&input, entropy, budget)).await
     }
 
     async fn complete(_: &App, _: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
@@ -209,27 +209,27 @@ fn check_input(input: &OddsInput) -> Result<(), Fault> {
     Ok(())
 }
 
-fn compute_output(input: &OddsInput, entropy: [u8; 32], effort: &ComputationBudget) -> Result<OddsOutput, Fault> {
+fn compute_output(input: &OddsInput, entropy: [u8; 32], budget: &ComputationBudget) -> Result<OddsOutput, Fault> {
     let notation = parse_expression(&input.expression, input.dialect, "expression")?;
     let (odds, simulated) = match input.simulate {
-        None => (compute_odds(&notation, "expression", effort)?, None),
+        None => (compute_odds(&notation, "expression", budget)?, None),
         Some(rolls) => {
             let mut randomness = Randomness::new(input.rng.unwrap_or_default(), entropy)?;
             let odds =
-                sample_odds(&notation, rolls, &mut |sides| randomness.roll_die(sides), effort).map_err(sample_fault)?;
+                sample_odds(&notation, rolls, &mut |sides| randomness.roll_die(sides), budget).map_err(sample_fault)?;
             // The 95 % margin, which is widest for a chance of one half: 1.96 · √(¼ / n).
             let margin_of_error = 0.98 / f64::from(rolls).sqrt();
             (odds, Some(Simulated { rolls, margin_of_error, rng: Some(randomness.into_report()) }))
         }
     };
-    let other = compute_overlay_odds(input.against.as_deref(), input.dialect, effort)?;
+    let other = compute_overlay_odds(input.against.as_deref(), input.dialect, budget)?;
     let against = other.as_ref().map(|(name, odds)| (name.clone(), &odds.distribution));
     let picture =
         input.picture.then(|| PictureView { notation: &notation, odds: &odds, against }.svg(None, Theme::Auto));
     let detail = if input.from.or(input.to).is_some() { OddsDetail::Table } else { input.detail };
     let number = |exact: Exact| if detail == OddsDetail::Short { exact.shorten() } else { exact };
     let compared = match &other {
-        Some((name, other)) => Some(compare_odds(name, (&odds, other), number, effort)?),
+        Some((name, other)) => Some(compare_odds(name, (&odds, other), number, budget)?),
         None => None,
     };
     let (need, need_unknown) = match input.target.map(|target| odds.need(target)) {
@@ -275,9 +275,9 @@ fn compare_odds(
     name: &str,
     (odds, other): (&LineOdds, &LineOdds),
     number: impl Fn(Exact) -> Exact,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<Compared, Fault> {
-    let [higher, equal, lower] = odds.compare_with(other, effort).map_err(|refusal| odds_fault(&refusal, "against"))?;
+    let [higher, equal, lower] = odds.compare_with(other, budget).map_err(|refusal| odds_fault(&refusal, "against"))?;
     Ok(Compared {
         expression: shorten_expression(name.to_owned()),
         success_chance: other.success.clone().map(&number),
@@ -297,7 +297,7 @@ impl TotalsSummary {
 }
 
 impl Need {
-    fn new(need: odds::Need, number: impl Fn(Exact) -> Exact) -> Self {
+    fn new(need: odds::NeededNumber, number: impl Fn(Exact) -> Exact) -> Self {
         Self {
             difficulty: need.difficulty,
             add: need.add,

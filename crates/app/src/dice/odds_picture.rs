@@ -51,7 +51,7 @@ impl Operation for OddsPicture {
     type Output = OddsPictureOutput;
 
     async fn run(app: &App, _: &Call<'_>, input: OddsPictureInput) -> Result<OddsPictureOutput, Fault> {
-        app.compute(move |effort| draw_picture(&input, effort).map(|text| OddsPictureOutput { text })).await
+        app.compute(move |budget| draw_picture(&input, budget).map(|text| OddsPictureOutput { text })).await
     }
 
     async fn complete(_: &App, _: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
@@ -59,10 +59,10 @@ impl Operation for OddsPicture {
     }
 }
 
-fn draw_picture(input: &OddsPictureInput, effort: &ComputationBudget) -> Result<String, Fault> {
+fn draw_picture(input: &OddsPictureInput, budget: &ComputationBudget) -> Result<String, Fault> {
     let notation = parse_expression(&input.expression, input.dialect, "expression")?;
-    let odds = compute_odds(&notation, "expression", effort)?;
-    let other = compute_overlay_odds(input.against.as_deref(), input.dialect, effort)?;
+    let odds = compute_odds(&notation, "expression", budget)?;
+    let other = compute_overlay_odds(input.against.as_deref(), input.dialect, budget)?;
     let against = other.as_ref().map(|(name, odds)| (name.clone(), &odds.distribution));
     Ok(PictureView { notation: &notation, odds: &odds, against }.svg(input.mode, input.theme))
 }
@@ -71,11 +71,11 @@ fn draw_picture(input: &OddsPictureInput, effort: &ComputationBudget) -> Result<
 pub(super) fn compute_overlay_odds(
     against: Option<&str>,
     dialect: Dialect,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<Option<(String, LineOdds)>, Fault> {
     let Some(against) = against else { return Ok(None) };
     let against = parse_expression(against, dialect, "against")?;
-    let odds = compute_odds(&against, "against", effort)?;
+    let odds = compute_odds(&against, "against", budget)?;
     Ok(Some((against.roll.to_string(), odds)))
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::duality::Nothing;
+use super::duality::NoInput;
 use crate::{Allowed, App, Call, Exposed, Fault, Operation, OperationKind, Route, Toolset};
 
 pub(super) struct DualityRules;
@@ -26,10 +26,10 @@ impl Operation for DualityRules {
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/rules")];
-    type Input = Nothing;
+    type Input = NoInput;
     type Output = TextDocument;
 
-    async fn run(_: &App, _: &Call<'_>, _: Nothing) -> Result<TextDocument, Fault> {
+    async fn run(_: &App, _: &Call<'_>, _: NoInput) -> Result<TextDocument, Fault> {
         Ok(TextDocument { title: Self::TITLE, text: include_str!("rules.md") })
     }
 }
@@ -45,10 +45,10 @@ impl Operation for DiceNotation {
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/dice/notation")];
-    type Input = Nothing;
+    type Input = NoInput;
     type Output = TextDocument;
 
-    async fn run(_: &App, _: &Call<'_>, _: Nothing) -> Result<TextDocument, Fault> {
+    async fn run(_: &App, _: &Call<'_>, _: NoInput) -> Result<TextDocument, Fault> {
         Ok(TextDocument { title: Self::TITLE, text: include_str!("notation.md") })
     }
 }

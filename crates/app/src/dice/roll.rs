@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skald_domain::dice::notation::{Dialect, Edge, Notation};
 use skald_domain::dice::odds::{ComputationBudget, Exact};
-use skald_domain::dice::{self, Judgement, Outcome, RandomReport, RandomRequest, Randomness, RollResult, Thrown};
+use skald_domain::dice::{self, Judgement, Outcome, RandomReport, RandomRequest, Randomness, RollResult, RolledPool};
 use skald_domain::{deceptive_characters, limits};
 
 use super::expression_odds::{compute_odds, parse_expression};
@@ -109,7 +109,7 @@ pub(super) struct RolledLine {
     duality: Option<Judgement>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-unlisted" = true))]
-    pools: Vec<Thrown>,
+    pools: Vec<RolledPool>,
     /// The chance of this total or more, where there is nothing to reach.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_least_chance: Option<Exact>,
@@ -159,11 +159,11 @@ impl Operation for RollOperation {
         let notation = parse_expression(&input.expression, input.dialect, "expression")?;
         let notation = add_edge(notation, &input)?;
         let reason = input.reason.or_else(|| notation.comment.clone().filter(|comment| is_reason(comment)));
-        let place = RollPlace::new(input.session_id, input.actor_id, reason, input.visible_to)?;
+        let roll_place = RollPlace::new(input.session_id, input.actor_id, reason, input.visible_to)?;
         let roll = roll_expression(app, notation, input.rng, input.detail);
         app.roll_and_record::<Self, _>(
             call,
-            &place,
+            &roll_place,
             roll,
             |_, output| Box::pin(ready(output.details.clone())),
             |output, recorded| output.recorded = Some(recorded),
@@ -204,7 +204,7 @@ async fn roll_expression(
     let chances = compute_chances(app, &notation, results.clone()).await;
     let (chances, chance_unknown) = match chances {
         Ok(chances) => (chances, None),
-        Err(fault) => (Chances::default(), Some(fault.body().message.clone())),
+        Err(fault) => (LineChances::default(), Some(fault.body().message.clone())),
     };
     let details = record_details(&results, &chances, line.clone(), report.clone());
     let is_short = detail == RollDetail::Short;
@@ -242,7 +242,7 @@ fn is_success(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::SuccessWithHope | Outcome::SuccessWithFear | Outcome::CriticalSuccess)
 }
 
-fn summarize_results(results: &[RollResult], chances: &Chances, is_short: bool) -> String {
+fn summarize_results(results: &[RollResult], chances: &LineChances, is_short: bool) -> String {
     if let [result] = results {
         return summarize_result(result, chances.success.as_ref(), chances.at_least.first());
     }
@@ -257,7 +257,7 @@ fn summarize_results(results: &[RollResult], chances: &Chances, is_short: bool) 
 }
 
 /// What is recorded: whole results, whatever the answer shows.
-fn record_details(results: &[RollResult], chances: &Chances, line: String, rng: RandomReport) -> RollDetails {
+fn record_details(results: &[RollResult], chances: &LineChances, line: String, rng: RandomReport) -> RollDetails {
     let (result, at_least_chance) = match results {
         [result] => (json!(result), chances.at_least.first().cloned()),
         results => {
@@ -274,7 +274,7 @@ fn record_details(results: &[RollResult], chances: &Chances, line: String, rng: 
 
 /// How likely the results of a line were.
 #[derive(Default)]
-struct Chances {
+struct LineChances {
     success: Option<Exact>,
     /// Of each result; empty where there is something to reach.
     at_least: Vec<Exact>,
@@ -282,10 +282,10 @@ struct Chances {
     luck: Option<f64>,
 }
 
-async fn compute_chances(app: &App, notation: &Notation, results: Vec<RollResult>) -> Result<Chances, Fault> {
+async fn compute_chances(app: &App, notation: &Notation, results: Vec<RollResult>) -> Result<LineChances, Fault> {
     let notation = notation.clone();
-    let compute = move |effort: &ComputationBudget| {
-        let odds = compute_odds(&notation, "expression", effort)?;
+    let compute = move |budget: &ComputationBudget| {
+        let odds = compute_odds(&notation, "expression", budget)?;
         let at_least = if odds.success.is_none() {
             results.iter().map(|result| odds.chance_of_at_least(result.total)).collect()
         } else {
@@ -295,7 +295,7 @@ async fn compute_chances(app: &App, notation: &Notation, results: Vec<RollResult
             [result] => Some(odds.luck_of(result)),
             _ => None,
         };
-        Ok(Chances { success: odds.success, at_least, luck })
+        Ok(LineChances { success: odds.success, at_least, luck })
     };
     app.compute(compute).await
 }

@@ -54,12 +54,12 @@ impl Operation for RollDice {
         call: &Call<'_>,
         input: RollDiceInput,
     ) -> Result<CommandAnswer<CampaignAnswer<RollDiceOutput>>, Fault> {
-        let place = RollPlace::new(input.session_id, input.actor_id, None, input.visible_to)?;
+        let roll_place = RollPlace::new(input.session_id, input.actor_id, None, input.visible_to)?;
         let roll = async {
             let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
             Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report, recorded: None })
         };
-        app.roll_and_record::<Self, _>(call, &place, roll, roll_details, |output, recorded| {
+        app.roll_and_record::<Self, _>(call, &roll_place, roll, roll_details, |output, recorded| {
             output.recorded = Some(recorded);
         })
         .await
@@ -85,8 +85,8 @@ fn roll_details<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, R
 async fn odds_of_total(app: &App, notation: Notation, total: u64) -> Option<RollOdds> {
     let total = i64::try_from(total).ok()?;
     let result = RollResult { total, success: None, against: None, duality: None, pools: Vec::new() };
-    let compute = move |effort: &ComputationBudget| {
-        let odds = compute_odds(&notation, "dice", effort)?;
+    let compute = move |budget: &ComputationBudget| {
+        let odds = compute_odds(&notation, "dice", budget)?;
         let at_least_chance = Some(odds.chance_of_at_least(total));
         Ok(RollOdds { at_least_chance, success_chance: None, luck: Some(odds.luck_of(&result)) })
     };

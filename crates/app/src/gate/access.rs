@@ -22,7 +22,7 @@ pub(super) struct FoundRun {
     /// The process that it is pinned to.
     pub process: Arc<Process>,
     /// The caller's role at the gate.
-    pub standing: ActingRole,
+    pub acting_role: ActingRole,
     pub principal: String,
     /// How server paths are shown to the caller.
     pub paths: PathRedaction,
@@ -40,7 +40,7 @@ impl FoundRun {
             run: &self.committed.state,
             facts,
             principal: &self.principal,
-            role: &self.standing.role,
+            role: &self.acting_role.role,
         }
     }
 }
@@ -89,8 +89,8 @@ impl App {
         if O::KIND == OperationKind::Read {
             call.work.set_revision(committed.revision());
         }
-        let (standing, principal) = (self.acting_role(call.caller), call.caller.id().to_owned());
-        Ok(FoundRun { run_id, stream, committed, process, standing, principal, paths })
+        let (acting_role, principal) = (self.acting_role(call.caller), call.caller.id().to_owned());
+        Ok(FoundRun { run_id, stream, committed, process, acting_role, principal, paths })
     }
 
     async fn configured_run_id(&self, paths: &PathRedaction) -> Result<String, Fault> {
@@ -133,7 +133,7 @@ impl App {
 /// The evidence files to check, by path and SHA-256. Inline content cannot change, so it is left out. In a state with
 /// an approval or a rejection all files are checked, whatever the guards use, so that the person who decides learns of
 /// every change.
-fn files_to_check(found_run: &FoundRun, wanted: EvidenceScope) -> Vec<(String, String)> {
+fn files_to_check(found_run: &FoundRun, scope: EvidenceScope) -> Vec<(String, String)> {
     let (evidence, state) = (found_run.committed.state.evidence(), found_run.committed.state.state());
     let named = |artifact: &Artifact| (artifact.path.clone(), artifact.sha256.clone());
     if evidence.artifacts_in_files().next().is_none() {
@@ -142,7 +142,7 @@ fn files_to_check(found_run: &FoundRun, wanted: EvidenceScope) -> Vec<(String, S
     let is_decided_here = || {
         found_run.process.transitions_from(state).any(|transition| Decision::from_event(&transition.event).is_some())
     };
-    let types = match wanted {
+    let types = match scope {
         EvidenceScope::Here if !is_decided_here() => found_run.process.needed_artifact_types(state),
         EvidenceScope::Here | EvidenceScope::Everywhere => None,
     };

@@ -28,7 +28,7 @@ pub(super) struct ArtifactView {
     missing: Option<String>,
 }
 
-/// For inline content that is missing because the server stopped after it accepted the event.
+/// Only for events of versions that stored content after the event: the server may have stopped between the two.
 const CONTENT_NOT_STORED: &str =
     "its content is not kept: the event was accepted but never answered; send it again, same key";
 

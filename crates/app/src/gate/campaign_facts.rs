@@ -32,8 +32,8 @@ impl App {
         let stream = crate::campaign::campaign_stream(campaign_id);
         let committed = self.campaigns.read(&stream).await.map_err(|error| self.store_fault(&error))?;
         let sessions = committed.state.sessions();
-        let seen = Redaction::for_viewer(Some(Viewer::default()));
-        let public = |session| seen.redact_session(&committed.state, session);
+        let redaction = Redaction::for_viewer(Some(Viewer::default()));
+        let public = |session| redaction.redact_session(&committed.state, session);
         let newest: Vec<Value> = sessions
             .newest_first()
             .take(ITEMS_MAX)
@@ -60,7 +60,7 @@ impl App {
             "open_session_count": numbers.open_sessions,
             "sessions": newest,
             "roll_count": roll_count,
-            "rolls": self.newest_rolls(&stream, &committed, &seen).await?,
+            "rolls": self.newest_rolls(&stream, &committed, &redaction).await?,
             "universe_count": universe_count,
             "universes": universes,
             "entity_count": entity_count,
@@ -88,7 +88,7 @@ impl App {
         &self,
         stream: &skald_journal::StreamName,
         committed: &CommittedState<CampaignStream>,
-        seen: &Redaction,
+        redaction: &Redaction,
     ) -> Result<Vec<Value>, Fault> {
         let after = committed.revision().saturating_sub(ROLL_SEARCH_RECORDS);
         let records =
@@ -98,7 +98,7 @@ impl App {
         for record in records.iter().rev() {
             let events: Vec<CampaignEvent> =
                 serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-            for event in seen.redact_events(&committed.state, &events) {
+            for event in redaction.redact_events(&committed.state, &events) {
                 if let CampaignEvent::RollRecorded(roll) = event {
                     rolls.push(json!({
                         "id": roll.id, "session_id": roll.session_id, "participant_id": roll.participant_id,

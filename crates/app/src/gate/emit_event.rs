@@ -119,7 +119,7 @@ impl App {
         let facts = self.guard_facts(found_run, EvidenceScope::Here).await?;
         let command = RunCommand::Emit(Box::new(Emit {
             process: Arc::clone(&found_run.process),
-            role: found_run.standing.role.clone(),
+            role: found_run.acting_role.role.clone(),
             event: emission.event_name.to_owned(),
             payload: emission.payload.clone(),
             artifacts: resolved.submitted,
@@ -171,11 +171,11 @@ impl Operation for EmitEvent {
             match emit(app, call, &found_run, &input, &request).await {
                 Ok(accepted) => return Ok(EmitEventOutput { success: true, result: Some(accepted), error: None }),
                 // The run changed while files were read, so the facts are out of date: try again.
-                Err(EmitError::NotDone(not_done)) if is_out_of_date(&not_done) => {}
-                Err(EmitError::NotDone(not_done)) => {
+                Err(EmissionFailure::NotDone(not_done)) if is_out_of_date(&not_done) => {}
+                Err(EmissionFailure::NotDone(not_done)) => {
                     return app.refuse_attempt(call, &found_run, &tried, *not_done).await.map(Into::into);
                 }
-                Err(EmitError::Fault(fault)) => return EmitRefusal::from_fault(fault).map(Into::into),
+                Err(EmissionFailure::Fault(fault)) => return EmitRefusal::from_fault(fault).map(Into::into),
             }
         }
         let fault = Fault::new(Code::RateLimited, "the run moves faster than its evidence can be looked at");
@@ -191,12 +191,12 @@ impl Operation for EmitEvent {
 const EMIT_TRIES_MAX: usize = 5;
 
 /// Why an event was not emitted.
-enum EmitError {
+enum EmissionFailure {
     NotDone(Box<CommandFailure<RunStream>>),
     Fault(Fault),
 }
 
-impl From<Fault> for EmitError {
+impl From<Fault> for EmissionFailure {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
@@ -212,7 +212,7 @@ async fn emit(
     found_run: &FoundRun,
     input: &EmitEventInput,
     request: &str,
-) -> Result<AcceptedEmit, EmitError> {
+) -> Result<AcceptedEmit, EmissionFailure> {
     let (artifact_paths, artifacts) = (input.artifact_paths.as_deref(), input.artifacts.as_deref());
     let sent = RequestArtifacts {
         artifact_paths: artifact_paths.unwrap_or_default(),
@@ -222,7 +222,7 @@ async fn emit(
     let unfit = sent.invalid_paths();
     if !unfit.is_empty() && !app.has_stored_answer(call, found_run, &input.idempotency_key).await? {
         let failure = JournalFailure::Refused(RunRefusal::ArtifactMisfits { misfits: unfit });
-        return Err(EmitError::NotDone(Box::new(failure.into())));
+        return Err(EmissionFailure::NotDone(Box::new(failure.into())));
     }
     let payload = input.payload.clone().unwrap_or_default();
     let emission = Emission { event_name: &input.event_name, payload: &payload, sent };
@@ -234,11 +234,11 @@ async fn emit(
         key: Some((input.idempotency_key.clone(), request.to_owned())),
         side_rows: content_rows(&new),
     };
-    let (process, role) = (Arc::clone(&found_run.process), found_run.standing.role.clone());
+    let (process, role) = (Arc::clone(&found_run.process), found_run.acting_role.role.clone());
     let answer = move |done: &Applied<RunStream>| emit_result(done, &process, &role);
     let tried =
         app.execute_with_terms::<EmitEvent, _, _>(&app.runs, call, &found_run.stream, command, terms, answer).await;
-    let (answered, done) = tried.map_err(|not_done| EmitError::NotDone(Box::new(not_done)))?;
+    let (answered, done) = tried.map_err(|not_done| EmissionFailure::NotDone(Box::new(not_done)))?;
     if new_bytes > 0 && !done.replayed {
         app.count_contents(found_run, new_bytes).await;
     }

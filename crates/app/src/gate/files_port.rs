@@ -28,7 +28,7 @@ pub trait GateFiles: Send + Sync + 'static {
         &'a self,
         folder: &'a str,
         path: &'a str,
-        wanted: ContentRequest,
+        content_request: ContentRequest,
     ) -> BoxFuture<'a, Result<ArtifactFile, String>>;
 
     /// Whether a file with this path is below the working folder. It is no evidence there; an error hints at it.

@@ -292,14 +292,14 @@ impl RunInput {
             let fault = Fault::new(Code::InvalidPayload, misfit.message).with_path(misfit.path);
             return Err(fault.hint("send a key of your own, new for each request"));
         }
-        let beside = (IDEMPOTENCY_KEY_LABEL, call.work.idempotency_key.as_ref());
-        let key = merge_input_and_header(("idempotency_key", self.idempotency_key.as_ref()), beside)?;
+        let from_header = (IDEMPOTENCY_KEY_LABEL, call.work.idempotency_key.as_ref());
+        let key = merge_input_and_header(("idempotency_key", self.idempotency_key.as_ref()), from_header)?;
         Ok(CommandTerms::new(self.expected_revision(call)?, key.map(|key| (key.clone(), call.input.to_string()))))
     }
 
     fn expected_revision(&self, call: &Call<'_>) -> Result<Option<u64>, Fault> {
-        let beside = (EXPECTED_REVISION_LABEL, call.work.expected_revision);
-        merge_input_and_header(("expected_revision", self.expected_revision), beside)
+        let from_header = (EXPECTED_REVISION_LABEL, call.work.expected_revision);
+        merge_input_and_header(("expected_revision", self.expected_revision), from_header)
     }
 }
 
@@ -323,14 +323,14 @@ async fn override_guard(
     }
     let command = RunCommand::Override(Box::new(Override {
         process: found_run.process.clone(),
-        standing: found_run.standing.clone(),
+        acting_role: found_run.acting_role.clone(),
         event: event.clone(),
         to: input.to_state.clone(),
         reason,
         facts: app.guard_facts(found_run, EvidenceScope::Here).await?,
         facts_of: found_run.committed.revision(),
     }));
-    let (process, role) = (found_run.process.clone(), found_run.standing.role.clone());
+    let (process, role) = (found_run.process.clone(), found_run.acting_role.role.clone());
     let answer = move |done: &Applied<RunStream>| emit_result(done, &process, &role);
     execute_on_run(app, call, found_run, input, (&event, command), answer).await
 }
@@ -341,7 +341,7 @@ async fn cancel_run(
     found_run: &FoundRun,
     input: &RunInput,
 ) -> Result<(CommandAnswer<CancelResult>, bool), Fault> {
-    let role = found_run.standing.role.clone();
+    let role = found_run.acting_role.role.clone();
     let command = RunCommand::Cancel { role, reason: input.reason.clone() };
     let answer = |done: &Applied<RunStream>| CancelResult {
         revision: done.revision,

@@ -85,19 +85,19 @@ impl App {
         };
         let invalid = |findings: Vec<Finding>| {
             let errors: Vec<Finding> = findings.into_iter().filter(Finding::is_error).collect();
-            invalid_process_fault(&format!("process '{id}'"), &errors).hint(ASK_THE_KEEPER)
+            invalid_process_fault(&format!("process '{id}'"), &errors).hint(ASK_PROCESS_OWNER)
         };
         let process = self.parse_process(&text).map_err(invalid)?;
         if process.id != id {
             let message = format!("what is kept as process '{id}' is '{}'", truncate_for_message(&process.id));
             let fault = Fault::new(Code::InvalidProcess, message).with_path("/process_id").value(&id.into());
-            return Err(fault.hint(ASK_THE_KEEPER));
+            return Err(fault.hint(ASK_PROCESS_OWNER));
         }
         Ok(KnownProcess { process, source: text, origin })
     }
 
     async fn find_source(&self, id: &str) -> Result<Option<ProcessSource>, Fault> {
-        if id.is_empty() || id.chars().count() > limits::ID_CHARS_MAX {
+        if id.is_empty() || limits::is_longer_than_id(id) {
             return Ok(None);
         }
         if let Some(file) = self.files.process_file(id).await.map_err(|error| unreadable_process_fault(&error))? {
@@ -214,12 +214,12 @@ const FINDINGS: &str = "findings";
 pub(super) const FAULT_FIELDS: &[FaultField] = &[FaultField {
     name: FINDINGS,
     description: "What is wrong with a process file, each with its line and column.",
-    schema: json_schema::inlined::<Vec<Finding>>,
+    schema: json_schema::inline_schema::<Vec<Finding>>,
     subject: None,
 }];
 
-/// A refusal does not say where a process is kept or how it is changed: whoever is refused could change it then.
-const ASK_THE_KEEPER: &str = "ask whoever keeps this process to mend it, or create a run of another one";
+/// The hint does not say where a process is stored or how it is changed: a refused agent could use that to change it.
+const ASK_PROCESS_OWNER: &str = "ask whoever keeps this process to mend it, or create a run of another one";
 
 /// The fault for a process with errors.
 pub(super) fn invalid_process_fault(name: &str, findings: &[Finding]) -> Fault {
@@ -235,7 +235,7 @@ pub(super) fn invalid_process_fault(name: &str, findings: &[Finding]) -> Fault {
 /// The fault for a process, or for all of them, that cannot be read. Only the log says which file it is.
 pub(super) fn unreadable_process_fault(error: &FilesError) -> Fault {
     tracing::warn!(%error, "a process cannot be read");
-    Fault::new(Code::InvalidProcess, format!("a process cannot be read: it {}", error.why)).hint(ASK_THE_KEEPER)
+    Fault::new(Code::InvalidProcess, format!("a process cannot be read: it {}", error.why)).hint(ASK_PROCESS_OWNER)
 }
 
 /// The fault for an artifact folder that cannot be used.

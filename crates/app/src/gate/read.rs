@@ -161,8 +161,8 @@ async fn read_summary(app: &App, found_run: &FoundRun) -> Result<RunSummary, Fau
         created_at: run.created_at,
         updated_at: state.updated_at().unwrap_or(run.created_at),
         missing_guards: look.missing_guards().into_iter().map(|guard| guard.guard_name).collect(),
-        your_role: found_run.standing.role.clone(),
-        may_override: found_run.standing.is_human,
+        your_role: found_run.acting_role.role.clone(),
+        may_override: found_run.acting_role.is_human,
     })
 }
 

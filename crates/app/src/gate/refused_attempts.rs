@@ -169,7 +169,7 @@ impl App {
         let attempt = StoredAttempt {
             at: at.into(),
             by: call.caller.id().to_owned(),
-            role: found_run.standing.role.clone(),
+            role: found_run.acting_role.role.clone(),
             event: cut_to_line(refused.event, limits::NAME_CHARS_MAX),
             state: refused.on.state.state().to_owned(),
             revision: refused.on.revision(),

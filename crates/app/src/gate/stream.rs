@@ -94,7 +94,7 @@ pub(super) fn run_stream(run_id: &str) -> StreamName {
 /// Whether an id is valid for a run. It is also the name of the run's folder.
 pub(super) fn is_run_id(id: &str) -> bool {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
-    !id.is_empty() && id.len() <= limits::ID_CHARS_MAX && !id.starts_with('.') && id.chars().all(is_plain)
+    !id.is_empty() && !limits::is_longer_than_id(id) && !id.starts_with('.') && id.chars().all(is_plain)
 }
 
 pub(super) fn refusal_code(refusal: &RunRefusal) -> Code {

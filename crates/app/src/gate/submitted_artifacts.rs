@@ -140,8 +140,8 @@ impl App {
         let Some(folder) = &found_run.run().folder else {
             return Err(unfit(&pointer, super::files_port::NO_FOLDER.to_owned()));
         };
-        let wanted = content_request(&found_run.process, &path, declared.as_deref());
-        let found = match self.files.read_artifact(folder, &path, wanted).await {
+        let request = content_request(&found_run.process, &path, declared.as_deref());
+        let found = match self.files.read_artifact(folder, &path, request).await {
             Ok(found) => found,
             Err(why) => {
                 let mut why = found_run.paths.redact_text(&why, folder);

@@ -80,7 +80,7 @@ impl App {
         match OwnerCampaigns::new(&*self.journal).find_campaign(RUNS, run_id).await {
             Ok(Some(place)) => {
                 let whom = ChangeAudience::InCampaign(place);
-                self.telling.publish(Announcement::new(run_changes(run_id), &whom, None));
+                self.change_broadcast.publish(Announcement::new(run_changes(run_id), &whom, None));
             }
             // The folder belongs to no run.
             Ok(None) => {}

@@ -27,15 +27,17 @@ pub(super) struct FoundUniverse {
     pub universe_id: String,
     pub stream: StreamName,
     pub committed: Arc<CommittedState<UniverseStream>>,
-    seen: Redaction,
+    redaction: Redaction,
 }
 
 impl FoundUniverse {
     /// The universe as the caller sees it.
     pub(super) fn universe(&self) -> Result<Universe, Fault> {
-        let seen =
-            self.seen.redact_ref(&self.committed.state).ok_or_else(|| universe_not_found_fault(&self.universe_id))?;
-        Ok(seen.into_owned())
+        let redacted = self
+            .redaction
+            .redact_ref(&self.committed.state)
+            .ok_or_else(|| universe_not_found_fault(&self.universe_id))?;
+        Ok(redacted.into_owned())
     }
 }
 
@@ -66,13 +68,13 @@ impl App {
         needed: CampaignRole,
     ) -> Result<FoundUniverse, Fault> {
         // No universe can have such an id, so skip the lookup.
-        if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
+        if universe_id.is_empty() || limits::is_longer_than_id(universe_id) {
             return Err(universe_not_found_fault(universe_id));
         }
         let stream = universe_stream(universe_id);
         let committed =
             self.universes.read(&stream).await.map_err(|error| self.store_fault(&error).universe(universe_id))?;
-        let place: Arc<str> = match committed.state.identity() {
+        let campaign_id: Arc<str> = match committed.state.identity() {
             Some(about) => role_campaign(about.campaign_id.as_deref()).into(),
             // A retry may come after the universe was deleted: its answer is still stored under the key.
             None if O::KIND == OperationKind::Command && call.work.idempotency_key.is_some() => {
@@ -85,9 +87,9 @@ impl App {
             None => return Err(universe_not_found_fault(universe_id)),
         };
         // A caller without a role gets the same answer as for a missing universe.
-        let role = call.caller.role_in(&place).ok_or_else(|| universe_not_found_fault(universe_id))?;
-        if &*place != EVERY_CAMPAIGN {
-            entered_campaign::record(&place);
+        let role = call.caller.role_in(&campaign_id).ok_or_else(|| universe_not_found_fault(universe_id))?;
+        if &*campaign_id != EVERY_CAMPAIGN {
+            entered_campaign::record(&campaign_id);
         }
         if role < needed {
             let message =
@@ -99,8 +101,8 @@ impl App {
         if O::KIND == OperationKind::Read {
             call.work.set_revision(committed.revision());
         }
-        let seen = Redaction::by_role(call.caller, &place);
-        Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, seen })
+        let redaction = Redaction::by_role(call.caller, &campaign_id);
+        Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, redaction })
     }
 
     /// Executes a command on a whole universe, for every surface.
@@ -149,8 +151,8 @@ impl App {
         self.list_documents(caller, UNIVERSES, cursor, limit, |document| {
             let listed: ListedUniverse =
                 serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-            let seen = Redaction::by_role(caller, listed.role_campaign());
-            Ok(seen.redact(listed))
+            let redaction = Redaction::by_role(caller, listed.role_campaign());
+            Ok(redaction.redact(listed))
         })
         .await
     }

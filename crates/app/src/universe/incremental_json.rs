@@ -28,7 +28,7 @@ pub(super) struct UniverseJson {
     /// The record up to its last field, which is the state.
     before_state: JsonPart,
     bodies: Vec<Arc<BodiesPart>>,
-    beside_bodies: Arc<JsonPart>,
+    other_fields: Arc<JsonPart>,
     /// The last field of the state.
     time: JsonPart,
 }
@@ -88,12 +88,12 @@ impl UniverseJson {
         before_state.extend_from_slice(b",\"state\":");
         // End the bodies, then append the other fields: the object's opening brace becomes a comma, the closing one is
         // cut.
-        let mut beside_bodies = b"}".to_vec();
-        serde_json::to_writer(&mut beside_bodies, &of.without_bodies_and_time())?;
-        beside_bodies[1] = b',';
-        beside_bodies.pop();
-        let shared = last.map(|last| &last.beside_bodies).filter(|last| last.json == beside_bodies);
-        let beside_bodies = shared.map_or_else(|| Arc::new(JsonPart::new(beside_bodies)), Arc::clone);
+        let mut other_fields = b"}".to_vec();
+        serde_json::to_writer(&mut other_fields, &of.without_bodies_and_time())?;
+        other_fields[1] = b',';
+        other_fields.pop();
+        let shared = last.map(|last| &last.other_fields).filter(|last| last.json == other_fields);
+        let other_fields = shared.map_or_else(|| Arc::new(JsonPart::new(other_fields)), Arc::clone);
         let mut time = b",\"time\":".to_vec();
         serde_json::to_writer(&mut time, of.serializable_time())?;
         time.push(b'}');
@@ -101,7 +101,7 @@ impl UniverseJson {
             of: of.clone(),
             before_state: JsonPart::new(before_state),
             bodies: write_bodies(of, last)?,
-            beside_bodies,
+            other_fields,
             time: JsonPart::new(time),
         })
     }
@@ -116,7 +116,7 @@ impl UniverseJson {
             // The very first body has no comma before it.
             pieces.push(bodies.part.bytes(form).slice(usize::from(index == 0)..));
         }
-        pieces.push(self.beside_bodies.bytes(form).clone());
+        pieces.push(self.other_fields.bytes(form).clone());
         pieces.push(self.time.bytes(form).clone());
         pieces
     }
@@ -388,7 +388,7 @@ mod tests {
         }
         let tick = apply_json(universe, &json!({"type": "tick"}));
         let second = UniverseJson::render(&about, tick.state(), Some(&first)).unwrap();
-        assert!(Arc::ptr_eq(&first.beside_bodies, &second.beside_bodies), "what has not changed is shared");
+        assert!(Arc::ptr_eq(&first.other_fields, &second.other_fields), "what has not changed is shared");
     }
 
     #[test]

@@ -230,8 +230,8 @@ async fn change_universe(
     let universe_id = input.require_field("universeId", input.universe_id.as_ref())?;
     let found_universe = app.find_universe::<ManageUniverse>(call, universe_id, CampaignRole::Gm).await?;
     let before = found_universe.universe()?;
-    let place = (universe_id, &found_universe.stream);
-    let changed = app.execute_universe_command::<ManageUniverse, _>(call, place, command, move |done| {
+    let target = (universe_id, &found_universe.stream);
+    let changed = app.execute_universe_command::<ManageUniverse, _>(call, target, command, move |done| {
         let now = UniverseRecord::from_universe(&done.committed.state, done.revision);
         let deleted = now.is_none();
         let universe = now.or_else(|| UniverseRecord::from_universe(&before, done.revision));

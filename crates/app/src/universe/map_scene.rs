@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use skald_domain::universe::{BodyKind, Position, Snapshot, Star, local_position, orbit};
 
-use skald_picture::{Band, Body, Cloud, Kind, Path, Point, Ring, Theme, UniverseScene};
+use skald_picture::{Band, Cloud, Path, Point, Ring, SceneBody, SceneBodyKind, Theme, UniverseScene};
 
 /// Default length of a rogue planet's trajectory before and after the time of the map, as in the original.
 const TRAJECTORY_SECONDS: f64 = 100.0;
@@ -16,7 +16,7 @@ const ICE_COLOR: &str = "#8fb3cc";
 /// The scene of a universe at a time.
 pub(super) fn universe_scene<'a>(name: &'a str, snapshot: &'a Snapshot, time: f64, theme: Theme) -> UniverseScene<'a> {
     let stars = snapshot.bodies();
-    let mut bodies: Vec<Body> = Vec::with_capacity(stars.len());
+    let mut bodies: Vec<SceneBody> = Vec::with_capacity(stars.len());
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     // A rogue planet need not be among the roots.
     let listed = snapshot.root_ids().iter().filter_map(|id| stars.get(id));
@@ -49,7 +49,7 @@ fn project_from_above(position: Position) -> Point {
     (position.x.0, position.z.0)
 }
 
-fn scene_body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
+fn scene_body(star: &Star, parent: Option<usize>, time: f64) -> SceneBody<'_> {
     let path = match orbit(star) {
         Some(orbit) => Path::Orbit {
             center: project_from_above(orbit.center),
@@ -60,7 +60,7 @@ fn scene_body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
     };
     let colour = star.rogue_planet.as_ref().filter(|_| star.is_rogue()).and_then(|rogue| rogue.color_override.as_ref());
     let kind = scene_kind(star);
-    Body {
+    SceneBody {
         id: &star.id,
         name: &star.name,
         kind,
@@ -74,7 +74,7 @@ fn scene_body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
         ring: star.ring.as_ref().map(|ring| Ring { outer: ring.outer_radius_multiplier.0, color: &ring.color }),
         tail: match &star.comet {
             Some(comet) if comet.has_tail => Some(&comet.tail_color),
-            None if kind == Kind::Comet => Some(&star.color),
+            None if kind == SceneBodyKind::Comet => Some(&star.color),
             _ => None,
         },
         accretion: star.black_hole.as_ref().filter(|hole| hole.has_accretion_disk).map(|hole| {
@@ -97,16 +97,16 @@ fn straight_path(star: &Star, time: f64) -> Path {
     }
 }
 
-fn scene_kind(star: &Star) -> Kind {
+fn scene_kind(star: &Star) -> SceneBodyKind {
     match star.kind() {
-        BodyKind::Star => Kind::Star,
-        BodyKind::Planet => Kind::Planet,
-        BodyKind::Moon => Kind::Moon,
-        BodyKind::Asteroid => Kind::Asteroid,
-        BodyKind::Comet => Kind::Comet,
-        BodyKind::LagrangePoint => Kind::LagrangePoint,
-        BodyKind::BlackHole => Kind::BlackHole,
-        BodyKind::Unspecified => Kind::Other,
+        BodyKind::Star => SceneBodyKind::Star,
+        BodyKind::Planet => SceneBodyKind::Planet,
+        BodyKind::Moon => SceneBodyKind::Moon,
+        BodyKind::Asteroid => SceneBodyKind::Asteroid,
+        BodyKind::Comet => SceneBodyKind::Comet,
+        BodyKind::LagrangePoint => SceneBodyKind::LagrangePoint,
+        BodyKind::BlackHole => SceneBodyKind::BlackHole,
+        BodyKind::Unspecified => SceneBodyKind::Other,
     }
 }
 

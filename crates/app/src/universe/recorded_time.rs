@@ -1,4 +1,4 @@
-//! How far the universes of a campaign have come, for the timeline.
+//! Current time of each universe of a campaign, for the timeline.
 
 use super::stream::universe_stream;
 use crate::campaign::RecordedEvent;

@@ -86,7 +86,7 @@ impl ListUniversesInput {
 pub(super) struct ListUniversesOutput {
     /// The newest first.
     #[schemars(with = "Vec<ListedUniverse>")]
-    universes: UniverseList,
+    universes: UniverseListBody,
     /// Send it as cursor for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -94,7 +94,7 @@ pub(super) struct ListUniversesOutput {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum UniverseList {
+enum UniverseListBody {
     Listed(Vec<ListedUniverse>),
     Whole(RenderedJson),
 }
@@ -115,14 +115,14 @@ impl Operation for ListUniverses {
     async fn run(app: &App, call: &Call<'_>, input: ListUniversesInput) -> Result<ListUniversesOutput, Fault> {
         let page = app.list_universes(call.caller, input.cursor.as_deref(), input.effective_limit()?).await?;
         let universes = match input.state {
-            ListedState::None => UniverseList::Listed(page.items),
-            ListedState::Full => UniverseList::Whole(render_universes(app, call, &page.items).await?),
+            ListedState::None => UniverseListBody::Listed(page.items),
+            ListedState::Full => UniverseListBody::Whole(render_universes(app, call, &page.items).await?),
         };
         Ok(ListUniversesOutput { universes, next_cursor: page.next_cursor })
     }
 
     fn answer(output: ListUniversesOutput) -> Result<Answer, serde_json::Error> {
-        let ListUniversesOutput { universes: UniverseList::Whole(document), next_cursor } = output else {
+        let ListUniversesOutput { universes: UniverseListBody::Whole(document), next_cursor } = output else {
             return serde_json::to_value(output).map(Answer::Value);
         };
         let fields = next_cursor.map(|cursor| ("nextCursor".to_owned(), cursor.into())).into_iter().collect();

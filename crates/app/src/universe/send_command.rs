@@ -53,7 +53,8 @@ impl JsonSchema for SentCommand {
 /// Whether the answer has the whole state in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum StateWanted {
+#[schemars(rename = "StateWanted")]
+pub(super) enum NextStateChoice {
     /// If the universe is small.
     #[default]
     Auto,
@@ -74,7 +75,7 @@ pub(super) struct SendUniverseCommandInput {
     commands: Vec<SentCommand>,
     /// Whether to answer nextState: auto has it for up to 200 bodies and other things.
     #[serde(default)]
-    state: StateWanted,
+    state: NextStateChoice,
 }
 
 /// What is kept of an answer for a retry under the same key.
@@ -125,7 +126,7 @@ pub(super) async fn send_commands<O: Operation>(
     call: &Call<'_>,
     universe_id: &str,
     sent: &[(String, &Value)],
-    wanted: StateWanted,
+    choice: NextStateChoice,
 ) -> Result<SendUniverseCommandOutput, Fault> {
     // A value without a type is no command for any universe, so refuse it before the lookup.
     for (within, command) in sent {
@@ -147,11 +148,11 @@ pub(super) async fn send_commands<O: Operation>(
     let is_short = count <= limits::ANSWERED_STATE_MAX;
     // A retry gets nextState only if the universe has not changed since.
     let is_current = committed.revision() == revision;
-    let (is_answered, hint) = match wanted {
-        StateWanted::None => (false, None),
-        StateWanted::Auto if !is_short => (false, Some(too_long_hint(count))),
-        StateWanted::Auto | StateWanted::Full if !is_current => (false, Some(CHANGED_HINT.to_owned())),
-        StateWanted::Auto | StateWanted::Full => (true, None),
+    let (is_answered, hint) = match choice {
+        NextStateChoice::None => (false, None),
+        NextStateChoice::Auto if !is_short => (false, Some(too_long_hint(count))),
+        NextStateChoice::Auto | NextStateChoice::Full if !is_current => (false, Some(CHANGED_HINT.to_owned())),
+        NextStateChoice::Auto | NextStateChoice::Full => (true, None),
     };
     Ok(SendUniverseCommandOutput { answered, next_state: is_answered.then(|| state.clone()), hint })
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rest;
-use super::send_command::{SendUniverseCommandOutput, SentCommand, StateWanted, send_commands};
+use super::send_command::{NextStateChoice, SendUniverseCommandOutput, SentCommand, send_commands};
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, RequestBody, Route, Toolset,
     limits,
@@ -22,7 +22,7 @@ pub(super) struct SendUniverseCommandsInput {
     commands: Vec<SentCommand>,
     /// Whether to answer nextState: auto has it for up to 200 bodies and other things.
     #[serde(default)]
-    state: StateWanted,
+    state: NextStateChoice,
 }
 
 impl Operation for SendUniverseCommands {

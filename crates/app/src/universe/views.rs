@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skald_domain::universe::{
-    BodyRow, BodyView, GroupRow, Id, Number, Placed, Snapshot, Star, Summary, UniverseState, days,
+    BodyPosition, BodyRow, BodyView, GroupRow, Id, Number, Snapshot, Star, Summary, UniverseState, days,
 };
 
 use super::access::FoundUniverse;
 use super::nearest_id::{did_you_mean, nearest_body_ids, nearest_group_ids};
 use crate::list_page::{check_page_limit, invalid_cursor_fault};
+use crate::method_fields::MethodFields;
 use crate::{Code, Fault, limits, truncate_for_message};
 
 /// Maximum children of a body or group in a list; the view `body` pages through all of them.
@@ -40,12 +41,13 @@ impl View {
     }
 
     /// The input fields of the view.
-    fn allowed_fields(self) -> &'static [&'static str] {
-        match self {
+    fn fields(self) -> MethodFields {
+        let takes: &[&str] = match self {
             Self::Full | Self::Summary => &[],
             Self::Bodies | Self::Groups => &["ids", "cursor", "limit"],
             Self::Body | Self::Positions => &["ids", "cursor", "limit", "t"],
-        }
+        };
+        MethodFields { method: self.as_str(), takes }
     }
 }
 
@@ -69,15 +71,15 @@ impl ViewRequest<'_> {
             ("limit", self.limit.is_some()),
             ("t", self.t.is_some()),
         ];
-        let is_odd = |(field, is_given): &(&str, bool)| *is_given && !view.allowed_fields().contains(field);
-        if let Some((field, _)) = given.into_iter().find(is_odd) {
+        let fields = view.fields();
+        if let Some(field) = fields.find_unexpected(&given) {
             let message = match self.view {
                 None if self.ids.is_none() => format!("{field} goes with a view, and none is given"),
-                _ => format!("the view {} takes no {field}", view.as_str()),
+                _ => format!("the view {} takes no {field}", fields.method),
             };
-            let hint = match view.allowed_fields() {
+            let hint = match fields.takes {
                 [] => format!("leave it out, or choose a view that takes {field}"),
-                taken => format!("leave it out; it takes {}", taken.join(", ")),
+                takes => format!("leave it out; it takes {}", takes.join(", ")),
             };
             return Err(Fault::new(Code::InvalidParams, message).with_path(format!("/{field}")).hint(hint));
         }
@@ -137,7 +139,7 @@ pub(super) struct StatePart {
 enum ViewRows {
     Bodies(Vec<BodyRow>),
     Groups(Vec<GroupRow>),
-    Positions(Vec<Placed>),
+    Positions(Vec<BodyPosition>),
 }
 
 /// The part to read; `None` for the whole state.

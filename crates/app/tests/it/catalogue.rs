@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use skald_app::{Catalogue, Class, ERROR_TABLE, Toolset, ToolsetFilter, Toolsets};
+use serde_json::Value;
+use skald_app::{Catalogue, Class, ERROR_TABLE, Exposed, OperationEntry, Toolset, ToolsetFilter, Toolsets};
 
 #[test]
 fn everything_is_described() {
@@ -71,4 +72,16 @@ fn toolsets_are_named_in_any_case() {
     let lore = ToolsetFilter { toolsets: parse("lore").unwrap(), read_only: false };
     let catalogue = Catalogue::from_all_nouns();
     assert!(catalogue.operations().iter().all(|entry| lore.admits(entry) == (entry.toolset == Toolset::Lore)));
+}
+
+/// Also what is no tool: a route or a resource that ignores a field would mislead as well.
+#[test]
+fn every_input_denies_fields_that_it_does_not_know() {
+    let catalogue = Catalogue::from_all_nouns();
+    let is_open = |entry: &&OperationEntry| entry.full_input.get("additionalProperties") != Some(&Value::Bool(false));
+    let open: Vec<&str> = catalogue.operations().iter().filter(is_open).map(|entry| entry.name).collect();
+    assert!(open.is_empty(), "these lack deny_unknown_fields: {open:?}");
+    let exposures = [Exposed::Everywhere, Exposed::NotAsTool, Exposed::RestOnly, Exposed::EngineOnly];
+    let has = |exposed: &Exposed| catalogue.operations().iter().any(|entry| entry.exposed == *exposed);
+    assert!(exposures.iter().all(has), "the catalogue has operations of every exposure");
 }

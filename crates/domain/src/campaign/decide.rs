@@ -9,7 +9,7 @@ use super::entities::{
 };
 use super::event::CampaignEvent;
 use super::evolve::evolve;
-use super::insertion_ordered_map::Register;
+use super::insertion_ordered_map::InsertionOrderedMap;
 use super::refusal::{CampaignAction, CampaignRefusal};
 use super::roll::RecordedRoll;
 use super::secrets::{SecretSubject, change_visibility, check_people, decide_with_visibility, visibility_by_tags};
@@ -337,19 +337,19 @@ impl CampaignState {
         self.campaign().ok_or(CampaignRefusal::CampaignNotFound)
     }
 
-    pub(super) fn check_status(&self, deed: CampaignAction) -> Result<&Campaign, CampaignRefusal> {
+    pub(super) fn check_status(&self, action: CampaignAction) -> Result<&Campaign, CampaignRefusal> {
         let campaign = self.require_campaign()?;
-        if deed.allowed_statuses().contains(&campaign.status) {
+        if action.allowed_statuses().contains(&campaign.status) {
             Ok(campaign)
         } else {
-            Err(CampaignRefusal::StatusForbids { status: campaign.status, deed })
+            Err(CampaignRefusal::StatusForbids { status: campaign.status, action })
         }
     }
 
-    fn check_status_between_sessions(&self, deed: CampaignAction) -> Result<(), CampaignRefusal> {
-        self.check_status(deed)?;
+    fn check_status_between_sessions(&self, action: CampaignAction) -> Result<(), CampaignRefusal> {
+        self.check_status(action)?;
         match self.active_session() {
-            Some(session) => Err(CampaignRefusal::SessionGoesOn { session_id: session.id.clone(), deed }),
+            Some(session) => Err(CampaignRefusal::SessionGoesOn { session_id: session.id.clone(), action }),
             None => Ok(()),
         }
     }
@@ -381,15 +381,15 @@ impl CampaignState {
 
 /// Refuses an id that is taken, and an entry past the limit.
 fn check_room<T>(
-    register: &Register<T>,
+    map: &InsertionOrderedMap<T>,
     id: &str,
     things: &'static str,
     count_max: usize,
 ) -> Result<(), CampaignRefusal> {
-    if register.contains(id) {
+    if map.contains(id) {
         return Err(CampaignRefusal::IdTaken { id: id.to_owned() });
     }
-    if register.len() >= count_max {
+    if map.len() >= count_max {
         return Err(CampaignRefusal::TooMany { things, count_max });
     }
     Ok(())

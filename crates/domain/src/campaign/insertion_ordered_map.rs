@@ -1,4 +1,4 @@
-//! `Register`, a persistent map by id that keeps the order of insertion.
+//! `InsertionOrderedMap`, a persistent map by id that keeps the order of insertion.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An entry of a register.
+/// An entry of the map.
 pub trait HasId {
     fn id(&self) -> &str;
 
@@ -17,7 +17,7 @@ pub trait HasId {
 /// Cheap to clone, looked up by id, listed by age. Entry numbers only grow and are never reused, so page cursors stay
 /// valid while entries are added and removed.
 #[derive(Clone, PartialEq)]
-pub struct Register<T> {
+pub struct InsertionOrderedMap<T> {
     next: u64,
     entries: OrdMap<u64, Arc<T>>,
     numbers: OrdMap<Arc<str>, u64>,
@@ -25,7 +25,7 @@ pub struct Register<T> {
     text_bytes: usize,
 }
 
-impl<T> Register<T> {
+impl<T> InsertionOrderedMap<T> {
     pub fn get(&self, id: &str) -> Option<&T> {
         self.entries.get(self.numbers.get(id)?).map(AsRef::as_ref)
     }
@@ -61,7 +61,7 @@ impl<T> Register<T> {
     }
 }
 
-impl<T: HasId + Clone> Register<T> {
+impl<T: HasId + Clone> InsertionOrderedMap<T> {
     /// Adds at the end, or replaces the entry with the same id in its place.
     pub(super) fn put(&mut self, entry: T) {
         let number = self.numbers.get(entry.id()).copied().unwrap_or(self.next);
@@ -89,13 +89,13 @@ impl<T: HasId + Clone> Register<T> {
     }
 }
 
-impl<T> Default for Register<T> {
+impl<T> Default for InsertionOrderedMap<T> {
     fn default() -> Self {
         Self { next: 0, entries: OrdMap::new(), numbers: OrdMap::new(), text_bytes: 0 }
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Register<T> {
+impl<T: fmt::Debug> fmt::Debug for InsertionOrderedMap<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_map().entries(self.entries.iter()).finish()
     }
@@ -108,14 +108,14 @@ struct Stored<T> {
     entries: Vec<(u64, Arc<T>)>,
 }
 
-impl<T: Serialize> Serialize for Register<T> {
+impl<T: Serialize> Serialize for InsertionOrderedMap<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let entries = self.entries.iter().map(|(number, entry)| (*number, Arc::clone(entry))).collect();
         Stored { next: self.next, entries }.serialize(serializer)
     }
 }
 
-impl<'de, T: HasId + Deserialize<'de>> Deserialize<'de> for Register<T> {
+impl<'de, T: HasId + Deserialize<'de>> Deserialize<'de> for InsertionOrderedMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Stored { next, entries } = Stored::<T>::deserialize(deserializer)?;
         let numbers = entries.iter().map(|(number, entry)| (Arc::from(entry.id()), *number)).collect();

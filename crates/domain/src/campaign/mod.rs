@@ -40,7 +40,7 @@ pub use entities::{
     SessionStatus,
 };
 pub use event::CampaignEvent;
-pub use insertion_ordered_map::{HasId, Register};
+pub use insertion_ordered_map::{HasId, InsertionOrderedMap};
 pub use recap::{LuckReport, LuckRow, NotableRoll, People, describe_events, luck_report, recap};
 pub use refusal::{CampaignAction, CampaignRefusal, CampaignRefusalKind};
 pub use roll::{LoggedRoll, RecordedRoll};

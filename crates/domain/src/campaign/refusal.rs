@@ -88,12 +88,12 @@ pub enum CampaignRefusal {
     CampaignExists { campaign_id: String },
     #[error("{id} exists already in this campaign")]
     IdTaken { id: String },
-    #[error("the campaign is {}, it can be {deed} only while it is {}", status.as_str(), status_names(deed.allowed_statuses()).join(" or "))]
-    StatusForbids { status: CampaignStatus, deed: CampaignAction },
+    #[error("the campaign is {}, it can be {action} only while it is {}", status.as_str(), status_names(action.allowed_statuses()).join(" or "))]
+    StatusForbids { status: CampaignStatus, action: CampaignAction },
     #[error("active session exists: {session_id}")]
     ActiveSessionExists { session_id: String },
-    #[error("the campaign cannot be {deed} during a session, {session_id} is active")]
-    SessionGoesOn { session_id: String, deed: CampaignAction },
+    #[error("the campaign cannot be {action} during a session, {session_id} is active")]
+    SessionGoesOn { session_id: String, action: CampaignAction },
     #[error("no session is active")]
     NoActiveSession,
     #[error("session {session_id} has ended")]
@@ -252,7 +252,7 @@ impl CampaignRefusal {
     /// The allowed statuses or fields, where they are a short list.
     pub fn allowed_values(&self) -> Vec<&'static str> {
         match self {
-            Self::StatusForbids { deed, .. } => status_names(deed.allowed_statuses()),
+            Self::StatusForbids { action, .. } => status_names(action.allowed_statuses()),
             Self::NothingToUpdate { fields } => fields.to_vec(),
             Self::InPart { refusal, .. } => refusal.allowed_values(),
             _ => Vec::new(),
@@ -284,13 +284,13 @@ impl CampaignRefusal {
             Self::CampaignExists { .. } => "read it, or create another one under a new idempotency key",
             Self::IdTaken { .. } => "read it, or send the request again under a new idempotency key",
             Self::StatusForbids { status: CampaignStatus::Archived, .. } => "restore the campaign first",
-            Self::StatusForbids { status: CampaignStatus::Completed, deed: CampaignAction::End } => {
+            Self::StatusForbids { status: CampaignStatus::Completed, action: CampaignAction::End } => {
                 "it has ended already; archive it to put it away"
             }
             Self::StatusForbids { status: CampaignStatus::Completed, .. } => {
                 "to play on, archive the campaign and restore it"
             }
-            Self::StatusForbids { deed: CampaignAction::Restore, .. } => {
+            Self::StatusForbids { action: CampaignAction::Restore, .. } => {
                 "only what was archived needs restoring; go on as it is"
             }
             Self::StatusForbids { .. } => "start a session first; to put the campaign away without one, archive it",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::actor_sheet::trait_text_bytes;
 use super::entities::{Actor, Campaign, Participant, Session};
-use super::insertion_ordered_map::{HasId, Register};
+use super::insertion_ordered_map::{HasId, InsertionOrderedMap};
 use super::secrets::CampaignSecret;
 use super::spotlight::Spotlight;
 use super::tracker::Tracker;
@@ -17,9 +17,9 @@ use super::tracker::Tracker;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CampaignState {
     pub(super) campaign: Option<Arc<Campaign>>,
-    pub(super) participants: Register<Participant>,
-    pub(super) actors: Register<Actor>,
-    pub(super) sessions: Register<Session>,
+    pub(super) participants: InsertionOrderedMap<Participant>,
+    pub(super) actors: InsertionOrderedMap<Actor>,
+    pub(super) sessions: InsertionOrderedMap<Session>,
     pub(super) active_session_id: Option<Arc<str>>,
     /// The notes that can be changed or removed. Their texts are in the events.
     #[serde(default)]
@@ -57,15 +57,15 @@ impl CampaignState {
         self.created_micros
     }
 
-    pub fn participants(&self) -> &Register<Participant> {
+    pub fn participants(&self) -> &InsertionOrderedMap<Participant> {
         &self.participants
     }
 
-    pub fn actors(&self) -> &Register<Actor> {
+    pub fn actors(&self) -> &InsertionOrderedMap<Actor> {
         &self.actors
     }
 
-    pub fn sessions(&self) -> &Register<Session> {
+    pub fn sessions(&self) -> &InsertionOrderedMap<Session> {
         &self.sessions
     }
 

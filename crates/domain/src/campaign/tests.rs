@@ -376,14 +376,14 @@ fn a_campaign_has_one_active_session() {
 fn statuses_follow_each_other_as_drawn() {
     use CampaignCommand::{Archive, End, Restore};
     use CampaignStatus::{Active, Archived, Completed, Draft};
-    let forbids = |status, deed| CampaignRefusal::StatusForbids { status, deed };
+    let forbids = |status, action| CampaignRefusal::StatusForbids { status, action };
     let mut table = CampaignFixture::with_people();
     assert_eq!(table.expect_refusal(End), forbids(Draft, CampaignAction::End));
     assert_eq!(table.expect_refusal(Restore), forbids(Draft, CampaignAction::Restore));
     table.expect_events(start_session("sess_1", ""));
-    for (command, deed) in [(End, CampaignAction::End), (Archive, CampaignAction::Archive)] {
+    for (command, action) in [(End, CampaignAction::End), (Archive, CampaignAction::Archive)] {
         let refusal = table.expect_refusal(command);
-        assert_eq!(refusal, CampaignRefusal::SessionGoesOn { session_id: "sess_1".to_owned(), deed });
+        assert_eq!(refusal, CampaignRefusal::SessionGoesOn { session_id: "sess_1".to_owned(), action });
         assert_eq!(refusal.kind(), CampaignRefusalKind::ActiveSessionExists);
     }
     table.expect_events(end_session());
@@ -552,7 +552,7 @@ fn a_roll_belongs_to_the_active_session_or_to_none() {
     assert_eq!(session_of(&table.expect_events(record_roll(recorded_roll()))), None);
     let named =
         |session_id: &str| record_roll(RecordedRoll { session_id: Some(session_id.to_owned()), ..recorded_roll() });
-    let forbidden = CampaignRefusal::StatusForbids { status: CampaignStatus::Draft, deed: CampaignAction::Play };
+    let forbidden = CampaignRefusal::StatusForbids { status: CampaignStatus::Draft, action: CampaignAction::Play };
     assert_eq!(table.expect_refusal(named("sess_1")), forbidden);
     table.expect_events(start_session("sess_1", ""));
     assert_eq!(session_of(&table.expect_events(record_roll(recorded_roll()))).as_deref(), Some("sess_1"));
@@ -610,7 +610,7 @@ fn refusals_say_what_is_and_what_to_do() {
     assert_eq!(refusal.to_string(), "the campaign is ARCHIVED, it can be changed only while it is DRAFT or ACTIVE");
     assert_eq!(refusal.hint(), "restore the campaign first");
     let refusal =
-        CampaignRefusal::StatusForbids { status: CampaignStatus::Completed, deed: CampaignAction::StartSession };
+        CampaignRefusal::StatusForbids { status: CampaignStatus::Completed, action: CampaignAction::StartSession };
     assert_eq!(refusal.hint(), "to play on, archive the campaign and restore it");
 }
 

@@ -150,9 +150,9 @@ fn take_damage(
     };
     let lost = marked - i64::from(armor.is_some());
     let severity = ["none", "minor", "major", "severe"][usize::try_from(lost).unwrap_or_default().min(3)];
-    let told = format!("{damage} damage against {thresholds}: {severity}");
+    let description = format!("{damage} damage against {thresholds}: {severity}");
     let reason = check_reason(reason)?;
-    let reason = if reason.is_empty() { told } else { format!("{reason} ({told})") };
+    let reason = if reason.is_empty() { description } else { format!("{reason} ({description})") };
     let hit = (lost > 0).then(|| hp.change_by(&owner, -lost));
     let changes = armor.into_iter().chain(hit);
     Ok(changes.map(|change| changed_event(state, change, reason.clone())).collect())

@@ -27,14 +27,14 @@ pub struct PoolRoll {
 
 /// All pools of one call, in the order of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RolledPool {
+pub struct PoolRolls {
     pub rolls: Vec<PoolRoll>,
     pub total: u64,
     pub report: RandomReport,
 }
 
 /// Rolls the pools in order from one random stream, after all of them pass the limits.
-pub fn roll_pools(dice: &[DiceSpec], request: RandomRequest, entropy: [u8; 32]) -> Result<RolledPool, DiceRefusal> {
+pub fn roll_pools(dice: &[DiceSpec], request: RandomRequest, entropy: [u8; 32]) -> Result<PoolRolls, DiceRefusal> {
     let pools = check_specs(dice)?;
     let mut randomness = Randomness::new(request, entropy)?;
     let rolls: Vec<PoolRoll> = pools
@@ -46,7 +46,7 @@ pub fn roll_pools(dice: &[DiceSpec], request: RandomRequest, entropy: [u8; 32]) 
         })
         .collect();
     let total = rolls.iter().map(|roll| roll.total).sum();
-    Ok(RolledPool { rolls, total, report: randomness.into_report() })
+    Ok(PoolRolls { rolls, total, report: randomness.into_report() })
 }
 
 /// Checks the specifications against the limits and returns them as (sides, count).

@@ -40,7 +40,8 @@ pub enum DieState {
 
 /// The dice of one pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Thrown {
+#[schemars(rename = "Thrown")]
+pub struct RolledPool {
     pub notation: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -49,7 +50,7 @@ pub struct Thrown {
     pub total: i64,
 }
 
-impl Thrown {
+impl RolledPool {
     /// Marks all kept dice as dropped, when the enclosing set drops this item.
     fn mark_dropped(&mut self) {
         let states = self.dice.iter_mut().flat_map(|die| &mut die.state);
@@ -70,7 +71,7 @@ pub struct RollResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duality: Option<Judgement>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub pools: Vec<Thrown>,
+    pub pools: Vec<RolledPool>,
 }
 
 /// Rolls a line: one result, or one per repetition. `draw` returns a face from 1 to the number of sides.
@@ -129,7 +130,7 @@ struct ExpressionRoller<'a> {
     draw: &'a mut dyn FnMut(u32) -> u32,
     /// Dice that may still be rolled before `DICE_THROWN_MAX`.
     room: &'a mut usize,
-    pools: Vec<Thrown>,
+    pools: Vec<RolledPool>,
 }
 
 impl ExpressionRoller<'_> {
@@ -143,7 +144,12 @@ impl ExpressionRoller<'_> {
             Expression::Pool(pool) => {
                 let dice = self.roll_pool(pool)?;
                 let total = dice.iter().filter(|die| die.state.contains(&DieState::Kept)).map(|die| die.value).sum();
-                self.pools.push(Thrown { notation: pool.to_string(), label: label.map(str::to_owned), dice, total });
+                self.pools.push(RolledPool {
+                    notation: pool.to_string(),
+                    label: label.map(str::to_owned),
+                    dice,
+                    total,
+                });
                 Ok(total)
             }
             Expression::Set(set) => self.roll_set(set, label),
@@ -175,7 +181,7 @@ impl ExpressionRoller<'_> {
             if kept {
                 sum = sum.checked_add(values[at]).ok_or(DiceRefusal::ExpressionTooLarge)?;
             } else {
-                self.pools[ends[at]..ends[at + 1]].iter_mut().for_each(Thrown::mark_dropped);
+                self.pools[ends[at]..ends[at + 1]].iter_mut().for_each(RolledPool::mark_dropped);
             }
         }
         Ok(sum)
@@ -192,7 +198,7 @@ impl ExpressionRoller<'_> {
         for (name, sides, value) in dice {
             let Some(value) = value else { continue };
             let (face, value) = (i64::from(value.abs()), i64::from(value));
-            self.pools.push(Thrown {
+            self.pools.push(RolledPool {
                 notation: format!("1d{sides}"),
                 label: Some(name.to_owned()),
                 dice: vec![DieThrow { face, value, state: vec![DieState::Kept] }],

@@ -10,12 +10,13 @@ pub(super) const FINDINGS_MAX: usize = 200;
 
 /// A place in a file, counted from 1, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Place {
+#[schemars(rename = "Place")]
+pub struct SourcePosition {
     pub line: usize,
     pub column: usize,
 }
 
-impl Place {
+impl SourcePosition {
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
@@ -115,7 +116,7 @@ impl Finding {
     pub(super) fn new(
         code: Rule,
         path: impl Into<String>,
-        place: Place,
+        place: SourcePosition,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {

@@ -28,9 +28,10 @@ pub use campaign_numbers::{CampaignNumber, CampaignNumbers};
 pub use content_measure::ContentMeasure;
 pub use evidence::{Artifact, Evidence, name_matches, normalize_artifact_path};
 pub use facts::Facts;
-pub use finding::{Finding, Place, Rule, Severity};
+pub use finding::{Finding, Rule, Severity, SourcePosition};
 pub use guard::{
-    CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardInputs, GuardPart, GuardResult, Substance, Test,
+    CelExpression, ContentRequirement, ContextTest, Counter, Guard, GuardComparison, GuardInputs, GuardPart,
+    GuardResult, Test,
 };
 pub use json_schema::{Schema, SchemaMisfit};
 pub use process::{
@@ -42,6 +43,6 @@ pub use run::{
     RunRefusal, RunRefusalKind, RunRules, RunState, RunStatus, SubmittedArtifact,
 };
 pub use view::{
-    AllowedEvent, EventView, GuardStatus, MissingGuard, Plan, Presence, Progress, RequiredArtifact, RunView, Step,
-    TransitionView,
+    AllowedEvent, ArtifactStatus, EventView, GuardStatus, MissingGuard, Plan, Progress, RequiredArtifact, RunView,
+    Step, TransitionView,
 };

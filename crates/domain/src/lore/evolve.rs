@@ -377,7 +377,7 @@ impl LoreState {
         for post_id in post_ids {
             let Some((entity, _)) = self.post(*post_id) else { continue };
             let entity_id = entity.entity_id;
-            // What nobody saw any more does not count as a change of the entity.
+            // An archived post was visible to no reader, so purging it leaves the entity's time of change as it is.
             self.change_posts(entity_id, |entity| {
                 entity.change_details(|details| {
                     details.posts = details.posts.iter().filter(|post| post.post_id != *post_id).cloned().collect();

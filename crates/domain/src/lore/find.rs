@@ -83,7 +83,7 @@ impl LoreState {
     /// The entities that match: with a fuzzy name filter the most similar first, with a query the best rank first, and
     /// otherwise, and among equals, by `entity_id`.
     pub fn find(&self, filter: &EntityFilter) -> Vec<EntityMatch> {
-        let Some(search) = EntitySearch::new(self, filter) else { return Vec::new() };
+        let Some(search) = PreparedEntityFilter::new(self, filter) else { return Vec::new() };
         let (mut matches, mut scratch) = (Vec::new(), FuzzyScratch::default());
         for (number, chunk) in &self.chunks {
             search.add_matches(*number, chunk, &mut scratch, &mut matches);
@@ -118,7 +118,7 @@ fn order_by_rank(matches: &[EntityMatch]) -> Vec<EntityMatch> {
 }
 
 /// A filter with everything folded and looked up.
-struct EntitySearch {
+struct PreparedEntityFilter {
     entity_type: Option<EntityType>,
     subtype: Option<String>,
     tags: Vec<u32>,
@@ -143,7 +143,7 @@ struct QuerySearch {
     tag: Option<u32>,
 }
 
-impl EntitySearch {
+impl PreparedEntityFilter {
     /// `None` if a tag is unknown: no entity has it.
     fn new(state: &LoreState, filter: &EntityFilter) -> Option<Self> {
         let tags = filter.tags.iter().map(|tag| state.find_tag(tag)).collect::<Option<_>>()?;

@@ -240,7 +240,7 @@ struct WrittenPart<'a> {
 }
 
 #[derive(Deserialize)]
-struct ReadPart {
+struct BorrowedPart {
     header: Option<StoredHeader>,
     entities: ReadChunks,
 }
@@ -255,7 +255,7 @@ impl Serialize for LoreStatePart {
 
 impl<'de> Deserialize<'de> for LoreStatePart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let ReadPart { header, entities: ReadChunks(chunks) } = ReadPart::deserialize(deserializer)?;
+        let BorrowedPart { header, entities: ReadChunks(chunks) } = BorrowedPart::deserialize(deserializer)?;
         Ok(Self { header, summary: Some(PartSummary::new(&chunks)), chunks })
     }
 }
@@ -281,7 +281,7 @@ impl<'de> Visitor<'de> for ChunksVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut entities: A) -> Result<ReadChunks, A::Error> {
         let (mut chunks, mut subtypes, mut last_id) = (Vec::new(), BTreeSet::new(), 0);
         let mut chunk = Vec::new();
-        while let Some(entity) = entities.next_element::<ReadEntity>()? {
+        while let Some(entity) = entities.next_element::<BorrowedEntity>()? {
             let entity =
                 entity.into_entity(&mut subtypes).ok_or_else(|| A::Error::custom("a moment is out of range"))?;
             if entity.entity_id <= last_id {
@@ -403,7 +403,7 @@ fn stored_text(text: Option<&TextRef>) -> Option<StoredText<'_>> {
 }
 
 #[derive(Deserialize)]
-struct ReadEntity<'a>(
+struct BorrowedEntity<'a>(
     u64,
     u64,
     EntityType,
@@ -437,7 +437,7 @@ struct ReadDetails {
 #[derive(Deserialize)]
 struct ReadPost(u64, Box<str>, bool, u64, Micros, Micros, Option<Micros>, Option<(TextKey, Vec<u64>)>);
 
-impl ReadEntity<'_> {
+impl BorrowedEntity<'_> {
     /// `None` if a moment is out of range. Equal subtypes share their memory.
     fn into_entity(self, subtypes: &mut BTreeSet<Arc<str>>) -> Option<Entity> {
         let Self(entity_id, id, entity_type, is_private, name, subtype, tags, revision, created, updated, ..) = self;

@@ -65,9 +65,9 @@ macro_rules! impl_linked_by_id {
 impl_linked_by_id!(Star, Group, AsteroidBelt, SmallBodyField, ProtoplanetaryDisk, NebulaRegion);
 
 /// Deserialises a key, borrowed if possible: it is only compared.
-struct Key;
+struct BorrowedKey;
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for BorrowedKey {
     type Value = Cow<'de, str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
@@ -75,7 +75,7 @@ impl<'de> DeserializeSeed<'de> for Key {
     }
 }
 
-impl<'de> Visitor<'de> for Key {
+impl<'de> Visitor<'de> for BorrowedKey {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,7 +108,7 @@ impl<'de, T: Deserialize<'de> + LinkedById> Deserialize<'de> for Entries<T> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<T>, A::Error> {
                 let mut entries = Entries::default();
-                while let Some(key) = map.next_key_seed(Key)? {
+                while let Some(key) = map.next_key_seed(BorrowedKey)? {
                     let thing: T = map.next_value()?;
                     if **thing.id() != *key && entries.wrong.is_none() {
                         entries.wrong = Some((Id::from(&*key), thing.id().clone()));

@@ -238,8 +238,8 @@ impl Check for Id {
         if self.trim().is_empty() {
             return forbidden("is empty".to_owned());
         }
-        let chars = self.chars().count();
-        if chars > limits::ID_CHARS_MAX {
+        if limits::is_longer_than_id(self) {
+            let chars = self.chars().count();
             return forbidden(format!("has {chars} characters, at most {} are allowed", limits::ID_CHARS_MAX));
         }
         if let Some(character) = first_deceptive(self) {

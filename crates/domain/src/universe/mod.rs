@@ -78,7 +78,7 @@ pub use snapshot::{Regions, Snapshot};
 pub use state::{SentState, StateWithoutBodiesAndTime, Universe, UniverseIdentity, UniverseState};
 pub use stored_parts::StoredPart;
 pub use units::{UnitField, days, unit_fields};
-pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
+pub use view::{BodyKind, BodyPosition, BodyView, Relative, Summary};
 pub use wire_event::WireEvent;
 
 use std::sync::Arc;

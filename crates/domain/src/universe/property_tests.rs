@@ -113,11 +113,11 @@ fn any_region_command() -> impl Strategy<Value = Value> {
         ("protoplanetaryDisks", "disk", "ProtoplanetaryDisk", "setProtoplanetaryDisks", "disks"),
         ("nebulae", "cloud", "Nebula", "setNebulae", "nebulae"),
     ];
-    (0..3_usize, 0..4_u8, id(), id()).prop_map(move |(kind, deed, id, other)| {
+    (0..3_usize, 0..4_u8, id(), id()).prop_map(move |(kind, action, id, other)| {
         let (map, name, one, set, field) = kinds[kind];
         let mut thing = example[map][name].clone();
         thing["id"] = json!(id);
-        match deed {
+        match action {
             0 => json!({"type": set, field: { other: thing }}),
             1 => json!({"type": set, field: { id: thing }}),
             2 if kind == 1 => json!({"type": "addProtoplanetaryDisk", "disk": thing}),

@@ -17,12 +17,12 @@ pub(super) trait Tagged: Sized {
 }
 
 pub(super) fn deserialize_tagged<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    deserializer.deserialize_map(Reader(PhantomData))
+    deserializer.deserialize_map(TaggedObjectVisitor(PhantomData))
 }
 
-struct Reader<T>(PhantomData<T>);
+struct TaggedObjectVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Tagged> Visitor<'de> for Reader<T> {
+impl<'de, T: Tagged> Visitor<'de> for TaggedObjectVisitor<T> {
     type Value = T;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

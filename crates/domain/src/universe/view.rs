@@ -136,7 +136,8 @@ pub struct BodyView {
 /// Where a body is.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Placed {
+#[schemars(rename = "Placed")]
+pub struct BodyPosition {
     pub id: Id,
     pub name: Name,
     pub kind: BodyKind,
@@ -233,7 +234,7 @@ impl Snapshot {
     }
 
     /// The world positions of the bodies after an id, in order of ids.
-    pub fn world_positions_after(&self, after: Option<&str>, time: f64) -> impl Iterator<Item = Placed> + '_ {
+    pub fn world_positions_after(&self, after: Option<&str>, time: f64) -> impl Iterator<Item = BodyPosition> + '_ {
         self.world_positions_of(self.bodies_after(after), time)
     }
 
@@ -242,9 +243,9 @@ impl Snapshot {
         &'a self,
         stars: impl Iterator<Item = &'a Star> + 'a,
         time: f64,
-    ) -> impl Iterator<Item = Placed> + 'a {
+    ) -> impl Iterator<Item = BodyPosition> + 'a {
         let mut known = BTreeMap::new();
-        stars.map(move |star| Placed {
+        stars.map(move |star| BodyPosition {
             id: star.id.clone(),
             name: star.name.clone(),
             kind: star.kind(),

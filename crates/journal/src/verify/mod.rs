@@ -37,7 +37,7 @@ pub struct VerifyReport {
     /// Streams that were written to during every attempt: only their records were verified.
     pub busy: u64,
     /// Side rows: content, attempts, processes.
-    pub beside: u64,
+    pub side_rows: u64,
     /// A hash of all of these, the same on every store. A hash chain cannot show that its end was cut off; comparing
     /// the root with an earlier one can.
     pub root: Hash,
@@ -131,7 +131,7 @@ pub async fn verify_with_contents(
     let (found, rows) = side_rows::check(journal, nouns, &mut root).await?;
     note(found);
     note(search_rows::check_index(journal).await?);
-    (report.beside, contents.rows, contents.replaceable_rows) = (rows.count, rows.unchanging, rows.replaceable);
+    (report.side_rows, contents.rows, contents.replaceable_rows) = (rows.count, rows.unchanging, rows.replaceable);
     contents.sums = rows.sums;
     report.root = root.finish();
     let verdict = if findings.is_empty() {

@@ -49,10 +49,10 @@ async fn read_side_rows(
 pub(super) async fn compare(
     journal: &dyn Journal,
     stream: &StreamName,
-    wanted: Vec<StoredSearchRow>,
+    expected: Vec<StoredSearchRow>,
     is_unfoldable: bool,
 ) -> Result<Vec<(FindingKind, String)>, StoreError> {
-    let (mut findings, mut wanted) = (Vec::new(), wanted.into_iter().peekable());
+    let (mut findings, mut expected) = (Vec::new(), expected.into_iter().peekable());
     let mut add = |kind, row: &StoredSearchRow, what: &str| {
         findings.push((kind, format!("{} {:?} {what}", row.collection, row.id)));
     };
@@ -62,11 +62,11 @@ pub(super) async fn compare(
         let Some(last) = page.last() else { break };
         after = (last.collection.clone(), last.id.clone());
         for row in &page {
-            while let Some(missing) = wanted.next_if(|wanted| row_key(wanted) < row_key(row)) {
+            while let Some(missing) = expected.next_if(|expected| row_key(expected) < row_key(row)) {
                 add(FindingKind::RowMissing, &missing, "is missing from the search index");
             }
-            match wanted.next_if(|wanted| row_key(wanted) == row_key(row)) {
-                Some(wanted) if wanted == *row => {}
+            match expected.next_if(|expected| row_key(expected) == row_key(row)) {
+                Some(expected) if expected == *row => {}
                 Some(_) => add(FindingKind::RowDiffers, row, "is not in the search index as the records come to"),
                 // Without a replayed state, the expected rows are unknown.
                 None if is_unfoldable => {}
@@ -74,7 +74,7 @@ pub(super) async fn compare(
             }
         }
     }
-    for missing in wanted {
+    for missing in expected {
         add(FindingKind::RowMissing, &missing, "is missing from the search index");
     }
     Ok(findings)

@@ -287,10 +287,10 @@ impl StreamCheck<'_> {
     /// Compares the stored documents of the stream, and their rows in the search index, with the derived ones. All are
     /// ordered by collection and id.
     async fn check_documents(&mut self) -> Result<(), StoreError> {
-        let mut wanted = self.fold.take().map(StreamFold::into_documents).unwrap_or_default();
-        let search_rows = search_rows::take_rows(self.journal, &mut wanted).await?;
+        let mut expected = self.fold.take().map(StreamFold::into_documents).unwrap_or_default();
+        let search_rows = search_rows::take_rows(self.journal, &mut expected).await?;
         let found = search_rows::compare(self.journal, self.stream, search_rows, self.is_unfoldable).await?;
-        let mut wanted = wanted.into_iter().peekable();
+        let mut expected = expected.into_iter().peekable();
         let mut after = (String::new(), String::new());
         loop {
             let page = self.journal.owned_documents(self.stream, (&after.0, &after.1), PAGE).await?;
@@ -298,11 +298,11 @@ impl StreamCheck<'_> {
             after = (last.collection.clone(), last.id.clone());
             for document in &page {
                 self.checked.documents.add_document(document);
-                while let Some(missing) = wanted.next_if(|wanted| document_key(wanted) < document_key(document)) {
+                while let Some(missing) = expected.next_if(|expected| document_key(expected) < document_key(document)) {
                     self.add_row_finding(FindingKind::RowMissing, &missing, "is missing");
                 }
-                match wanted.next_if(|wanted| document_key(wanted) == document_key(document)) {
-                    Some(wanted) if wanted == *document => {}
+                match expected.next_if(|expected| document_key(expected) == document_key(document)) {
+                    Some(expected) if expected == *document => {}
                     Some(_) => {
                         self.add_row_finding(FindingKind::RowDiffers, document, "is not what the records come to");
                     }
@@ -312,7 +312,7 @@ impl StreamCheck<'_> {
                 }
             }
         }
-        for missing in wanted {
+        for missing in expected {
             self.add_row_finding(FindingKind::RowMissing, &missing, "is missing");
         }
         for (kind, what) in found {

@@ -23,9 +23,9 @@ impl Entropy for NoEntropy {
     }
 }
 
-struct SystemClock;
+struct ConformanceClock;
 
-impl Clock for SystemClock {
+impl Clock for ConformanceClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::now()
     }
@@ -39,8 +39,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (handler, _drain) = skald_mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
     let routes = MountedRoutes::default().route(skald_mcp::PATH, handler);
     // The fixtures do not use the engine: it only authenticates tokens, and no request sends one.
-    let engine =
-        LocalEngine::new(App::new(Arc::new(NoEntropy), Arc::new(SystemClock), Arc::new(skald_store::Memory::new())));
+    let engine = LocalEngine::new(App::new(
+        Arc::new(NoEntropy),
+        Arc::new(ConformanceClock),
+        Arc::new(skald_store::Memory::new()),
+    ));
     let access = Access { engine, is_token_required: false, protected_resource: None };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     skald_http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), options.stopping).await?;

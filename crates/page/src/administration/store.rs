@@ -145,7 +145,7 @@ fn verification(result: &VerificationResult) -> Markup {
             p {
                 (count(result.streams, "stream", "streams")) ", " (count(result.records, "record", "records")) ", "
                 (count(result.documents, "row of read models", "rows of read models")) ", "
-                (count(result.beside, "row beside the journal", "rows beside the journal")) "."
+                (count(result.side_rows, "row beside the journal", "rows beside the journal")) "."
             }
             @if !result.findings.is_empty() {
                 ul.findings {

@@ -151,7 +151,7 @@ fn label_candidates(name: &str, circle: &EntityCircle, size: f64, is_bold: bool)
         let width = text_width(&text, measured_size);
         for (step, direction) in DIRECTIONS.into_iter().enumerate() {
             let corner = if step < 4 { 0.0 } else { COST_OF_CORNER };
-            let area = area_beside(circle, direction, (width, size * HEIGHT));
+            let area = area_next_to(circle, direction, (width, size * HEIGHT));
             let label = NameLabel { text: text.clone(), size, is_bold, area };
             candidates.push((label, cost_of_text + corner + 0.4 * count_to_f64(step)));
         }
@@ -161,7 +161,7 @@ fn label_candidates(name: &str, circle: &EntityCircle, size: f64, is_bold: bool)
 }
 
 /// The area of a text in a direction from a circle.
-fn area_beside(circle: &EntityCircle, (right, down): Point, (width, height): Point) -> PanelArea {
+fn area_next_to(circle: &EntityCircle, (right, down): Point, (width, height): Point) -> PanelArea {
     let away = circle.radius + GAP;
     let (x, y) = (circle.at.0 + right * away, circle.at.1 + down * away);
     let along = |direction: f64, at: f64, size: f64| match direction {

@@ -1,7 +1,7 @@
 //! Texts of the map: its subtitle, its notes, and the description for screen readers.
 
 use super::map_layout::{MapLayout, MapPath};
-use super::{Kind, UniverseScene};
+use super::{SceneBodyKind, UniverseScene};
 use crate::measure_and_format_text::format_decimal;
 use skald_domain::deceptive_characters::truncate_for_message;
 
@@ -10,18 +10,18 @@ const NAMED_MAX: usize = 60;
 /// Groups that a note names.
 const GROUPS_MAX: usize = 5;
 
-const KINDS: [Kind; 8] = [
-    Kind::Star,
-    Kind::BlackHole,
-    Kind::Planet,
-    Kind::Moon,
-    Kind::Comet,
-    Kind::Asteroid,
-    Kind::LagrangePoint,
-    Kind::Other,
+const KINDS: [SceneBodyKind; 8] = [
+    SceneBodyKind::Star,
+    SceneBodyKind::BlackHole,
+    SceneBodyKind::Planet,
+    SceneBodyKind::Moon,
+    SceneBodyKind::Comet,
+    SceneBodyKind::Asteroid,
+    SceneBodyKind::LagrangePoint,
+    SceneBodyKind::Other,
 ];
 
-impl Kind {
+impl SceneBodyKind {
     fn noun(self, count: usize) -> &'static str {
         let (one, many) = match self {
             Self::Star => ("star", "stars"),
@@ -38,8 +38,8 @@ impl Kind {
 }
 
 /// The number of bodies of each kind that occurs, with its noun.
-pub(super) fn kind_counts(sky: &UniverseScene) -> Vec<(Kind, String)> {
-    let count = |kind: Kind| sky.bodies.iter().filter(|body| body.kind == kind).count();
+pub(super) fn kind_counts(scene: &UniverseScene) -> Vec<(SceneBodyKind, String)> {
+    let count = |kind: SceneBodyKind| scene.bodies.iter().filter(|body| body.kind == kind).count();
     KINDS
         .into_iter()
         .map(|kind| (kind, count(kind)))
@@ -48,14 +48,14 @@ pub(super) fn kind_counts(sky: &UniverseScene) -> Vec<(Kind, String)> {
         .collect()
 }
 
-pub(super) fn region_counts(sky: &UniverseScene) -> Vec<String> {
-    let bands = || sky.bodies.iter().flat_map(|body| &body.bands);
+pub(super) fn region_counts(scene: &UniverseScene) -> Vec<String> {
+    let bands = || scene.bodies.iter().flat_map(|body| &body.bands);
     let belts = bands().filter(|band| !band.is_disk).count();
     let disks = bands().filter(|band| band.is_disk).count();
     let some = |count: usize, one: &str, many: &str| {
         (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { many }))
     };
-    [some(belts, "belt", "belts"), some(disks, "disk", "disks"), some(sky.clouds.len(), "nebula", "nebulae")]
+    [some(belts, "belt", "belts"), some(disks, "disk", "disks"), some(scene.clouds.len(), "nebula", "nebulae")]
         .into_iter()
         .flatten()
         .collect()
@@ -70,62 +70,62 @@ pub(super) fn format_figure(value: f64) -> String {
     format_decimal(value)
 }
 
-pub(super) fn subtitle(sky: &UniverseScene) -> String {
-    let mut parts: Vec<String> = kind_counts(sky).into_iter().map(|(_, words)| words).collect();
-    parts.extend(region_counts(sky));
+pub(super) fn subtitle(scene: &UniverseScene) -> String {
+    let mut parts: Vec<String> = kind_counts(scene).into_iter().map(|(_, words)| words).collect();
+    parts.extend(region_counts(scene));
     if parts.is_empty() {
         parts.push("nothing in it yet".to_owned());
     }
-    format!("time {} · {}", format_figure(sky.time), parts.join(", "))
+    format!("time {} · {}", format_figure(scene.time), parts.join(", "))
 }
 
 /// Notes below the map: scales, and what the picture leaves out.
-pub(super) fn notes(scene: &MapLayout) -> String {
+pub(super) fn notes(layout: &MapLayout) -> String {
     let mut notes = Vec::new();
-    if scene.panels.iter().any(|panel| panel.ruler.is_some()) {
+    if layout.panels.iter().any(|panel| panel.ruler.is_some()) {
         notes.push("seen from above, sizes by kind".to_owned());
     }
-    if scene.panels.iter().flat_map(|panel| &panel.lines).any(|line| line.way == MapPath::Moon) {
+    if layout.panels.iter().flat_map(|panel| &panel.lines).any(|line| line.way == MapPath::Moon) {
         notes.push("the ways of moons on a scale of their own".to_owned());
     }
-    if scene.panelless > 0 {
-        notes.push(format!("{} systems without a panel", scene.panelless));
+    if layout.panelless > 0 {
+        notes.push(format!("{} systems without a panel", layout.panelless));
     }
-    if scene.dotted > 0 {
-        notes.push(format!("{} bodies as dots", scene.dotted));
+    if layout.dotted > 0 {
+        notes.push(format!("{} bodies as dots", layout.dotted));
     }
-    if scene.undrawn > 0 {
-        notes.push(format!("{} bodies not drawn", scene.undrawn));
+    if layout.undrawn > 0 {
+        notes.push(format!("{} bodies not drawn", layout.undrawn));
     }
-    if scene.unlabelled > 0 {
-        notes.push(format!("+{} without a label", scene.unlabelled));
+    if layout.unlabelled > 0 {
+        notes.push(format!("+{} without a label", layout.unlabelled));
     }
     notes.join(" · ")
 }
 
-pub(super) fn groups_note(sky: &UniverseScene) -> String {
-    if sky.groups.is_empty() {
+pub(super) fn groups_note(scene: &UniverseScene) -> String {
+    if scene.groups.is_empty() {
         return String::new();
     }
-    let more = sky.groups.len().saturating_sub(GROUPS_MAX);
+    let more = scene.groups.len().saturating_sub(GROUPS_MAX);
     let named =
-        sky.groups.iter().take(GROUPS_MAX).map(|name| truncate_for_message(name)).collect::<Vec<_>>().join(", ");
+        scene.groups.iter().take(GROUPS_MAX).map(|name| truncate_for_message(name)).collect::<Vec<_>>().join(", ");
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("groups: {named}{more}")
 }
 
-pub(super) fn description(sky: &UniverseScene, scene: &MapLayout) -> String {
-    if sky.bodies.is_empty() && sky.clouds.is_empty() {
-        return format!("A map of {}: there is nothing in it yet.", sky.title);
+pub(super) fn description(scene: &UniverseScene, layout: &MapLayout) -> String {
+    if scene.bodies.is_empty() && scene.clouds.is_empty() {
+        return format!("A map of {}: there is nothing in it yet.", scene.title);
     }
-    let mut sentences = vec![format!("A map of {}, {}.", sky.title, subtitle(sky))];
+    let mut sentences = vec![format!("A map of {}, {}.", scene.title, subtitle(scene))];
     let mut named = 0;
-    for (root, body) in sky.bodies.iter().enumerate().filter(|(_, body)| body.parent.is_none()) {
+    for (root, body) in scene.bodies.iter().enumerate().filter(|(_, body)| body.parent.is_none()) {
         if named >= NAMED_MAX {
             break;
         }
         named += 1;
-        let children = sky.bodies.iter().filter(|child| child.parent == Some(root)).take(NAMED_MAX - named);
+        let children = scene.bodies.iter().filter(|child| child.parent == Some(root)).take(NAMED_MAX - named);
         let children: Vec<String> = children
             .map(|child| format!("{} at {}", child.name, format_figure(child.at.0.hypot(child.at.1))))
             .chain(body.bands.iter().take(GROUPS_MAX).map(|band| {
@@ -139,8 +139,8 @@ pub(super) fn description(sky: &UniverseScene, scene: &MapLayout) -> String {
             (false, _) => format!("Around {}: {}.", body.name, children.join(", ")),
         });
     }
-    sentences.extend(sky.clouds.iter().take(GROUPS_MAX).map(|cloud| format!("The nebula {}.", cloud.name)));
-    let notes = notes(scene);
+    sentences.extend(scene.clouds.iter().take(GROUPS_MAX).map(|cloud| format!("The nebula {}.", cloud.name)));
+    let notes = notes(layout);
     if !notes.is_empty() {
         sentences.push(format!("{notes}."));
     }

@@ -16,30 +16,30 @@ use crate::{Heading, begin_card};
 /// Square units of a panel for each star of its background.
 const SPECKLE: f64 = 3_600.0;
 
-pub(super) fn draw(sky: &UniverseScene, scene: &MapLayout) -> String {
+pub(super) fn draw(scene: &UniverseScene, layout: &MapLayout) -> String {
     let (subtitle, description) =
-        (captions_and_description::subtitle(sky), captions_and_description::description(sky, scene));
-    let title = if sky.title.trim().is_empty() { "A universe" } else { sky.title };
+        (captions_and_description::subtitle(scene), captions_and_description::description(scene, layout));
+    let title = if scene.title.trim().is_empty() { "A universe" } else { scene.title };
     let heading = Heading { title, subtitle: &subtitle, description: &description };
-    let (mut svg, bottom) = begin_card(&heading, (WIDTH, scene.height), sky.theme);
-    if scene.panels.is_empty() {
-        draw_empty(&mut svg, bottom, scene.height);
+    let (mut svg, bottom) = begin_card(&heading, (WIDTH, layout.height), scene.theme);
+    if layout.panels.is_empty() {
+        draw_empty(&mut svg, bottom, layout.height);
         return svg.finish();
     }
-    write_gradients(&mut svg, sky, &scene.panels);
-    for (number, panel) in scene.panels.iter().enumerate() {
-        draw_panel(&mut svg, sky, panel, number);
+    write_gradients(&mut svg, scene, &layout.panels);
+    for (number, panel) in layout.panels.iter().enumerate() {
+        draw_panel(&mut svg, scene, panel, number);
     }
     // A page that zooms places the names of bodies anew, and leaves those of regions.
     let is_region = |label: &&Label| label.style == Style::Region;
     for (class, is_regions) in [("region-names", true), ("body-names", false)] {
         svg.element("g").attribute("class", class).open();
-        for label in scene.labels.iter().filter(|label| is_region(label) == is_regions) {
+        for label in layout.labels.iter().filter(|label| is_region(label) == is_regions) {
             draw_label(&mut svg, label);
         }
         svg.close("g");
     }
-    legend::draw(&mut svg, sky, scene);
+    legend::draw(&mut svg, scene, layout);
     svg.finish()
 }
 
@@ -56,7 +56,7 @@ fn draw_empty(svg: &mut Svg, top: f64, height: f64) {
     }
 }
 
-fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) {
+fn draw_panel(svg: &mut Svg, scene: &UniverseScene, panel: &Panel, number: usize) {
     draw_backdrop(svg, panel, number);
     // A nested SVG clips glows and tails at the edge of the panel.
     let area = panel.area;
@@ -64,7 +64,7 @@ fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) 
     let inner = svg.element("svg").number("x", left).number("y", top).number("width", width).number("height", height);
     inner.attribute("viewBox", &format!("{} {}", format_point((left, top)), format_point((width, height)))).open();
     for cloud in &panel.clouds {
-        draw_cloud(svg, sky, cloud);
+        draw_cloud(svg, scene, cloud);
     }
     for (index, band) in panel.bands.iter().enumerate() {
         draw_band(svg, band, index);
@@ -78,7 +78,7 @@ fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) 
     }
     // The last bodies are the smallest, so draw them on top.
     for disc in &panel.discs {
-        let body = &sky.bodies[disc.body];
+        let body = &scene.bodies[disc.body];
         let group = svg.element("g").attribute("class", "body").attribute("data-body", body.id);
         let group = group.attribute("data-name", body.name).number("data-x", disc.at.0).number("data-y", disc.at.1);
         group.number("data-r", disc.outer_radius(body)).open();
@@ -117,8 +117,8 @@ fn draw_backdrop(svg: &mut Svg, panel: &Panel, number: usize) {
 }
 
 /// A heap of soft blobs, denser in the middle.
-fn draw_cloud(svg: &mut Svg, sky: &UniverseScene, shape: &CloudShape) {
-    let cloud = &sky.clouds[shape.cloud];
+fn draw_cloud(svg: &mut Svg, scene: &UniverseScene, shape: &CloudShape) {
+    let cloud = &scene.clouds[shape.cloud];
     let mut scatter = Scatter::new(shape.cloud + 1_000);
     let (base, accent) = (Colour::parse(cloud.color), Colour::parse(cloud.accent));
     let opacity = 0.28 + 0.4 * cloud.density.clamp(0.0, 1.0);
@@ -211,7 +211,7 @@ fn draw_label(svg: &mut Svg, label: &Label) {
     };
     let text = match label.style {
         Style::Star => text.attribute("font-weight", "bold").fill(Ink::Text),
-        Style::Body => text.fill(Ink::Text),
+        Style::SceneBody => text.fill(Ink::Text),
         Style::Minor => text.fill(Ink::Muted),
         Style::Region => text.attribute("font-style", "italic").fill(Ink::Muted),
     };

@@ -4,7 +4,7 @@ use super::chosen_colour::Colour;
 use super::distance_scale::length;
 use super::map_layout::{Disc, ring_outer_radius};
 use super::paths_and_gradients::gradient_id;
-use super::{Body, Kind, Point};
+use super::{Point, SceneBody, SceneBodyKind};
 use crate::palette::Ink;
 use crate::svg::{Svg, format_point};
 
@@ -14,16 +14,18 @@ const RING_TURN: f64 = -18.0;
 /// The tail of a comet, in radii of its disc.
 const TAIL: f64 = 12.0;
 
-pub(super) fn draw_body(svg: &mut Svg, body: &Body, disc: &Disc) {
+pub(super) fn draw_body(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
     match body.kind {
-        Kind::Star => draw_star(svg, body, disc),
-        Kind::BlackHole => draw_black_hole(svg, body, disc),
-        Kind::LagrangePoint => draw_cross(svg, disc),
-        Kind::Comet => {
+        SceneBodyKind::Star => draw_star(svg, body, disc),
+        SceneBodyKind::BlackHole => draw_black_hole(svg, body, disc),
+        SceneBodyKind::LagrangePoint => draw_cross(svg, disc),
+        SceneBodyKind::Comet => {
             draw_tail(svg, body, disc);
             draw_ball(svg, body, disc);
         }
-        Kind::Planet | Kind::Moon | Kind::Asteroid | Kind::Other => draw_ball(svg, body, disc),
+        SceneBodyKind::Planet | SceneBodyKind::Moon | SceneBodyKind::Asteroid | SceneBodyKind::Other => {
+            draw_ball(svg, body, disc);
+        }
     }
 }
 
@@ -31,7 +33,7 @@ fn circle(svg: &mut Svg, at: Point, radius: f64) -> crate::svg::Element<'_> {
     svg.element("circle").number("cx", at.0).number("cy", at.1).number("r", radius)
 }
 
-fn draw_star(svg: &mut Svg, body: &Body, disc: &Disc) {
+fn draw_star(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
     let colour = Colour::parse(body.color);
     let fill = format!("url(#{})", gradient_id(colour));
     circle(svg, disc.at, disc.radius * 2.9).attribute("fill", &fill).end();
@@ -40,7 +42,7 @@ fn draw_star(svg: &mut Svg, body: &Body, disc: &Disc) {
     heart.attribute("opacity", "0.35").end();
 }
 
-fn draw_black_hole(svg: &mut Svg, body: &Body, disc: &Disc) {
+fn draw_black_hole(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
     let colour = body.accretion.map_or(Colour::EMBER, Colour::parse);
     let fill = format!("url(#{})", gradient_id(colour));
     circle(svg, disc.at, disc.radius * 2.6).attribute("fill", &fill).end();
@@ -67,7 +69,7 @@ fn draw_cross(svg: &mut Svg, disc: &Disc) {
 }
 
 /// A planet, a moon or a stone, with its night side and its ring.
-fn draw_ball(svg: &mut Svg, body: &Body, disc: &Disc) {
+fn draw_ball(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
     let outer = body.ring.map(|ring| (ring_outer_radius(ring.outer), Colour::parse(ring.color)));
     let width = disc.radius * 0.34;
     if let Some((outer, colour)) = outer {
@@ -129,15 +131,15 @@ fn ring_rotation((x, y): Point) -> String {
 }
 
 /// Where the tail of a comet begins and ends: it points away from the light.
-pub(super) fn tail_line(body: &Body, disc: &Disc) -> Option<(Point, Point)> {
-    let light = disc.light.filter(|_| body.kind == Kind::Comet && body.tail.is_some())?;
+pub(super) fn tail_line(body: &SceneBody, disc: &Disc) -> Option<(Point, Point)> {
+    let light = disc.light.filter(|_| body.kind == SceneBodyKind::Comet && body.tail.is_some())?;
     let away = (disc.at.0 - light.0, disc.at.1 - light.1);
     let reach = disc.radius * TAIL / length(away);
     reach.is_finite().then_some((disc.at, (disc.at.0 + away.0 * reach, disc.at.1 + away.1 * reach)))
 }
 
 /// Draws overlapping strands, so that the tail gets wider and fainter.
-fn draw_tail(svg: &mut Svg, body: &Body, disc: &Disc) {
+fn draw_tail(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
     let Some((from, to)) = tail_line(body, disc) else { return };
     let (along, colour) = ((to.0 - from.0, to.1 - from.1), Colour::parse(body.tail.unwrap_or_default()).hex());
     let side = (-along.1 / TAIL * 0.7, along.0 / TAIL * 0.7);

@@ -59,19 +59,20 @@ fn bounding_box(points: &[Point]) -> (Point, Point) {
 }
 
 pub(super) fn lay_out_overview<'a>(
-    stock: &mut BodyIndex<'a>,
+    body_index: &mut BodyIndex<'a>,
     roots: &[usize],
     area: PanelArea,
     labels: &mut Labels,
 ) -> Panel<'a> {
-    let sky = stock.sky;
+    let scene = body_index.scene;
     let mut panel = Panel::new(area);
     "The space between".clone_into(&mut panel.title);
     let field = area.inset(INSET);
     let mut roots = roots.to_vec();
-    roots.sort_by(|one, other| sort_key(&sky.bodies[*one]).cmp(&sort_key(&sky.bodies[*other])).then(one.cmp(other)));
-    let clouds = &sky.clouds[..sky.clouds.len().min(CLOUDS_MAX)];
-    let mut points: Vec<Point> = roots.iter().map(|root| clamp_point(sky.bodies[*root].at)).collect();
+    roots
+        .sort_by(|one, other| sort_key(&scene.bodies[*one]).cmp(&sort_key(&scene.bodies[*other])).then(one.cmp(other)));
+    let clouds = &scene.clouds[..scene.clouds.len().min(CLOUDS_MAX)];
+    let mut points: Vec<Point> = roots.iter().map(|root| clamp_point(scene.bodies[*root].at)).collect();
     for cloud in clouds {
         let (at, size) = (clamp_point(cloud.at), clamp_point(cloud.size));
         points.extend([(at.0 - size.0, at.1 - size.1), at, (at.0 + size.0, at.1 + size.1)].map(clamp_point));
@@ -97,16 +98,16 @@ pub(super) fn lay_out_overview<'a>(
         }
     }
     let (marked, rest) = roots.split_at(roots.len().min(MARKERS_MAX));
-    let true_places: Vec<Point> = marked.iter().map(|root| chart.project(sky.bodies[*root].at)).collect();
+    let true_places: Vec<Point> = marked.iter().map(|root| chart.project(scene.bodies[*root].at)).collect();
     let places = spread_markers(true_places.clone(), field);
     // Markers that were moved apart are no longer to scale.
     let is_moved = true_places.iter().zip(&places).any(|(one, other)| length((one.0 - other.0, one.1 - other.1)) > 2.0);
     let moved = if is_moved { "; what is close together is drawn apart" } else { "" };
     panel.note = format!("{}{moved}", chart.radii.scale.describe());
     for (root, at) in marked.iter().zip(places) {
-        let body = stock.body(*root);
-        let radius = if body.is_rogue { 5.0 } else { stock.disc_radius(*root, true) * 0.55 };
-        stock.mark_drawn(*root);
+        let body = body_index.body(*root);
+        let radius = if body.is_rogue { 5.0 } else { body_index.disc_radius(*root, true) * 0.55 };
+        body_index.mark_drawn(*root);
         let disc = Disc { body: *root, at, radius, light: None };
         let reach = disc.outer_radius(body);
         panel.discs.push(disc);
@@ -118,14 +119,14 @@ pub(super) fn lay_out_overview<'a>(
         }
     }
     for root in rest {
-        if stock.dots_left > 0 && !stock.is_drawn(*root) {
-            stock.dots_left -= 1;
-            panel.dots.push(field.clamp(chart.project(sky.bodies[*root].at)));
+        if body_index.dots_left > 0 && !body_index.is_drawn(*root) {
+            body_index.dots_left -= 1;
+            panel.dots.push(field.clamp(chart.project(scene.bodies[*root].at)));
         }
     }
     let title = PanelArea { height: 30.0, width: 180.0, ..area };
     let note = PanelArea { top: area.bottom() - 24.0, height: 24.0, width: 330.0, ..area };
-    labels.place(sky, &panel, &[title, note], wishes);
+    labels.place(scene, &panel, &[title, note], wishes);
     panel
 }
 

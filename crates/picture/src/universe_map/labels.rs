@@ -5,7 +5,7 @@ use super::distance_scale::length;
 use super::draw_body::tail_line;
 use super::map_layout::Panel;
 use super::system::sort_key;
-use super::{Body, Kind, Point, UniverseScene};
+use super::{Point, SceneBody, SceneBodyKind, UniverseScene};
 use crate::measure_and_format_text::{BOLD, shorten, text_width};
 use crate::panel_area::PanelArea;
 
@@ -20,7 +20,7 @@ const ROOM: f64 = 7_500.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Style {
     Star,
-    Body,
+    SceneBody,
     Minor,
     /// A belt, a disk or a cloud.
     Region,
@@ -52,7 +52,7 @@ pub(super) struct LabelRequest {
     text: String,
     size: f64,
     style: Style,
-    rank: (Kind, u64),
+    rank: (SceneBodyKind, u64),
     /// The best first.
     spots: Vec<LabelSpot>,
 }
@@ -68,17 +68,17 @@ struct LabelSpot {
 impl LabelRequest {
     /// The name of a body: next to its disc, preferably outside the orbits of its moons.
     pub(super) fn for_body(
-        body: &Body,
+        body: &SceneBody,
         (reach, clear): (f64, f64),
         at: Point,
         parent_at: Option<Point>,
         factor: f64,
     ) -> Self {
         let (style, size, room) = match body.kind {
-            Kind::Star | Kind::BlackHole => (Style::Star, 13.5, 190.0),
-            Kind::Planet | Kind::Other => (Style::Body, 12.0, 150.0),
-            Kind::Comet => (Style::Body, 11.0, 120.0),
-            Kind::Moon | Kind::Asteroid | Kind::LagrangePoint => (Style::Minor, 9.5, 90.0),
+            SceneBodyKind::Star | SceneBodyKind::BlackHole => (Style::Star, 13.5, 190.0),
+            SceneBodyKind::Planet | SceneBodyKind::Other => (Style::SceneBody, 12.0, 150.0),
+            SceneBodyKind::Comet => (Style::SceneBody, 11.0, 120.0),
+            SceneBodyKind::Moon | SceneBodyKind::Asteroid | SceneBodyKind::LagrangePoint => (Style::Minor, 9.5, 90.0),
         };
         let size = size * factor.max(0.86);
         // A moon's name goes away from its planet; any other begins to the right.
@@ -130,7 +130,13 @@ impl LabelRequest {
     fn for_region(name: &str, spots: Vec<LabelSpot>, factor: f64) -> Self {
         let size = 11.0 * factor.max(0.86);
         // After the planets, before the moons.
-        Self { text: shorten(name.trim(), size, 150.0), size, style: Style::Region, rank: (Kind::Comet, 0), spots }
+        Self {
+            text: shorten(name.trim(), size, 150.0),
+            size,
+            style: Style::Region,
+            rank: (SceneBodyKind::Comet, 0),
+            spots,
+        }
     }
 
     fn width(&self) -> f64 {
@@ -188,7 +194,7 @@ impl Labels {
     /// Places labels on a panel, outside of the reserved areas.
     pub(super) fn place(
         &mut self,
-        sky: &UniverseScene,
+        scene: &UniverseScene,
         panel: &Panel,
         reserved: &[PanelArea],
         mut wishes: Vec<LabelRequest>,
@@ -196,9 +202,9 @@ impl Labels {
         wishes.sort_by_key(|wish| wish.rank);
         let mut taken: Vec<PanelArea> = reserved.to_vec();
         taken.extend(
-            panel.discs.iter().map(|disc| PanelArea::centered_at(disc.at, disc.outer_radius(&sky.bodies[disc.body]))),
+            panel.discs.iter().map(|disc| PanelArea::centered_at(disc.at, disc.outer_radius(&scene.bodies[disc.body]))),
         );
-        let tails = panel.discs.iter().filter_map(|disc| tail_line(&sky.bodies[disc.body], disc));
+        let tails = panel.discs.iter().filter_map(|disc| tail_line(&scene.bodies[disc.body], disc));
         taken.extend(tails.flat_map(leader_areas));
         let field = panel.area.inset(4.0);
         let mut left = panel.area.width * panel.area.height / ROOM;
@@ -212,7 +218,7 @@ impl Labels {
                 field.contains(&label.area) && !taken.iter().any(|area| area.overlaps(&air) || crosses(area))
             };
             // Limit the labels of asteroids, or they would fill the panel.
-            let is_stone = wish.rank.0 == Kind::Asteroid;
+            let is_stone = wish.rank.0 == SceneBodyKind::Asteroid;
             let may = left >= 1.0 && (!is_stone || stones_left >= 1.0);
             let found = may.then(|| wish.spots.iter().map(|spot| wish.label_at(spot)).find(fits)).flatten();
             let Some(label) = found else {

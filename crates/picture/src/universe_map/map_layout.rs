@@ -3,7 +3,7 @@
 use super::distance_scale::Radii;
 use super::labels::{Label, Labels};
 use super::system::{BodyIndex, SystemPlacer};
-use super::{Body, Kind, Point, UniverseScene, interstellar_layout};
+use super::{Point, SceneBody, SceneBodyKind, UniverseScene, interstellar_layout};
 use crate::panel_area::PanelArea;
 use crate::{HEADING_BOTTOM, MARGIN, SUBTITLE_HEIGHT};
 
@@ -32,10 +32,10 @@ pub(super) struct Disc {
 
 impl Disc {
     /// The radius including rings and similar parts.
-    pub(super) fn outer_radius(&self, body: &Body) -> f64 {
+    pub(super) fn outer_radius(&self, body: &SceneBody) -> f64 {
         let wide = match body.kind {
-            Kind::BlackHole if body.accretion.is_some() => 2.3,
-            Kind::BlackHole => 1.5,
+            SceneBodyKind::BlackHole if body.accretion.is_some() => 2.3,
+            SceneBodyKind::BlackHole => 1.5,
             _ => body.ring.map_or(1.0, |ring| ring_outer_radius(ring.outer)),
         };
         self.radius * wide + 1.0
@@ -139,51 +139,51 @@ pub(super) struct MapLayout<'a> {
 }
 
 impl<'a> MapLayout<'a> {
-    pub(super) fn new(sky: &'a UniverseScene<'a>) -> Self {
+    pub(super) fn new(scene: &'a UniverseScene<'a>) -> Self {
         let top = HEADING_BOTTOM + SUBTITLE_HEIGHT + 6.0;
-        let mut stock = BodyIndex::new(sky);
-        let roots: Vec<usize> = (0..sky.bodies.len()).filter(|index| sky.bodies[*index].parent.is_none()).collect();
-        let chosen = choose_systems(sky, &stock, &roots);
+        let mut body_index = BodyIndex::new(scene);
+        let roots: Vec<usize> = (0..scene.bodies.len()).filter(|index| scene.bodies[*index].parent.is_none()).collect();
+        let chosen = choose_systems(scene, &body_index, &roots);
         let has_overview =
-            roots.len() > 1 || !sky.clouds.is_empty() || roots.iter().any(|root| sky.bodies[*root].is_rogue);
+            roots.len() > 1 || !scene.clouds.is_empty() || roots.iter().any(|root| scene.bodies[*root].is_rogue);
         let mut labels = Labels::default();
         let mut panels = Vec::new();
         let mut bottom = top;
         if has_overview {
             let height = if chosen.is_empty() { OVERVIEW_ALONE } else { OVERVIEW_HEIGHT };
             let area = PanelArea { left: MARGIN, top, width: WIDTH - 2.0 * MARGIN, height };
-            panels.push(interstellar_layout::lay_out_overview(&mut stock, &roots, area, &mut labels));
+            panels.push(interstellar_layout::lay_out_overview(&mut body_index, &roots, area, &mut labels));
             bottom = area.bottom() + GAP;
         }
         for (root, area) in chosen.iter().zip(panel_areas(chosen.len(), bottom)) {
             let is_named = chosen.len() > 1 || has_overview;
             let share = chosen.len();
-            panels.push(SystemPlacer::new(&mut stock, area, share).place_system(*root, is_named, &mut labels));
+            panels.push(SystemPlacer::new(&mut body_index, area, share).place_system(*root, is_named, &mut labels));
             bottom = bottom.max(area.bottom() + GAP);
         }
         if panels.is_empty() {
             bottom += 330.0;
         }
         let dotted: usize = panels.iter().map(|panel| panel.dots.len()).sum();
-        let drawn = stock.drawn_count();
+        let drawn = body_index.drawn_count();
         let clouds: usize = panels.iter().map(|panel| panel.clouds.len()).sum();
-        let undrawn = (sky.bodies.len() + sky.clouds.len()).saturating_sub(drawn + dotted + clouds);
+        let undrawn = (scene.bodies.len() + scene.clouds.len()).saturating_sub(drawn + dotted + clouds);
         let unlabelled = labels.unplaced_count();
-        let with_more = roots.iter().filter(|root| stock.has_satellites(**root)).count();
+        let with_more = roots.iter().filter(|root| body_index.has_satellites(**root)).count();
         let panelless = with_more.saturating_sub(chosen.len());
         Self { height: bottom + FOOT, panels, labels: labels.into_labels(), unlabelled, dotted, undrawn, panelless }
     }
 }
 
 /// The systems that get a panel: those with the most bodies, in their original order.
-fn choose_systems(sky: &UniverseScene, stock: &BodyIndex, roots: &[usize]) -> Vec<usize> {
+fn choose_systems(scene: &UniverseScene, body_index: &BodyIndex, roots: &[usize]) -> Vec<usize> {
     if let [root] = roots
-        && !sky.bodies[*root].is_rogue
+        && !scene.bodies[*root].is_rogue
     {
         return vec![*root];
     }
-    let mut systems: Vec<usize> = roots.iter().copied().filter(|root| stock.has_satellites(*root)).collect();
-    systems.sort_by_key(|root| std::cmp::Reverse(stock.children(*root).len()));
+    let mut systems: Vec<usize> = roots.iter().copied().filter(|root| body_index.has_satellites(*root)).collect();
+    systems.sort_by_key(|root| std::cmp::Reverse(body_index.children(*root).len()));
     systems.truncate(PANELS_MAX);
     systems.sort_unstable();
     systems

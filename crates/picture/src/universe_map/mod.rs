@@ -2,7 +2,7 @@
 //!
 //! Distances in a real system span orders of magnitude, so each system is drawn on the truest scale that keeps its
 //! orbits apart (`radii.rs`), and moons on a scale of their own around their planet. The layout is computed first
-//! (`scene.rs`, `system.rs`, `overview.rs`), then labels are placed (`labels.rs`), and then the SVG is written
+//! (`layout.rs`, `system.rs`, `overview.rs`), then labels are placed (`labels.rs`), and then the SVG is written
 //! (`draw.rs`, `shapes.rs`). The work and the size are bounded, however large the universe is.
 
 mod captions_and_description;
@@ -29,7 +29,7 @@ pub struct UniverseScene<'a> {
     /// In simulated seconds.
     pub time: f64,
     /// Parents come before their children.
-    pub bodies: Vec<Body<'a>>,
+    pub bodies: Vec<SceneBody<'a>>,
     pub clouds: Vec<Cloud<'a>>,
     /// The names of groups.
     pub groups: Vec<&'a str>,
@@ -40,7 +40,7 @@ pub struct UniverseScene<'a> {
 pub type Point = (f64, f64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum SceneBodyKind {
     Star,
     BlackHole,
     Planet,
@@ -52,11 +52,11 @@ pub enum Kind {
 }
 
 #[derive(Debug, Clone)]
-pub struct Body<'a> {
+pub struct SceneBody<'a> {
     /// By which a reader of the picture finds it again.
     pub id: &'a str,
     pub name: &'a str,
-    pub kind: Kind,
+    pub kind: SceneBodyKind,
     /// As #RRGGBB.
     pub color: &'a str,
     pub mass: f64,

@@ -4,7 +4,7 @@ use super::distance_scale::{Radii, clamp_point, length};
 use super::labels::LabelRequest;
 use super::map_layout::{BandShape, Disc, LineShape, MapLine, MapPath};
 use super::system::SystemPlacer;
-use super::{Body, Kind, Path, Point};
+use super::{Path, Point, SceneBody, SceneBodyKind};
 
 /// Orbits that are drawn around one body; more would become a grey patch.
 const ORBITS_MAX: usize = 70;
@@ -29,8 +29,8 @@ impl SystemPlacer<'_, '_> {
         reach: f64,
         depth: usize,
     ) -> Option<Radii> {
-        let stock = &*self.stock;
-        let (body, all) = (stock.body(host), stock.children(host));
+        let body_index = &*self.body_index;
+        let (body, all) = (body_index.body(host), body_index.children(host));
         let most = if depth == 1 { self.discs_left } else { MOONS_MAX.min(self.discs_left) };
         let shown: Vec<usize> = all.iter().copied().take(most).collect();
         let rest: Vec<usize> = all.iter().copied().skip(most).collect();
@@ -39,16 +39,16 @@ impl SystemPlacer<'_, '_> {
             return None;
         }
         self.discs_left -= shown.len();
-        let ways: Vec<OrbitPath> = shown.iter().map(|child| OrbitPath::from_body(stock.body(*child))).collect();
+        let ways: Vec<OrbitPath> = shown.iter().map(|child| OrbitPath::from_body(body_index.body(*child))).collect();
         let mut distances: Vec<f64> = ways.iter().map(|way| way.usual).collect();
         distances
             .extend(bands.iter().flat_map(|band| [band.inner, band.outer]).filter(|distance| distance.is_finite()));
-        let dots = rest.iter().map(|child| length(clamp_point(stock.body(*child).at)));
+        let dots = rest.iter().map(|child| length(clamp_point(body_index.body(*child).at)));
         let ends = ways.iter().map(|way| way.farthest).chain(bands.iter().map(|band| band.outer));
         let far = ends.chain(dots).fold(0.0, f64::max);
-        let widest = shown.iter().map(|child| stock.disc_radius(*child, false)).fold(0.0, f64::max) * self.factor;
+        let widest = shown.iter().map(|child| body_index.disc_radius(*child, false)).fold(0.0, f64::max) * self.factor;
         // The outermost body must stay inside the panel with its moons.
-        let has_moons = shown.iter().any(|child| !stock.children(*child).is_empty());
+        let has_moons = shown.iter().any(|child| !body_index.children(*child).is_empty());
         let inset = if depth > 1 {
             0.0
         } else if has_moons {
@@ -74,12 +74,13 @@ impl SystemPlacer<'_, '_> {
         }
         let places: Vec<f64> = ways.iter().map(|way| radii.radius(way.usual)).collect();
         for (number, (child, way)) in shown.iter().zip(&ways).enumerate() {
-            let kind = self.stock.body(*child).kind;
+            let kind = self.body_index.body(*child).kind;
             // A Lagrange point is on the orbit of another body.
-            let is_plain = kind == Kind::LagrangePoint || (kind == Kind::Asteroid && shown.len() > STONES_WITH_ORBITS);
+            let is_plain = kind == SceneBodyKind::LagrangePoint
+                || (kind == SceneBodyKind::Asteroid && shown.len() > STONES_WITH_ORBITS);
             let has_line = number < ORBITS_MAX && !is_plain;
             if has_line && let Some(shape) = way.line_shape(at, &radii) {
-                let way = match (self.stock.body(*child).is_rogue, depth) {
+                let way = match (self.body_index.body(*child).is_rogue, depth) {
                     (true, _) => MapPath::Wanderer,
                     (false, 1) => MapPath::Orbit,
                     (false, _) => MapPath::Moon,
@@ -100,37 +101,37 @@ impl SystemPlacer<'_, '_> {
         (radii, gap): (&Radii, f64),
         depth: usize,
     ) {
-        let body = self.stock.body(child);
+        let body = self.body_index.body(child);
         let scale = if depth > 2 { 0.6 } else { self.factor };
-        let radius = (self.stock.disc_radius(child, false) * scale).max(1.2);
+        let radius = (self.body_index.disc_radius(child, false) * scale).max(1.2);
         let offset = push_outward(radii.project(clamp_point(body.at)), host + radius + 2.0, number);
         let at = (host_at.0 + offset.0, host_at.1 + offset.1);
         let at = self.panel.area.inset(radius + 3.0).clamp(at);
-        self.stock.mark_drawn(child);
-        let light = (body.kind != Kind::Star).then_some(self.middle);
+        self.body_index.mark_drawn(child);
+        let light = (body.kind != SceneBodyKind::Star).then_some(self.middle);
         self.panel.discs.push(Disc { body: child, at, radius, light });
         let host_at = (depth > 1).then_some(host_at);
-        if depth == DEPTH_MAX || !self.stock.has_satellites(child) {
+        if depth == DEPTH_MAX || !self.body_index.has_satellites(child) {
             self.request_label(child, at, radius, (host_at, 0.0));
         } else {
-            let cap = if matches!(body.kind, Kind::Star | Kind::BlackHole) { 120.0 } else { 42.0 };
+            let cap = if matches!(body.kind, SceneBodyKind::Star | SceneBodyKind::BlackHole) { 120.0 } else { 42.0 };
             // Moons stay outside of a ring.
             let inner = Disc { body: child, at, radius, light }.outer_radius(body);
             let least = inner + if depth == 1 { 11.0 } else { 4.0 };
             let reach = (gap * 1.1).clamp(least, (cap * self.factor).max(least));
             // One moon leaves room for the name beside its planet.
-            let clear = if reach < 50.0 && self.stock.children(child).len() > 1 { reach } else { 0.0 };
+            let clear = if reach < 50.0 && self.body_index.children(child).len() > 1 { reach } else { 0.0 };
             self.request_label(child, at, radius, (host_at, clear));
             self.place_around(child, at, inner, reach, depth + 1);
         }
     }
 
     fn place_dot(&mut self, child: usize, at: Point, radii: &Radii) {
-        if self.stock.dots_left == 0 {
+        if self.body_index.dots_left == 0 {
             return;
         }
-        self.stock.dots_left -= 1;
-        let offset = radii.project(clamp_point(self.stock.body(child).at));
+        self.body_index.dots_left -= 1;
+        let offset = radii.project(clamp_point(self.body_index.body(child).at));
         let dot = self.panel.area.inset(2.0).clamp((at.0 + offset.0, at.1 + offset.1));
         self.panel.dots.push(dot);
     }
@@ -167,7 +168,7 @@ struct OrbitPath {
 }
 
 impl OrbitPath {
-    fn from_body(body: &Body) -> Self {
+    fn from_body(body: &SceneBody) -> Self {
         match body.path {
             Path::Orbit { center, major, minor } => {
                 let (center, major, minor) = (clamp_point(center), clamp_point(major), clamp_point(minor));

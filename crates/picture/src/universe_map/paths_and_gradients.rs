@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::Point;
 use super::chosen_colour::Colour;
 use super::map_layout::Panel;
-use super::{Kind, UniverseScene};
+use super::{SceneBodyKind, UniverseScene};
 use crate::svg::{Svg, format_point};
 
 /// Deterministic pseudo-random numbers, so that the same map is the same text.
@@ -53,18 +53,18 @@ pub(super) fn gradient_id(colour: Colour) -> String {
 }
 
 /// Writes the definitions of the fading gradients.
-pub(super) fn write_gradients(svg: &mut Svg, sky: &UniverseScene, panels: &[Panel]) {
+pub(super) fn write_gradients(svg: &mut Svg, scene: &UniverseScene, panels: &[Panel]) {
     let mut colours = BTreeSet::new();
     for panel in panels {
-        let bodies = panel.discs.iter().map(|disc| &sky.bodies[disc.body]);
+        let bodies = panel.discs.iter().map(|disc| &scene.bodies[disc.body]);
         for body in bodies {
             match body.kind {
-                Kind::Star => colours.insert(Colour::parse(body.color)),
-                Kind::BlackHole => colours.insert(body.accretion.map_or(Colour::EMBER, Colour::parse)),
+                SceneBodyKind::Star => colours.insert(Colour::parse(body.color)),
+                SceneBodyKind::BlackHole => colours.insert(body.accretion.map_or(Colour::EMBER, Colour::parse)),
                 _ => false,
             };
         }
-        for cloud in panel.clouds.iter().map(|shape| &sky.clouds[shape.cloud]) {
+        for cloud in panel.clouds.iter().map(|shape| &scene.clouds[shape.cloud]) {
             colours.extend([Colour::parse(cloud.color), Colour::parse(cloud.accent)]);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::labels::{LabelRequest, Labels};
 use super::map_layout::{Disc, Panel};
-use super::{Body, Kind, Point, UniverseScene};
+use super::{Point, SceneBody, SceneBodyKind, UniverseScene};
 use crate::panel_area::PanelArea;
 
 /// Bodies that are drawn as discs with all their details.
@@ -18,19 +18,19 @@ const LARGEST: f64 = 360.0;
 
 /// All bodies with their children, and which of them are drawn.
 pub(super) struct BodyIndex<'a> {
-    pub(super) sky: &'a UniverseScene<'a>,
+    pub(super) scene: &'a UniverseScene<'a>,
     children: Vec<Vec<usize>>,
     is_drawn: Vec<bool>,
     /// The least and the greatest radius of each kind, as logarithms.
-    sizes: BTreeMap<Kind, (f64, f64)>,
+    sizes: BTreeMap<SceneBodyKind, (f64, f64)>,
     pub(super) dots_left: usize,
 }
 
 impl<'a> BodyIndex<'a> {
-    pub(super) fn new(sky: &'a UniverseScene<'a>) -> Self {
-        let mut children = vec![Vec::new(); sky.bodies.len()];
-        let mut sizes: BTreeMap<Kind, (f64, f64)> = BTreeMap::new();
-        for (index, body) in sky.bodies.iter().enumerate() {
+    pub(super) fn new(scene: &'a UniverseScene<'a>) -> Self {
+        let mut children = vec![Vec::new(); scene.bodies.len()];
+        let mut sizes: BTreeMap<SceneBodyKind, (f64, f64)> = BTreeMap::new();
+        for (index, body) in scene.bodies.iter().enumerate() {
             if let Some(parent) = body.parent {
                 children[parent].push(index);
             }
@@ -40,14 +40,14 @@ impl<'a> BodyIndex<'a> {
         }
         for siblings in &mut children {
             siblings.sort_by(|one, other| {
-                sort_key(&sky.bodies[*one]).cmp(&sort_key(&sky.bodies[*other])).then(one.cmp(other))
+                sort_key(&scene.bodies[*one]).cmp(&sort_key(&scene.bodies[*other])).then(one.cmp(other))
             });
         }
-        Self { sky, children, is_drawn: vec![false; sky.bodies.len()], sizes, dots_left: DOTS_MAX }
+        Self { scene, children, is_drawn: vec![false; scene.bodies.len()], sizes, dots_left: DOTS_MAX }
     }
 
-    pub(super) fn body(&self, index: usize) -> &'a Body<'a> {
-        &self.sky.bodies[index]
+    pub(super) fn body(&self, index: usize) -> &'a SceneBody<'a> {
+        &self.scene.bodies[index]
     }
 
     /// What moves around a body, the most important first.
@@ -76,16 +76,16 @@ impl<'a> BodyIndex<'a> {
     pub(super) fn disc_radius(&self, index: usize, is_root: bool) -> f64 {
         let body = self.body(index);
         let (least, greatest) = match body.kind {
-            Kind::Star if is_root => (14.0, 20.0),
-            Kind::Star => (8.0, 13.0),
-            Kind::BlackHole => (9.0, 13.0),
+            SceneBodyKind::Star if is_root => (14.0, 20.0),
+            SceneBodyKind::Star => (8.0, 13.0),
+            SceneBodyKind::BlackHole => (9.0, 13.0),
             _ if is_root => (9.0, 13.0),
-            Kind::Planet => (4.0, 10.0),
-            Kind::Other => (3.5, 6.5),
-            Kind::Comet => (2.6, 3.4),
-            Kind::Moon => (1.9, 3.2),
-            Kind::Asteroid => (1.6, 2.8),
-            Kind::LagrangePoint => (3.2, 3.2),
+            SceneBodyKind::Planet => (4.0, 10.0),
+            SceneBodyKind::Other => (3.5, 6.5),
+            SceneBodyKind::Comet => (2.6, 3.4),
+            SceneBodyKind::Moon => (1.9, 3.2),
+            SceneBodyKind::Asteroid => (1.6, 2.8),
+            SceneBodyKind::LagrangePoint => (3.2, 3.2),
         };
         let (low, high) = self.sizes.get(&body.kind).copied().unwrap_or_default();
         let share = if high - low > 1e-9 { (log_radius(body) - low) / (high - low) } else { 0.5 };
@@ -93,12 +93,12 @@ impl<'a> BodyIndex<'a> {
     }
 }
 
-fn log_radius(body: &Body) -> f64 {
+fn log_radius(body: &SceneBody) -> f64 {
     body.radius.clamp(1e-12, 1e12).ln()
 }
 
 /// Sort key: the most important kind first, then the heavier body.
-pub(super) fn sort_key(body: &Body) -> (Kind, u64) {
+pub(super) fn sort_key(body: &SceneBody) -> (SceneBodyKind, u64) {
     let mass = if body.mass > 0.0 { body.mass } else { 0.0 };
     // Non-negative floats sort like their bits.
     (body.kind, u64::MAX - mass.to_bits())
@@ -106,7 +106,7 @@ pub(super) fn sort_key(body: &Body) -> (Kind, u64) {
 
 /// Places one system.
 pub(super) struct SystemPlacer<'s, 'a> {
-    pub(super) stock: &'s mut BodyIndex<'a>,
+    pub(super) body_index: &'s mut BodyIndex<'a>,
     pub(super) panel: Panel<'a>,
     pub(super) middle: Point,
     /// How large everything is, compared with the largest panel.
@@ -117,22 +117,22 @@ pub(super) struct SystemPlacer<'s, 'a> {
 
 impl<'s, 'a> SystemPlacer<'s, 'a> {
     /// `share` is how many panels there are.
-    pub(super) fn new(stock: &'s mut BodyIndex<'a>, area: PanelArea, share: usize) -> Self {
+    pub(super) fn new(body_index: &'s mut BodyIndex<'a>, area: PanelArea, share: usize) -> Self {
         let field = PanelArea { height: area.height - STRIP, ..area };
         let radius = field.width.min(field.height) / 2.0;
         let factor = (radius / LARGEST).clamp(0.62, 1.0);
         let middle = field.middle();
         let discs_left = DISCS_MAX / share.max(1);
-        Self { stock, panel: Panel::new(area), middle, factor, discs_left, wishes: Vec::new() }
+        Self { body_index, panel: Panel::new(area), middle, factor, discs_left, wishes: Vec::new() }
     }
 
     pub(super) fn place_system(mut self, root: usize, is_named: bool, labels: &mut Labels) -> Panel<'a> {
-        let body = self.stock.body(root);
-        let radius = self.stock.disc_radius(root, true) * self.factor;
+        let body = self.body_index.body(root);
+        let radius = self.body_index.disc_radius(root, true) * self.factor;
         if is_named {
             body.name.clone_into(&mut self.panel.title);
         }
-        self.stock.mark_drawn(root);
+        self.body_index.mark_drawn(root);
         self.panel.discs.push(Disc { body: root, at: self.middle, radius, light: None });
         self.request_label(root, self.middle, radius, (None, 0.0));
         let reach = (self.panel.area.width / 2.0).min(self.middle.1 - self.panel.area.top) - 10.0;
@@ -146,7 +146,7 @@ impl<'s, 'a> SystemPlacer<'s, 'a> {
             width: self.panel.area.width * 0.6,
             ..self.panel.area
         };
-        labels.place(self.stock.sky, &self.panel, &[strip, title], self.wishes);
+        labels.place(self.body_index.scene, &self.panel, &[strip, title], self.wishes);
         self.panel
     }
 
@@ -158,7 +158,7 @@ impl<'s, 'a> SystemPlacer<'s, 'a> {
         radius: f64,
         (parent_at, clear): (Option<Point>, f64),
     ) {
-        let body = self.stock.body(index);
+        let body = self.body_index.body(index);
         if body.name.trim().is_empty() {
             return;
         }

@@ -5,9 +5,9 @@ use super::*;
 use crate::panel_area::PanelArea;
 use crate::tests::picture_texts;
 
-fn body(name: &str, kind: Kind, parent: Option<usize>, distance: f64, degrees: f64) -> Body<'_> {
+fn body(name: &str, kind: SceneBodyKind, parent: Option<usize>, distance: f64, degrees: f64) -> SceneBody<'_> {
     let (sin, cos) = degrees.to_radians().sin_cos();
-    Body {
+    SceneBody {
         id: name,
         name,
         kind,
@@ -29,13 +29,13 @@ fn cloud(name: &str, at: Point, size: f64) -> Cloud<'_> {
     Cloud { name, color: "#6a4c93", accent: "#ff6b9d", at, size: (size, size), density: 0.5 }
 }
 
-fn scene_of(bodies: Vec<Body<'_>>) -> UniverseScene<'_> {
+fn scene_of(bodies: Vec<SceneBody<'_>>) -> UniverseScene<'_> {
     UniverseScene { title: "Here", time: 0.0, bodies, clouds: Vec::new(), groups: Vec::new(), theme: Theme::Auto }
 }
 
 /// Distances as those of the Solar System, with moons that are a thousand times nearer.
-fn solar_system() -> Vec<Body<'static>> {
-    let mut bodies = vec![body("Sun", Kind::Star, None, 0.0, 0.0)];
+fn solar_system() -> Vec<SceneBody<'static>> {
+    let mut bodies = vec![body("Sun", SceneBodyKind::Star, None, 0.0, 0.0)];
     for (name, distance, degrees) in [
         ("Mercury", 0.39, 252.0),
         ("Venus", 0.72, 182.0),
@@ -46,13 +46,13 @@ fn solar_system() -> Vec<Body<'static>> {
         ("Uranus", 19.2, 313.0),
         ("Neptune", 30.1, 305.0),
     ] {
-        bodies.push(body(name, Kind::Planet, Some(0), distance, degrees));
+        bodies.push(body(name, SceneBodyKind::Planet, Some(0), distance, degrees));
     }
-    bodies.push(body("Moon", Kind::Moon, Some(3), 0.0026, 218.0));
+    bodies.push(body("Moon", SceneBodyKind::Moon, Some(3), 0.0026, 218.0));
     for (name, distance, degrees) in
         [("Io", 0.0028, 20.0), ("Europa", 0.0045, 130.0), ("Ganymede", 0.0072, 250.0), ("Callisto", 0.0126, 330.0)]
     {
-        bodies.push(body(name, Kind::Moon, Some(5), distance, degrees));
+        bodies.push(body(name, SceneBodyKind::Moon, Some(5), distance, degrees));
     }
     let belt = |name, inner, outer| Band { name, color: "#a08c72", inner, outer, opacity: 0.6, is_disk: false };
     bodies[0].bands = vec![belt("Asteroid belt", 2.1, 3.3), belt("Kuiper belt", 31.0, 49.0)];
@@ -61,10 +61,10 @@ fn solar_system() -> Vec<Body<'static>> {
 }
 
 /// Checks the invariants of the layout.
-fn check_layout<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
-    let scene = MapLayout::new(sky);
-    let card = PanelArea { left: 0.0, top: 0.0, width: map_layout::WIDTH, height: scene.height };
-    for panel in &scene.panels {
+fn check_layout<'a>(scene: &'a UniverseScene<'a>) -> MapLayout<'a> {
+    let layout = MapLayout::new(scene);
+    let card = PanelArea { left: 0.0, top: 0.0, width: map_layout::WIDTH, height: layout.height };
+    for panel in &layout.panels {
         assert!(card.contains(&panel.area), "{:?}", panel.area);
         for disc in &panel.discs {
             assert!(
@@ -77,12 +77,12 @@ fn check_layout<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
             assert!(panel.area.contains(&PanelArea::centered_at(*dot, 0.5)), "{dot:?}");
         }
     }
-    for (index, label) in scene.labels.iter().enumerate() {
-        assert!(scene.panels.iter().any(|panel| panel.area.contains(&label.area)), "{label:?} is in no panel");
-        for other in &scene.labels[..index] {
+    for (index, label) in layout.labels.iter().enumerate() {
+        assert!(layout.panels.iter().any(|panel| panel.area.contains(&label.area)), "{label:?} is in no panel");
+        for other in &layout.labels[..index] {
             assert!(!label.area.overlaps(&other.area), "{} meets {}", label.text, other.text);
         }
-        for disc in scene.panels.iter().flat_map(|panel| &panel.discs) {
+        for disc in layout.panels.iter().flat_map(|panel| &panel.discs) {
             assert!(
                 !label.area.overlaps(&PanelArea::centered_at(disc.at, disc.radius)),
                 "{} covers {disc:?}",
@@ -90,37 +90,38 @@ fn check_layout<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
             );
         }
     }
-    scene
+    layout
 }
 
 #[test]
 fn a_solar_system_has_all_its_names() {
-    let sky = scene_of(solar_system());
-    let scene = check_layout(&sky);
-    assert_eq!((scene.unlabelled, scene.undrawn, scene.dotted), (0, 0, 0));
-    let texts = picture_texts(&sky.svg());
-    for name in sky.bodies.iter().map(|body| body.name).chain(["Asteroid belt", "Kuiper belt"]) {
+    let scene = scene_of(solar_system());
+    let layout = check_layout(&scene);
+    assert_eq!((layout.unlabelled, layout.undrawn, layout.dotted), (0, 0, 0));
+    let texts = picture_texts(&scene.svg());
+    for name in scene.bodies.iter().map(|body| body.name).chain(["Asteroid belt", "Kuiper belt"]) {
         assert!(texts.iter().any(|text| text == name), "{name} is missing");
     }
     assert!(texts.contains(&"time 0 · 1 star, 8 planets, 5 moons, 2 belts".to_owned()), "{texts:?}");
     // The planets are in their order from the star outwards, and apart.
-    let discs = &scene.panels[0].discs;
+    let discs = &layout.panels[0].discs;
     let from_star =
         |disc: &map_layout::Disc| distance_scale::length((disc.at.0 - discs[0].at.0, disc.at.1 - discs[0].at.1));
     let planets: Vec<f64> =
-        discs.iter().filter(|disc| sky.bodies[disc.body].kind == Kind::Planet).map(from_star).collect();
+        discs.iter().filter(|disc| scene.bodies[disc.body].kind == SceneBodyKind::Planet).map(from_star).collect();
     assert!(planets.windows(2).all(|pair| pair[1] - pair[0] > 15.0), "{planets:?}");
 }
 
 #[test]
 fn even_distances_are_drawn_to_scale() {
-    let planet = |number: u8| body("planet", Kind::Planet, Some(0), f64::from(number) * 10.0, f64::from(number) * 40.0);
-    let mut bodies = vec![body("star", Kind::Star, None, 0.0, 0.0)];
+    let planet =
+        |number: u8| body("planet", SceneBodyKind::Planet, Some(0), f64::from(number) * 10.0, f64::from(number) * 40.0);
+    let mut bodies = vec![body("star", SceneBodyKind::Star, None, 0.0, 0.0)];
     bodies.extend((1..=6).map(planet));
     let even = scene_of(bodies.clone());
     assert_eq!(check_layout(&even).panels[0].note, "distances to scale");
     // Something far away bends the scale, and the picture says so.
-    bodies.push(body("far", Kind::Planet, Some(0), 1e7, 0.0));
+    bodies.push(body("far", SceneBodyKind::Planet, Some(0), 1e7, 0.0));
     let far = scene_of(bodies);
     assert_eq!(check_layout(&far).panels[0].note, "distances on a logarithmic scale");
 }
@@ -160,9 +161,9 @@ fn an_empty_sky_says_so() {
 fn names_stay_text() {
     let names = ["<script>alert(1)</script>", "\"onload=\"x", "🪐 Ω", "كوكب المريخ", "]]>&amp;", "\u{0}\u{b}"];
     let long = "x".repeat(200);
-    let mut bodies = vec![body(names[0], Kind::Star, None, 0.0, 0.0)];
+    let mut bodies = vec![body(names[0], SceneBodyKind::Star, None, 0.0, 0.0)];
     for (number, name) in (1_u8..).zip(names.iter().copied().chain([long.as_str()])) {
-        bodies.push(body(name, Kind::Planet, Some(0), f64::from(number), f64::from(number) * 77.0));
+        bodies.push(body(name, SceneBodyKind::Planet, Some(0), f64::from(number), f64::from(number) * 77.0));
     }
     bodies[0].bands =
         vec![Band { name: "<b>", color: "red\"/>", inner: 8.0, outer: 9.0, opacity: f64::NAN, is_disk: true }];
@@ -182,13 +183,13 @@ fn names_stay_text() {
 
 #[test]
 fn systems_at_one_place_are_drawn_apart() {
-    let mut bodies: Vec<Body> = (0..30).map(|_| body("a system", Kind::Star, None, 0.0, 0.0)).collect();
-    bodies.extend((0..30).map(|parent| body("a planet", Kind::Planet, Some(parent), 5.0, 10.0)));
+    let mut bodies: Vec<SceneBody> = (0..30).map(|_| body("a system", SceneBodyKind::Star, None, 0.0, 0.0)).collect();
+    bodies.extend((0..30).map(|parent| body("a planet", SceneBodyKind::Planet, Some(parent), 5.0, 10.0)));
     let galaxy = scene_of(bodies);
-    let scene = check_layout(&galaxy);
-    assert_eq!(scene.panels.len(), 1 + map_layout::PANELS_MAX);
-    assert_eq!((scene.panelless, scene.undrawn), (21, 21));
-    let discs = &scene.panels[0].discs;
+    let layout = check_layout(&galaxy);
+    assert_eq!(layout.panels.len(), 1 + map_layout::PANELS_MAX);
+    assert_eq!((layout.panelless, layout.undrawn), (21, 21));
+    let discs = &layout.panels[0].discs;
     for (index, disc) in discs.iter().enumerate() {
         for other in &discs[..index] {
             let distance = distance_scale::length((disc.at.0 - other.at.0, disc.at.1 - other.at.1));
@@ -199,7 +200,7 @@ fn systems_at_one_place_are_drawn_apart() {
 
 #[test]
 fn a_wanderer_has_a_dashed_way_and_an_arrow() {
-    let mut rogue = body("Nomad", Kind::Planet, None, 0.0, 0.0);
+    let mut rogue = body("Nomad", SceneBodyKind::Planet, None, 0.0, 0.0);
     rogue.is_rogue = true;
     rogue.path = Path::Straight { from: (-20.0, 3.0), to: (20.0, -3.0) };
     let svg = UniverseScene { clouds: vec![cloud("Rose", (30.0, 0.0), 20.0)], ..scene_of(vec![rogue]) }.svg();
@@ -208,9 +209,9 @@ fn a_wanderer_has_a_dashed_way_and_an_arrow() {
 
 #[test]
 fn a_great_many_bodies_take_bounded_room() {
-    let mut stones = vec![body("star", Kind::Star, None, 0.0, 0.0)];
+    let mut stones = vec![body("star", SceneBodyKind::Star, None, 0.0, 0.0)];
     for number in 0..10_000_u32 {
-        let mut stone = body("a stone of some name", Kind::Asteroid, Some(0), 0.0, 0.0);
+        let mut stone = body("a stone of some name", SceneBodyKind::Asteroid, Some(0), 0.0, 0.0);
         let number = f64::from(number);
         stone.at = (number.sin() * (50.0 + number / 100.0), number.cos() * (50.0 + number / 100.0));
         // No circle, so that its orbit is many points.
@@ -218,20 +219,21 @@ fn a_great_many_bodies_take_bounded_room() {
         stone.mass = number;
         stones.push(stone);
     }
-    let planets = stones
-        .iter()
-        .map(|stone| Body { kind: if stone.parent.is_some() { Kind::Planet } else { Kind::Star }, ..stone.clone() });
+    let planets = stones.iter().map(|stone| SceneBody {
+        kind: if stone.parent.is_some() { SceneBodyKind::Planet } else { SceneBodyKind::Star },
+        ..stone.clone()
+    });
     let planets = planets.collect::<Vec<_>>();
     // A chain: each body moves around the one before.
     let chain = (0..100_000)
-        .map(|index: usize| body("link", Kind::Planet, index.checked_sub(1), 3.0, 20.0))
+        .map(|index: usize| body("link", SceneBodyKind::Planet, index.checked_sub(1), 3.0, 20.0))
         .collect::<Vec<_>>();
-    let roots = (0..10_000).map(|_| body("root", Kind::Star, None, 3.0, 20.0)).collect::<Vec<_>>();
+    let roots = (0..10_000).map(|_| body("root", SceneBodyKind::Star, None, 3.0, 20.0)).collect::<Vec<_>>();
     for bodies in [stones, planets, chain, roots] {
         let many = scene_of(bodies);
-        let scene = check_layout(&many);
-        let drawn: usize = scene.panels.iter().map(|panel| panel.discs.len() + panel.dots.len()).sum();
-        assert!(drawn + scene.undrawn >= many.bodies.len(), "{drawn} drawn and {} not", scene.undrawn);
+        let layout = check_layout(&many);
+        let drawn: usize = layout.panels.iter().map(|panel| panel.discs.len() + panel.dots.len()).sum();
+        assert!(drawn + layout.undrawn >= many.bodies.len(), "{drawn} drawn and {} not", layout.undrawn);
         let svg = many.svg();
         assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
         assert!(picture_texts(&svg).len() < 300);
@@ -246,20 +248,20 @@ fn any_point() -> impl Strategy<Value = Point> {
     (any_number(), any_number())
 }
 
-fn any_kind() -> impl Strategy<Value = Kind> {
+fn any_kind() -> impl Strategy<Value = SceneBodyKind> {
     prop::sample::select(vec![
-        Kind::Star,
-        Kind::BlackHole,
-        Kind::Planet,
-        Kind::Comet,
-        Kind::Moon,
-        Kind::Other,
-        Kind::Asteroid,
-        Kind::LagrangePoint,
+        SceneBodyKind::Star,
+        SceneBodyKind::BlackHole,
+        SceneBodyKind::Planet,
+        SceneBodyKind::Comet,
+        SceneBodyKind::Moon,
+        SceneBodyKind::Other,
+        SceneBodyKind::Asteroid,
+        SceneBodyKind::LagrangePoint,
     ])
 }
 
-fn any_body() -> impl Strategy<Value = (Body<'static>, usize)> {
+fn any_body() -> impl Strategy<Value = (SceneBody<'static>, usize)> {
     let path = prop_oneof![
         (any_point(), any_point(), any_point()).prop_map(|(center, major, minor)| Path::Orbit { center, major, minor }),
         (any_point(), any_point()).prop_map(|(from, to)| Path::Straight { from, to }),
@@ -284,7 +286,7 @@ fn any_body() -> impl Strategy<Value = (Body<'static>, usize)> {
                 opacity,
                 is_disk,
             });
-            let body = Body {
+            let body = SceneBody {
                 mass,
                 radius,
                 at,
@@ -303,8 +305,8 @@ fn any_body() -> impl Strategy<Value = (Body<'static>, usize)> {
 
 #[test]
 fn a_reader_of_the_picture_finds_each_body_by_its_id() {
-    let hostile = Body { id: "a\"b<c", ..body("Vex", Kind::Planet, Some(0), 3.0, 10.0) };
-    let svg = scene_of(vec![body("Sun", Kind::Star, None, 0.0, 0.0), hostile]).svg();
+    let hostile = SceneBody { id: "a\"b<c", ..body("Vex", SceneBodyKind::Planet, Some(0), 3.0, 10.0) };
+    let svg = scene_of(vec![body("Sun", SceneBodyKind::Star, None, 0.0, 0.0), hostile]).svg();
     picture_texts(&svg);
     assert!(svg.contains("<g class=\"body\" data-body=\"Sun\" data-name=\"Sun\" data-x="), "{svg}");
     assert!(svg.contains("data-body=\"a&quot;b&lt;c\" data-name=\"Vex\""), "{svg}");
@@ -322,7 +324,7 @@ proptest! {
         let linked = bodies.into_iter().enumerate().map(|(index, (body, parent))| {
             // The first is a root, and so is one in ten of the others.
             let parent = (index > 0 && parent >= 8).then(|| parent % index);
-            Body { parent, ..body }
+            SceneBody { parent, ..body }
         });
         let clouds = clouds.into_iter().map(|(at, size, density)| Cloud { size, density, ..cloud("a cloud", at, 1.0) });
         let any = UniverseScene { time, clouds: clouds.collect(), ..scene_of(linked.collect()) };

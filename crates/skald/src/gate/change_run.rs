@@ -11,12 +11,12 @@ use crate::open_store;
 use crate::output::print_note;
 
 pub(super) async fn emit_event(
-    desk: &EngineAccess,
+    engine_access: &EngineAccess,
     mut input: Value,
     change: &ChangeArguments,
 ) -> Result<CommandReply, Fault> {
-    let made = add_revision_and_key(desk, &mut input, change).await?;
-    let mut answer = desk.call("state_gate.emit_event", input).await?;
+    let made = add_revision_and_key(engine_access, &mut input, change).await?;
+    let mut answer = engine_access.call("state_gate.emit_event", input).await?;
     if let Some(key) = made {
         answer["idempotency_key"] = key;
     }
@@ -29,12 +29,12 @@ pub(super) async fn emit_event(
 
 /// Overrides a guard, or cancels the run.
 pub(super) async fn override_or_cancel(
-    desk: &EngineAccess,
+    engine_access: &EngineAccess,
     mut input: Value,
     change: &ChangeArguments,
 ) -> Result<CommandReply, Fault> {
-    let made = add_revision_and_key(desk, &mut input, change).await?;
-    let mut answer = desk.call(RUN, input).await?;
+    let made = add_revision_and_key(engine_access, &mut input, change).await?;
+    let mut answer = engine_access.call(RUN, input).await?;
     if let Some(key) = made {
         answer["idempotency_key"] = key;
     }
@@ -51,14 +51,14 @@ pub(super) async fn override_or_cancel(
 /// A given key needs a given revision: the current one may change before a retry, which would then be refused as
 /// another request.
 async fn add_revision_and_key(
-    desk: &EngineAccess,
+    engine_access: &EngineAccess,
     input: &mut Value,
     change: &ChangeArguments,
 ) -> Result<Option<Value>, Fault> {
     input["expected_revision"] = match (change.expected_revision, &change.idempotency_key) {
         (Some(revision), _) => json!(revision),
         (None, Some(key)) => return Err(missing_revision_fault(key)),
-        (None, None) => desk.call(GET_STATE, json!({"run_id": input["run_id"]})).await?["revision"].take(),
+        (None, None) => engine_access.call(GET_STATE, json!({"run_id": input["run_id"]})).await?["revision"].take(),
     };
     if let Some(key) = &change.idempotency_key {
         input["idempotency_key"] = json!(key);

@@ -10,12 +10,14 @@ use crate::arguments::CheckArguments;
 use crate::output::to_printable;
 
 pub(super) async fn run(arguments: &CheckArguments) -> Result<CommandReply, Fault> {
-    let desk = EngineAccess::in_memory();
+    let engine_access = EngineAccess::in_memory();
     let (mut lines, mut files, mut is_good) = (Vec::new(), Vec::new(), true);
     for file in &arguments.files {
         let name = read_process_source::source_name(file);
         let checked = match read_process_source::read_source(file) {
-            Ok(source) => desk.call("state_gate.submit_process", json!({"source": source, "check_only": true})).await,
+            Ok(source) => {
+                engine_access.call("state_gate.submit_process", json!({"source": source, "check_only": true})).await
+            }
             Err(fault) => Err(fault),
         };
         let (row, findings) = match checked {

@@ -51,8 +51,8 @@ async fn run_command(arguments: &GateCallArguments) -> Result<CommandReply, Faul
         }
         GateCommand::Submit { file } => {
             let source = read_process_source::read_source(file)?;
-            let desk = EngineAccess::open(arguments).await?;
-            let kept = desk.call("state_gate.submit_process", json!({"source": source})).await?;
+            let engine_access = EngineAccess::open(arguments).await?;
+            let kept = engine_access.call("state_gate.submit_process", json!({"source": source})).await?;
             Ok(CommandReply::success(text::submitted_process(&read_process_source::source_name(file), &kept), kept))
         }
         GateCommand::CreateRun(create) => create::run(arguments, create).await,

@@ -11,43 +11,43 @@ use crate::output::{print_lines, print_note, to_printable};
 pub(super) struct CommandReply {
     answer: Value,
     text: String,
-    standing: ReplyOutcome,
+    outcome: ReplyOutcome,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReplyOutcome {
     Done,
     /// The command worked, but its result is negative, such as errors in a process file.
-    Wanting,
+    Negative,
     /// The run refused the event.
     Refused,
 }
 
 impl CommandReply {
     pub(super) fn success(text: String, answer: Value) -> Self {
-        Self { answer, text, standing: ReplyOutcome::Done }
+        Self { answer, text, outcome: ReplyOutcome::Done }
     }
 
     pub(super) fn negative(text: String, answer: Value) -> Self {
-        Self { answer, text, standing: ReplyOutcome::Wanting }
+        Self { answer, text, outcome: ReplyOutcome::Negative }
     }
 
     pub(super) fn refusal(text: String, answer: Value) -> Self {
-        Self { answer, text, standing: ReplyOutcome::Refused }
+        Self { answer, text, outcome: ReplyOutcome::Refused }
     }
 
     pub(super) fn print(&self, json: bool) -> ExitCode {
         let text = self.text.trim_end();
         if json {
             print_lines(&format!("{:#}", self.answer));
-        } else if self.standing == ReplyOutcome::Refused {
+        } else if self.outcome == ReplyOutcome::Refused {
             print_note(text);
         } else if !text.is_empty() {
             print_lines(text);
         }
-        match self.standing {
+        match self.outcome {
             ReplyOutcome::Done => ExitCode::SUCCESS,
-            ReplyOutcome::Wanting | ReplyOutcome::Refused => ExitCode::FAILURE,
+            ReplyOutcome::Negative | ReplyOutcome::Refused => ExitCode::FAILURE,
         }
     }
 }

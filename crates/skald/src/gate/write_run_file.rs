@@ -40,7 +40,7 @@ impl RunFile {
 
     /// Refuses to overwrite a file whose run is active, or that is no run file. Call it before the run is created, so
     /// that a refusal leaves no run behind.
-    pub(super) async fn check_overwrite(&self, desk: &EngineAccess) -> Result<(), Fault> {
+    pub(super) async fn check_overwrite(&self, engine_access: &EngineAccess) -> Result<(), Fault> {
         if self.is_forced {
             return Ok(());
         }
@@ -51,7 +51,7 @@ impl RunFile {
         };
         let named = find_run_id::run_id_in_file(&self.path).map_err(|fault| refused(fault.body().message.clone()))?;
         let Some(run_id) = named else { return Ok(()) };
-        match desk.call(GET_STATE, json!({"run_id": run_id})).await {
+        match engine_access.call(GET_STATE, json!({"run_id": run_id})).await {
             Ok(state) if state["status"] == "active" => {
                 Err(refused(format!("it names run {run_id}, which is in state {}", state["current_state"])))
             }

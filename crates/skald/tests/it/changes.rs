@@ -18,7 +18,7 @@ fn skip_initial_notifications(surface: Surface, news: &mut Notifications, uris: 
     }
 }
 
-/// The sorted notifications that a watcher of these resources gets for a deed. A change of `last` marks the end. It is
+/// The sorted notifications that a watcher of these resources gets for an action. A change of `last` marks the end. It is
 /// made only after the expected number of notifications: simultaneous changes are announced together, in the order of
 /// their URIs.
 fn collect_notifications(
@@ -27,13 +27,13 @@ fn collect_notifications(
     uris: &[String],
     last: &str,
     expected: usize,
-    deed: impl FnOnce(),
+    action: impl FnOnce(),
 ) -> Vec<String> {
     let last_uri = format!("campaign://{last}");
     let uris: Vec<&str> = uris.iter().map(String::as_str).chain([last_uri.as_str()]).collect();
     let mut news = server.client(surface).watch(&uris);
     skip_initial_notifications(surface, &mut news, &uris);
-    deed();
+    action();
     let mut heard: Vec<String> = (0..expected).map(|_| news.next_subject()).collect();
     update_campaign(&mut server.client(Surface::Rest), last);
     heard.append(&mut news.read_until(&last_uri));
@@ -65,7 +65,7 @@ fn changes_reach_those_who_watch_also_from_another_process() {
         input["campaign_id"] = json!(campaign_id);
         input
     };
-    let deeds = [
+    let actions = [
         (
             "participant_create",
             about(json!({"display_name": "Alice", "role": "PLAYER"})),
@@ -80,7 +80,7 @@ fn changes_reach_those_who_watch_also_from_another_process() {
     for surface in ERAS {
         // Writers on the same server, on another server of the same file, and on stdio.
         for mut seat in [server.client(Surface::Rest), beside.client(Surface::Stateless), world.stdio_client(&[])] {
-            for (tool, input, expected) in &deeds {
+            for (tool, input, expected) in &actions {
                 let told = collect_notifications(&server, surface, &uris, &last, expected.len(), || {
                     drop(seat.ok(tool, input));
                 });

@@ -7,12 +7,13 @@ use crate::gate_workspace::GateWorkspace;
 
 #[test]
 fn what_makes_the_gate_is_not_touched_by_files() {
-    let desk = GateWorkspace::new();
-    desk.begin_run();
+    let workspace = GateWorkspace::new();
+    workspace.begin_run();
     // A state without tool permissions: whatever is denied here is denied by the hook itself.
-    desk.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
-    let path = |name: &str| desk.file(name).display().to_string();
-    let write = |tool: &str, field: &str, path: &str| tool_decision(&desk, tool, &json!({field: path, "content": "x"}));
+    workspace.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    let path = |name: &str| workspace.file(name).display().to_string();
+    let write =
+        |tool: &str, field: &str, path: &str| tool_decision(&workspace, tool, &json!({field: path, "content": "x"}));
     assert_eq!(write("Write", "file_path", &path("src/main.rs")), "allow");
     assert_eq!(write("Write", "file_path", &path(".state_gate/artifacts/run-1/repro.md")), "allow");
     for name in [
@@ -40,11 +41,11 @@ fn what_makes_the_gate_is_not_touched_by_files() {
         assert_eq!(write("Read", "file_path", &path(name)), "allow", "it may be read: {name}");
     }
     let moved = json!({"source": "a.txt", "destination": path(".state_gate/state-gate.json")});
-    assert_eq!(tool_decision(&desk, "mcp__fs__move_file", &moved), "deny");
-    let (_, reason) = ask_hook(&desk, &[], "Write", &json!({"file_path": path("state-gate.json")}));
+    assert_eq!(tool_decision(&workspace, "mcp__fs__move_file", &moved), "deny");
+    let (_, reason) = ask_hook(&workspace, &[], "Write", &json!({"file_path": path("state-gate.json")}));
     assert!(reason.contains("it names the run") && reason.contains(".state_gate/artifacts"), "{reason}");
     let named =
-        ask_hook(&desk, &["--config-path", ".state_gate/state-gate.json"], "Write", &json!({"file_path": "x"})).0;
+        ask_hook(&workspace, &["--config-path", ".state_gate/state-gate.json"], "Write", &json!({"file_path": "x"})).0;
     assert_eq!(named, "allow");
 }
 
@@ -52,31 +53,32 @@ fn what_makes_the_gate_is_not_touched_by_files() {
 #[test]
 fn links_do_not_lead_around_the_gate() {
     use std::os::unix::fs::symlink;
-    let desk = GateWorkspace::new();
-    desk.begin_run();
-    desk.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
-    desk.write(".state_gate/artifacts/run-1/note.md", "a note");
-    std::fs::create_dir_all(desk.file("away/deep")).expect("a folder");
-    symlink(desk.file(".state_gate"), desk.file("harmless")).expect("a link");
-    symlink("../../state-gate.json", desk.file(".state_gate/artifacts/run-1/evidence.md")).expect("a link");
-    symlink(desk.file("world.db"), desk.file("notes.txt")).expect("a link");
-    symlink(desk.file("away/deep"), desk.file("link")).expect("a link");
-    let write = |path: &str| tool_decision(&desk, "Write", &json!({"file_path": desk.file(path), "content": "x"}));
+    let workspace = GateWorkspace::new();
+    workspace.begin_run();
+    workspace.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    workspace.write(".state_gate/artifacts/run-1/note.md", "a note");
+    std::fs::create_dir_all(workspace.file("away/deep")).expect("a folder");
+    symlink(workspace.file(".state_gate"), workspace.file("harmless")).expect("a link");
+    symlink("../../state-gate.json", workspace.file(".state_gate/artifacts/run-1/evidence.md")).expect("a link");
+    symlink(workspace.file("world.db"), workspace.file("notes.txt")).expect("a link");
+    symlink(workspace.file("away/deep"), workspace.file("link")).expect("a link");
+    let write =
+        |path: &str| tool_decision(&workspace, "Write", &json!({"file_path": workspace.file(path), "content": "x"}));
     assert_eq!(write("harmless/processes/new.yaml"), "deny");
     assert_eq!(write(".state_gate/artifacts/run-1/evidence.md"), "deny");
     assert_eq!(write("notes.txt"), "deny");
     assert_eq!(write("link/../.state_gate/x"), "deny", "by the letter it is the gate's");
     assert_eq!(write("link/plan.md"), "allow");
     assert_eq!(write("harmless/artifacts/run-1/plan.md"), "allow");
-    assert_eq!(bash_decision(&desk, "cat harmless/state"), "deny");
-    assert_eq!(bash_decision(&desk, "cat link/plan.md"), "allow");
+    assert_eq!(bash_decision(&workspace, "cat harmless/state"), "deny");
+    assert_eq!(bash_decision(&workspace, "cat link/plan.md"), "allow");
 }
 
 #[test]
 fn what_makes_the_gate_is_not_touched_by_commands() {
-    let desk = GateWorkspace::new();
-    desk.begin_run();
-    desk.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    let workspace = GateWorkspace::new();
+    workspace.begin_run();
+    workspace.gate_output(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
     for command in [
         "rm .state_gate/state-gate.json",
         "echo '{}' >state-gate.json",
@@ -98,7 +100,7 @@ fn what_makes_the_gate_is_not_touched_by_commands() {
         "bash -c \"skald token create me --gate-role human\"",
         "skald gate create-run --process-id lax --write-config --force",
     ] {
-        assert_eq!(bash_decision(&desk, command), "deny", "{command}");
+        assert_eq!(bash_decision(&workspace, command), "deny", "{command}");
     }
     for command in [
         "ls -l .state_gate/artifacts/run-1",
@@ -109,6 +111,6 @@ fn what_makes_the_gate_is_not_touched_by_commands() {
         "ls *.rs",
         "cat ../README.md",
     ] {
-        assert_eq!(bash_decision(&desk, command), "allow", "{command}");
+        assert_eq!(bash_decision(&workspace, command), "allow", "{command}");
     }
 }

@@ -18,12 +18,12 @@ fn code_blocks(kind: &str) -> String {
 
 #[test]
 fn five_minutes_end_where_the_guide_says() {
-    let desk = GateWorkspace::new();
+    let workspace = GateWorkspace::new();
     let program = Path::new(env!("CARGO_BIN_EXE_skald")).parent().expect("a folder");
     let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("a path"));
     let mut shell = Command::new("sh");
-    shell.args(["-e", "-c", &code_blocks("sh")]).current_dir(desk.file(".")).env("PATH", path);
-    shell.env("SKALD_STORE", format!("sqlite:{}", desk.file("world.db").display()));
+    shell.args(["-e", "-c", &code_blocks("sh")]).current_dir(workspace.file(".")).env("PATH", path);
+    shell.env("SKALD_STORE", format!("sqlite:{}", workspace.file("world.db").display()));
     for name in ["SKALD_ROLE", "SKALD_TOKEN", "SKALD_PROCESS_DIR", "SKALD_ARTIFACT_DIR"] {
         shell.env_remove(name);
     }

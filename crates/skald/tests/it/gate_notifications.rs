@@ -14,7 +14,7 @@ use crate::program_under_test::{Notifications, Server, StoreKind, Surface, TestC
 type RunChange = (&'static str, fn(&Run, &mut TestClient), &'static [&'static str]);
 
 /// Done in this order, on one run.
-const DEEDS: &[RunChange] = &[
+const ACTIONS: &[RunChange] = &[
     ("a file appears", |run, _| run.write("note.md", "seen"), &["two_notes", "is_vouched"]),
     (
         "an event with a new artifact is recorded",
@@ -71,7 +71,7 @@ impl Watcher {
     }
 }
 
-/// Does all the deeds. After each, the watcher is notified of the run and of the list, and the run's summary has the
+/// Performs all actions. After each, the watcher is notified of the run and of the list, and the run's summary has the
 /// expected missing guards.
 fn assert_notified(gate: &Gate, server: &Server, watch: impl FnOnce(&Run) -> Watcher) {
     let mut seat = server.client(Surface::Rest);
@@ -85,10 +85,10 @@ fn assert_notified(gate: &Gate, server: &Server, watch: impl FnOnce(&Run) -> Wat
         });
         assert!(begun, "files are looked at");
     }
-    for (what, deed, missing) in DEEDS {
+    for (what, action, missing) in ACTIONS {
         // Skip notifications of earlier changes.
         while watcher.has_notification() {}
-        deed(&run, &mut seat);
+        action(&run, &mut seat);
         let mut left = vec!["list".to_owned(), run.summary_uri()];
         while !left.is_empty() {
             let heard = watcher.next_subject();

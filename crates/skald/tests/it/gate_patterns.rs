@@ -32,7 +32,7 @@ fn process_with_allowed(list: &str) -> String {
 
 #[test]
 fn no_example_lets_a_shell_through() {
-    let desk = GateWorkspace::new();
+    let workspace = GateWorkspace::new();
     let mut paths = vec![Path::new(ROOT).join("README.md")];
     for folder in ["docs", "examples", "scenarios", "crates/app/src/gate/processes"] {
         collect_files(&Path::new(ROOT).join(folder), &mut paths);
@@ -41,8 +41,8 @@ fn no_example_lets_a_shell_through() {
     for path in paths {
         let content = std::fs::read_to_string(&path).expect("a text");
         for list in allowed_lists(&content) {
-            desk.write("example.yaml", &process_with_allowed(list));
-            let output = desk.run_gate(&["check", "--strict", "example.yaml"]);
+            workspace.write("example.yaml", &process_with_allowed(list));
+            let output = workspace.run_gate(&["check", "--strict", "example.yaml"]);
             assert!(output.status.success(), "{}: [{list}]: {}", path.display(), text(&output.stdout));
             lists += 1;
         }
@@ -52,9 +52,9 @@ fn no_example_lets_a_shell_through() {
 
 #[test]
 fn a_shell_in_disguise_is_told_with_its_place() {
-    let desk = GateWorkspace::new();
-    desk.write("wide.yaml", &process_with_allowed("Read, \"Bash(git *)\""));
-    let output = desk.run_gate(&["check", "wide.yaml"]);
+    let workspace = GateWorkspace::new();
+    workspace.write("wide.yaml", &process_with_allowed("Read, \"Bash(git *)\""));
+    let output = workspace.run_gate(&["check", "wide.yaml"]);
     assert!(output.status.success(), "a warning: {output:?}");
     let line = 1 + BUGFIX.lines().position(|line| line.contains("allowed: [")).expect("the line");
     let told = text(&output.stdout);

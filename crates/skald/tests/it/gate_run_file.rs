@@ -13,11 +13,11 @@ fn what_is_no_ordinary_file_is_told_and_not_waited_for() {
     use crate::gate_hooks::ask_hook;
     use crate::process::PATIENCE;
 
-    let desk = GateWorkspace::new();
-    desk.begin_run();
-    let naming = desk.file(".state_gate/state-gate.json");
+    let workspace = GateWorkspace::new();
+    workspace.begin_run();
+    let naming = workspace.file(".state_gate/state-gate.json");
     let checked = || {
-        let mut command = desk.command(&["gate", "get-state"]);
+        let mut command = workspace.command(&["gate", "get-state"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let begun = Instant::now();
@@ -32,7 +32,7 @@ fn what_is_no_ordinary_file_is_told_and_not_waited_for() {
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert!(text(&output.stderr).contains("state-gate.json is no ordinary file"), "{output:?}");
         let (decision, reason) =
-            ask_hook(&desk, &["--when-no-run", "allow"], "Bash", &json!({"command": "git status"}));
+            ask_hook(&workspace, &["--when-no-run", "allow"], "Bash", &json!({"command": "git status"}));
         assert_eq!(decision, "deny");
         assert!(reason.contains("state-gate.json is no ordinary file"), "{reason}");
     };
@@ -46,13 +46,16 @@ fn what_is_no_ordinary_file_is_told_and_not_waited_for() {
 
 #[test]
 fn commands_and_servers_look_in_the_same_folders() {
-    let desk = GateWorkspace::new();
-    desk.begin_run();
-    desk.write("deep/er/notes.md", "below the folder that names the run");
+    let workspace = GateWorkspace::new();
+    workspace.begin_run();
+    workspace.write("deep/er/notes.md", "below the folder that names the run");
     let named = |home: &str| {
         let placed = |arguments: &[&str], input: &str| {
-            let mut command = desk.command(arguments);
-            command.current_dir(desk.file("deep/er")).env("HOME", desk.file(home)).env("USERPROFILE", desk.file(home));
+            let mut command = workspace.command(arguments);
+            command
+                .current_dir(workspace.file("deep/er"))
+                .env("HOME", workspace.file(home))
+                .env("USERPROFILE", workspace.file(home));
             text(&run_with_input(command, input).stdout)
         };
         let shown: Value = serde_json::from_str(&placed(&["gate", "get-state", "--json"], "")).expect("JSON");

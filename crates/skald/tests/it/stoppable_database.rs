@@ -78,9 +78,9 @@ impl StoppablePostgres {
 }
 
 /// Runs the control command with an action: start, stop or status.
-fn run_control(control: &str, deed: &str, output: Stdio) -> Output {
+fn run_control(control: &str, action: &str, output: Stdio) -> Output {
     let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{control} {deed}")).current_dir("/").stdin(Stdio::null()).stdout(output);
+    command.arg("-c").arg(format!("{control} {action}")).current_dir("/").stdin(Stdio::null()).stdout(output);
     command.spawn().and_then(Child::wait_with_output).expect("a shell")
 }
 

@@ -13,47 +13,47 @@ use skald_store::{Sqlite, SqliteSettings};
 const BODY_BYTES: usize = 180;
 
 /// Counts, with events as long as real ones are.
-pub(crate) struct Counter;
+pub(crate) struct CounterStream;
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Counted {
+pub(crate) struct CountedEvent {
     note: String,
 }
 
-impl Decider for Counter {
+impl Decider for CounterStream {
     type Command = String;
-    type Event = Counted;
+    type Event = CountedEvent;
     type Refusal = ();
     type State = u64;
 
-    fn decide(_state: &u64, note: &String, _given: &DecisionContext) -> Result<Vec<Counted>, ()> {
-        Ok(vec![Counted { note: note.clone() }])
+    fn decide(_state: &u64, note: &String, _given: &DecisionContext) -> Result<Vec<CountedEvent>, ()> {
+        Ok(vec![CountedEvent { note: note.clone() }])
     }
 
-    fn evolve(state: u64, _event: &Counted, _given: &DecisionContext) -> u64 {
+    fn evolve(state: u64, _event: &CountedEvent, _given: &DecisionContext) -> u64 {
         state + 1
     }
 }
 
-impl StreamKind for Counter {
+impl StreamKind for CounterStream {
     type Rules = Self;
     const NAME: &'static str = "counter";
     type Parts = WholeSnapshot<u64>;
     type ReadCache = ();
 
-    fn event_kind(_event: &Counted) -> &'static str {
+    fn event_kind(_event: &CountedEvent) -> &'static str {
         "counted"
     }
 }
 
-pub(crate) fn ask() -> Submission<Counter> {
+pub(crate) fn ask() -> Submission<CounterStream> {
     let given = DecisionContext { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
     Submission::new("x".repeat(BODY_BYTES), given)
 }
 
 /// An event as it is stored.
 pub(crate) fn body() -> String {
-    serde_json::to_string(&[Counted { note: "x".repeat(BODY_BYTES) }]).unwrap()
+    serde_json::to_string(&[CountedEvent { note: "x".repeat(BODY_BYTES) }]).unwrap()
 }
 
 pub(crate) async fn open(path: &Path) -> Arc<dyn Journal> {
@@ -90,7 +90,7 @@ impl Driven {
 pub(crate) async fn drive(journal: Arc<dyn Journal>, writers: usize, streams: usize, time: Duration) -> Driven {
     let wakes = journal.subscribe_appends();
     let before = *wakes.borrow();
-    let open = Arc::new(Streams::<Counter>::new(journal));
+    let open = Arc::new(Streams::<CounterStream>::new(journal));
     let names: Vec<StreamName> = (0..streams).map(|number| StreamName::new("counter", &number.to_string())).collect();
     let began = Instant::now();
     let tasks: Vec<_> = (0..writers)
@@ -125,7 +125,7 @@ pub(crate) async fn drive(journal: Arc<dyn Journal>, writers: usize, streams: us
 
 /// Makes a stream so long.
 pub(crate) async fn grow(journal: &Arc<dyn Journal>, id: &str, length: u64) {
-    let open = Arc::new(Streams::<Counter>::new(Arc::clone(journal)));
+    let open = Arc::new(Streams::<CounterStream>::new(Arc::clone(journal)));
     let stream = StreamName::new("counter", id);
     let writers = length.min(200);
     let tasks: Vec<_> = (0..writers)
@@ -145,7 +145,7 @@ pub(crate) async fn grow(journal: &Arc<dyn Journal>, id: &str, length: u64) {
 
 /// One writer on an open stream.
 pub(crate) async fn command_p50_ms(journal: &Arc<dyn Journal>, id: &str) -> f64 {
-    let open = Streams::<Counter>::new(Arc::clone(journal));
+    let open = Streams::<CounterStream>::new(Arc::clone(journal));
     let stream = StreamName::new("counter", id);
     for _ in 0..10 {
         open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
@@ -161,7 +161,7 @@ pub(crate) async fn command_p50_ms(journal: &Arc<dyn Journal>, id: &str) -> f64 
 
 pub(crate) async fn open_ms(journal: &Arc<dyn Journal>, id: &str) -> f64 {
     let began = Instant::now();
-    let kept = Streams::<Counter>::new(Arc::clone(journal)).read(&StreamName::new("counter", id)).await.unwrap();
+    let kept = Streams::<CounterStream>::new(Arc::clone(journal)).read(&StreamName::new("counter", id)).await.unwrap();
     assert!(kept.state >= 10);
     began.elapsed().as_secs_f64() * 1e3
 }

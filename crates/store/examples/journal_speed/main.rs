@@ -24,7 +24,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
 
 /// What a ratio is wanted to be.
 #[derive(Clone, Copy)]
-pub(crate) enum Wanted {
+pub(crate) enum RatioTarget {
     AtLeast(f64),
     AtMost(f64),
     /// Or no more than so much above, in the unit of the line.
@@ -33,18 +33,18 @@ pub(crate) enum Wanted {
 
 /// A line of the table: what, measured, compared with, their ratio, what is wanted, and whether it is so. The ratio is
 /// the median of the rounds' ratios, since the machine's speed drifts from round to round.
-pub(crate) fn row(what: &str, ours: Vec<f64>, theirs: Vec<f64>, unit: &str, wanted: Wanted) {
+pub(crate) fn row(what: &str, ours: Vec<f64>, theirs: Vec<f64>, unit: &str, target: RatioTarget) {
     let ratio = median(ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect());
     let (ours, theirs) = (median(ours), median(theirs));
-    let (is_met, wanted) = match wanted {
-        Wanted::AtLeast(least) => (ratio >= least, format!(">= {least:.2}")),
-        Wanted::AtMost(most) => (ratio <= most, format!("<= {most:.2}")),
-        Wanted::Near(most, above) => {
+    let (is_met, target) = match target {
+        RatioTarget::AtLeast(least) => (ratio >= least, format!(">= {least:.2}")),
+        RatioTarget::AtMost(most) => (ratio <= most, format!("<= {most:.2}")),
+        RatioTarget::Near(most, above) => {
             (ratio <= most || ours - theirs <= above, format!("<= {most:.2} or {above} {unit} above"))
         }
     };
     let verdict = if is_met { "ok" } else { "MISS" };
-    println!("{what:<58} {ours:>10.2} {theirs:>10.2} {unit:<7} {ratio:>5.2}  {wanted:<24} {verdict}");
+    println!("{what:<58} {ours:>10.2} {theirs:>10.2} {unit:<7} {ratio:>5.2}  {target:<24} {verdict}");
 }
 
 fn folder() -> PathBuf {
@@ -56,15 +56,15 @@ fn folder() -> PathBuf {
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    if let [child, path] = wanted.as_slice()
+    let target: Vec<String> = std::env::args().skip(1).collect();
+    if let [child, path] = target.as_slice()
         && child == "child"
     {
         return runtime.block_on(processes::child(std::path::Path::new(path)));
     }
     let folder = folder();
     println!("{:<58} {:>10} {:>10} {:<7} {:>5}  wanted", "", "journal", "by hand", "", "ratio");
-    let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == part);
+    let is_wanted = |part: &str| target.is_empty() || target.iter().any(|target| target == part);
     runtime.block_on(async {
         if is_wanted("many") {
             many_writers(&folder).await;
@@ -104,8 +104,8 @@ async fn many_writers(folder: &std::path::Path) {
         large.push(written.rows_per_second(&folder.join(format!("large-{round}.db")), commits).await);
     }
     let what = format!("256 writers, 64 streams; the same batches ({:.0} rows)", median(batches));
-    row(&what, ours.clone(), same, "rows/s", Wanted::AtLeast(0.8));
-    row("256 writers, 64 streams; 256 rows a commit", ours, large, "rows/s", Wanted::AtLeast(0.6));
+    row(&what, ours.clone(), same, "rows/s", RatioTarget::AtLeast(0.8));
+    row("256 writers, 64 streams; 256 rows a commit", ours, large, "rows/s", RatioTarget::AtLeast(0.6));
 }
 
 async fn writers_of_one_stream(folder: &std::path::Path) {
@@ -120,7 +120,7 @@ async fn writers_of_one_stream(folder: &std::path::Path) {
         theirs.push(written.rows_per_second(&folder.join(format!("sixteen-{round}.db")), commits).await);
     }
     let what = format!("16 writers, one stream (batches of {:.0}); 16 rows a commit", median(batches));
-    row(&what, ours, theirs, "rows/s", Wanted::AtLeast(0.6));
+    row(&what, ours, theirs, "rows/s", RatioTarget::AtLeast(0.6));
 }
 
 async fn one_writer(folder: &std::path::Path) {
@@ -131,7 +131,7 @@ async fn one_writer(folder: &std::path::Path) {
         let written = raw::Written::read(&path);
         theirs.push(written.commit_p50_ms(&folder.join(format!("commit-{round}.db")), ROUND).await);
     }
-    row("one writer, p50; one durable commit", ours, theirs, "ms", Wanted::Near(1.3, 0.2));
+    row("one writer, p50; one durable commit", ours, theirs, "ms", RatioTarget::Near(1.3, 0.2));
 }
 
 async fn long_streams(folder: &std::path::Path) {
@@ -145,6 +145,6 @@ async fn long_streams(folder: &std::path::Path) {
         long.push(journal_load::command_p50_ms(&journal, "long").await);
         opened.push(journal_load::open_ms(&journal, "long").await);
     }
-    row("one command at 100,000 events; at 10 and more", long, short, "ms", Wanted::AtMost(1.2));
-    row("opening 100,000 events from a snapshot; 50 ms", opened, vec![50.0; ROUNDS], "ms", Wanted::AtMost(1.0));
+    row("one command at 100,000 events; at 10 and more", long, short, "ms", RatioTarget::AtMost(1.2));
+    row("opening 100,000 events from a snapshot; 50 ms", opened, vec![50.0; ROUNDS], "ms", RatioTarget::AtMost(1.0));
 }

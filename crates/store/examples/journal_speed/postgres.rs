@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use skald_journal::{Head, Record, StreamName};
 use tokio_postgres::{Client, NoTls};
 
-use crate::{ROUND, ROUNDS, Wanted, journal_load, median, row};
+use crate::{ROUND, ROUNDS, RatioTarget, journal_load, median, row};
 
 const BATCHES: &str = "SELECT transaction::text, stream FROM records ORDER BY transaction, position";
 const INSERT: &str = "WITH moved AS (
@@ -39,7 +39,7 @@ pub(crate) async fn measure() {
         theirs.push(rows as f64 / by_hand(&address, written).await);
     }
     let what = format!("PostgreSQL, 256 writers; the same batches ({:.0} rows)", median(batches));
-    row(&what, ours, theirs, "rows/s", Wanted::AtLeast(0.6));
+    row(&what, ours, theirs, "rows/s", RatioTarget::AtLeast(0.6));
 }
 
 async fn connect(address: &str) -> Client {

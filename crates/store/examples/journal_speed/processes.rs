@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use skald_journal::{StreamName, Streams};
 
-use crate::journal_load::{self, Counter, ask};
-use crate::{ROUND, ROUNDS, Wanted, median, row};
+use crate::journal_load::{self, CounterStream, ask};
+use crate::{ROUND, ROUNDS, RatioTarget, median, row};
 
 const WRITERS: usize = 16;
 const STREAMS: usize = 8;
@@ -46,7 +46,7 @@ pub(crate) async fn measure(folder: &Path) {
 /// How long a read takes while 16 writers are busy with the same stream, and while nobody is.
 pub(crate) async fn measure_reads(folder: &Path) {
     let journal = journal_load::open(&folder.join("reads.db")).await;
-    let open = Arc::new(Streams::<Counter>::new(journal));
+    let open = Arc::new(Streams::<CounterStream>::new(journal));
     let stream = StreamName::new("counter", "0");
     let (mut busy, mut quiet, mut slowest) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -72,11 +72,11 @@ pub(crate) async fn measure_reads(folder: &Path) {
         busy.push(median(waits));
     }
     let what = format!("a read beside 16 writers, p50 (p99 {:.2} ms); beside none", median(slowest));
-    row(&what, busy, quiet, "ms", Wanted::Near(1.3, 0.05));
+    row(&what, busy, quiet, "ms", RatioTarget::Near(1.3, 0.05));
 }
 
 /// How long each of many reads takes.
-async fn reads(open: &Streams<Counter>, stream: &StreamName) -> Vec<f64> {
+async fn reads(open: &Streams<CounterStream>, stream: &StreamName) -> Vec<f64> {
     let (began, mut waits) = (Instant::now(), Vec::new());
     while began.elapsed() < ROUND {
         let asked = Instant::now();

@@ -29,8 +29,8 @@ type TlsStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 impl Database {
     pub(super) fn from_address(address: &str) -> Result<Self, OpenError> {
         let failed = |why: String| OpenError::Failed { what: "the database".to_owned(), why };
-        let (address, asked) = AddressOptions::extract_from(address);
-        let (mode, trust) = asked.resolve().map_err(failed)?;
+        let (address, options) = AddressOptions::extract_from(address);
+        let (mode, trust) = options.resolve().map_err(failed)?;
         let mut config: Config = address.parse().map_err(|error| failed(error_message(&error)))?;
         config.ssl_mode(mode).keepalives_idle(Duration::from_secs(10));
         if config.get_application_name().is_none() {
@@ -73,23 +73,23 @@ struct AddressOptions {
 impl AddressOptions {
     /// Returns the address without these parameters, and their values.
     fn extract_from(address: &str) -> (String, Self) {
-        let mut asked = Self::default();
-        let Some((place, query)) = address.split_once('?') else { return (address.to_owned(), asked) };
+        let mut options = Self::default();
+        let Some((location, query)) = address.split_once('?') else { return (address.to_owned(), options) };
         let rest: Vec<&str> = query
             .split('&')
             .filter(|parameter| {
                 let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
                 let field = match name {
-                    "sslmode" => &mut asked.mode,
-                    "sslrootcert" => &mut asked.root,
+                    "sslmode" => &mut options.mode,
+                    "sslrootcert" => &mut options.root,
                     _ => return true,
                 };
                 *field = Some(percent_decode_str(value).decode_utf8_lossy().into_owned());
                 false
             })
             .collect();
-        let address = if rest.is_empty() { place.to_owned() } else { format!("{place}?{}", rest.join("&")) };
-        (address, asked)
+        let address = if rest.is_empty() { location.to_owned() } else { format!("{location}?{}", rest.join("&")) };
+        (address, options)
     }
 
     /// The TLS mode and the trusted certificates, or why the parameters are refused.
@@ -165,10 +165,10 @@ mod tests {
     #[test]
     fn the_rest_of_an_address_is_left_alone() {
         let address = "postgres://skald:p%26w@db.example:5433,other.example/world";
-        let (rest, asked) =
+        let (rest, options) =
             AddressOptions::extract_from(&format!("{address}?sslmode=require&options=-csearch_path%3Dx&a=b"));
         assert_eq!(rest, format!("{address}?options=-csearch_path%3Dx&a=b"));
-        assert_eq!(asked.mode.as_deref(), Some("require"));
+        assert_eq!(options.mode.as_deref(), Some("require"));
         assert_eq!(AddressOptions::extract_from(&format!("{address}?sslmode=require")).0, address);
         assert_eq!(AddressOptions::extract_from(address), (address.to_owned(), AddressOptions::default()));
     }

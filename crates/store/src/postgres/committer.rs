@@ -257,23 +257,33 @@ async fn append_group(
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
-type Texts<'a> = Vec<&'a str>;
+type TextColumn<'a> = Vec<&'a str>;
 type Bytes<'a> = Vec<&'a [u8]>;
 type OptionalBytes<'a> = Vec<Option<&'a [u8]>>;
 
 /// The parameters of the statement, column by column.
 #[derive(Default)]
 struct AppendColumns<'a> {
-    heads: (Texts<'a>, Vec<i32>, Vec<i64>, Bytes<'a>, Vec<i64>, Bytes<'a>),
-    records: (Texts<'a>, Vec<i64>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>, Bytes<'a>, Bytes<'a>, OptionalBytes<'a>),
-    commands: (Texts<'a>, Texts<'a>, Bytes<'a>, Vec<i64>, Texts<'a>),
-    puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>),
-    deletes: (Texts<'a>, Texts<'a>, Texts<'a>),
-    side_rows: (Texts<'a>, Texts<'a>, Texts<'a>, Texts<'a>),
-    removed_side_rows: (Texts<'a>, Texts<'a>, Texts<'a>),
-    search: (Texts<'a>, SearchColumns<'a>),
+    heads: (TextColumn<'a>, Vec<i32>, Vec<i64>, Bytes<'a>, Vec<i64>, Bytes<'a>),
+    records: (
+        TextColumn<'a>,
+        Vec<i64>,
+        TextColumn<'a>,
+        Vec<i64>,
+        TextColumn<'a>,
+        TextColumn<'a>,
+        Bytes<'a>,
+        Bytes<'a>,
+        OptionalBytes<'a>,
+    ),
+    commands: (TextColumn<'a>, TextColumn<'a>, Bytes<'a>, Vec<i64>, TextColumn<'a>),
+    puts: (TextColumn<'a>, TextColumn<'a>, TextColumn<'a>, Vec<i64>, TextColumn<'a>, TextColumn<'a>),
+    deletes: (TextColumn<'a>, TextColumn<'a>, TextColumn<'a>),
+    side_rows: (TextColumn<'a>, TextColumn<'a>, TextColumn<'a>, TextColumn<'a>),
+    removed_side_rows: (TextColumn<'a>, TextColumn<'a>, TextColumn<'a>),
+    search: (TextColumn<'a>, SearchColumns<'a>),
     /// Documents that are not in the search index any more.
-    unindexed: (Texts<'a>, Texts<'a>, Texts<'a>),
+    unindexed: (TextColumn<'a>, TextColumn<'a>, TextColumn<'a>),
 }
 
 impl<'a> AppendColumns<'a> {

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures::future::{BoxFuture, try_join, try_join_all};
+use futures::future::{try_join, try_join_all};
 use skald_journal::{
     Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SearchHit,
-    SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
+    SearchQuery, SideRows, Snapshot, StoreError, StoreFuture, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
 };
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, OnceCell, mpsc, oneshot, watch};
@@ -121,8 +121,6 @@ impl Drop for Postgres {
 fn closed_error() -> StoreError {
     StoreError::Unavailable("the committing task has ended".to_owned())
 }
-
-type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 impl Journal for Postgres {
     fn append(&self, append: Append) -> StoreFuture<'_, ()> {

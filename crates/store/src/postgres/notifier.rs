@@ -32,7 +32,7 @@ pub(super) struct Notifier {
 /// A connection that listens. The payloads of notifications come through the channel, which ends with the connection.
 struct ListenConnection {
     client: Client,
-    heard: mpsc::UnboundedReceiver<String>,
+    notifications: mpsc::UnboundedReceiver<String>,
     _connection: ConnectionTask,
 }
 
@@ -59,25 +59,25 @@ impl Notifier {
 
     async fn connect(&self) -> Result<ListenConnection, StatementError> {
         let (client, mut connection) = with_timeout(DATABASE_TIMEOUT, self.database.connect()).await?;
-        let (hear, heard) = mpsc::unbounded_channel();
+        let (notification_sender, notifications) = mpsc::unbounded_channel();
         let connection = ConnectionTask::spawn(async move {
             let mut messages = poll_fn(move |context| connection.poll_message(context));
             while let Some(Ok(message)) = messages.next().await {
                 if let AsyncMessage::Notification(notification) = message {
                     // The notifier may have ended before the connection.
-                    let _ = hear.send(notification.payload().to_owned());
+                    let _ = notification_sender.send(notification.payload().to_owned());
                 }
             }
         });
         with_timeout(DATABASE_TIMEOUT, client.batch_execute(sql::LISTEN)).await?;
-        Ok(ListenConnection { client, heard, _connection: connection })
+        Ok(ListenConnection { client, notifications, _connection: connection })
     }
 
     async fn forward_notifications(&self, mut listening: ListenConnection) {
         let mut look = tokio::time::interval(WAKE_INTERVAL);
         loop {
             tokio::select! {
-                message = listening.heard.recv() => match message {
+                message = listening.notifications.recv() => match message {
                     Some(node) if node == self.node => {}
                     Some(_) => self.wake(),
                     None => return,

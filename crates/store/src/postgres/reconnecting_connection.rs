@@ -24,7 +24,7 @@ const RECONNECT_GRACE: Duration = Duration::from_millis(500);
 /// A shared connection that is opened again when it is lost.
 pub(super) struct ReconnectingConnection {
     state: watch::Receiver<ConnectionState>,
-    keeper: JoinHandle<()>,
+    reconnect_task: JoinHandle<()>,
 }
 
 enum ConnectionState {
@@ -40,14 +40,14 @@ impl ReconnectingConnection {
     pub(super) async fn open(database: &Database, number: usize, status: Arc<Status>) -> Result<Self, StatementError> {
         let session = DatabaseSession::open(database).await?;
         let (sender, state) = watch::channel(ConnectionState::Connected(Arc::clone(&session)));
-        let keeper = Keeper { database: database.clone(), number, status, state: sender };
-        Ok(Self { state, keeper: tokio::spawn(keeper.run(session)) })
+        let reconnect_task = ReconnectTask { database: database.clone(), number, status, state: sender };
+        Ok(Self { state, reconnect_task: tokio::spawn(reconnect_task.run(session)) })
     }
 
     /// The connection, or why there is none.
     pub(super) async fn session(&self, deadline: Instant) -> Result<Arc<DatabaseSession>, StoreError> {
         let mut state = self.state.clone();
-        // The keeper needs a moment to notice a connection that has ended.
+        // The task needs a moment to notice a connection that has ended.
         let is_settled = |state: &ConnectionState| match state {
             ConnectionState::Connected(session) => !session.is_closed(),
             ConnectionState::Reconnecting => false,
@@ -106,19 +106,19 @@ impl ReconnectingConnection {
 
 impl Drop for ReconnectingConnection {
     fn drop(&mut self) {
-        self.keeper.abort();
+        self.reconnect_task.abort();
     }
 }
 
 /// The task that opens a lost connection again.
-struct Keeper {
+struct ReconnectTask {
     database: Database,
     number: usize,
     status: Arc<Status>,
     state: watch::Sender<ConnectionState>,
 }
 
-impl Keeper {
+impl ReconnectTask {
     /// Runs until it is aborted.
     async fn run(self, mut session: Arc<DatabaseSession>) {
         loop {

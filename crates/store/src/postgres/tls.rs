@@ -42,7 +42,7 @@ pub(super) fn client_config(trust: &Trust, is_direct: bool) -> Result<ClientConf
 struct Verifier {
     provider: Arc<CryptoProvider>,
     /// `None` accepts every certificate.
-    known: Option<KnownIssuer>,
+    issuer: Option<KnownIssuer>,
 }
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ struct KnownIssuer {
 impl Verifier {
     fn new(trust: &Trust, provider: Arc<CryptoProvider>) -> Result<Self, String> {
         let (file, is_name_checked) = match trust {
-            Trust::Anybody => return Ok(Self { provider, known: None }),
+            Trust::Anybody => return Ok(Self { provider, issuer: None }),
             Trust::Authority(file) => (Some(file), false),
             Trust::AuthorityAndName(file) => (file.as_ref(), true),
         };
@@ -66,7 +66,7 @@ impl Verifier {
         };
         let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
         let authorities = builder.build().map_err(|error| error.to_string())?;
-        Ok(Self { provider, known: Some(KnownIssuer { authorities, certificates, is_name_checked }) })
+        Ok(Self { provider, issuer: Some(KnownIssuer { authorities, certificates, is_name_checked }) })
     }
 }
 
@@ -133,8 +133,8 @@ impl ServerCertVerifier for Verifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        if let Some(known) = &self.known {
-            known.verify(certificate, intermediates, name, ocsp, now)?;
+        if let Some(issuer) = &self.issuer {
+            issuer.verify(certificate, intermediates, name, ocsp, now)?;
         }
         Ok(ServerCertVerified::assertion())
     }

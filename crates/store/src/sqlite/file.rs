@@ -32,12 +32,12 @@ impl DatabasePath {
     /// Creates or migrates the file, and refuses files of other programs. Also returns whether the file has tokens in
     /// side rows.
     pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<(Self, bool), OpenError> {
-        let place = Self { path: path.to_owned(), settings };
-        let mut lock = place.open_lock()?;
-        let _turn = lock.acquire(settings.patience).map_err(|error| place.failed_error(&error))?;
-        place.create_private().map_err(|error| place.failed_error(&error))?;
-        let has_tokens_in_rows = place.migrate()? <= TOKENS_IN_ROWS;
-        Ok((place, has_tokens_in_rows))
+        let database_path = Self { path: path.to_owned(), settings };
+        let mut lock = database_path.open_lock()?;
+        let _turn = lock.acquire(settings.lock_timeout).map_err(|error| database_path.failed_error(&error))?;
+        database_path.create_private().map_err(|error| database_path.failed_error(&error))?;
+        let has_tokens_in_rows = database_path.migrate()? <= TOKENS_IN_ROWS;
+        Ok((database_path, has_tokens_in_rows))
     }
 
     /// Creates a new file with permissions for its owner only, which SQLite copies to its other files. SQLite itself

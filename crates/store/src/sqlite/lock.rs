@@ -16,9 +16,9 @@ pub(super) enum LockError {
     #[error(
         "another program holds {name} and did not let go within {} ms; look for a skald on this file that is stopped \
          or stuck",
-        .patience.as_millis()
+        .lock_timeout.as_millis()
     )]
-    Held { name: String, patience: Duration },
+    Held { name: String, lock_timeout: Duration },
     #[error(transparent)]
     Failed(#[from] io::Error),
 }
@@ -31,8 +31,8 @@ pub(super) struct Lock {
 
 /// A thread that waits for the lock on request. It is started at the first wait.
 struct Waiter {
-    asks: Sender<()>,
-    taken: Receiver<io::Result<()>>,
+    lock_requests: Sender<()>,
+    lock_results: Receiver<io::Result<()>>,
     is_waiting: bool,
 }
 
@@ -53,7 +53,7 @@ impl Lock {
     }
 
     /// Takes the lock. If it is free, no thread is involved.
-    pub(super) fn acquire(&mut self, patience: Duration) -> Result<LockGuard<'_>, LockError> {
+    pub(super) fn acquire(&mut self, lock_timeout: Duration) -> Result<LockGuard<'_>, LockError> {
         let is_waiting = self.waiter.as_ref().is_some_and(|waiter| waiter.is_waiting);
         if !is_waiting {
             match self.file.try_lock() {
@@ -66,39 +66,39 @@ impl Lock {
             Some(waiter) => waiter,
             none => none.insert(Waiter::start(&self.file)?),
         };
-        if waiter.wait(patience)? {
+        if waiter.wait(lock_timeout)? {
             return Ok(LockGuard(&self.file));
         }
-        Err(LockError::Held { name: self.name.clone(), patience })
+        Err(LockError::Held { name: self.name.clone(), lock_timeout })
     }
 }
 
 impl Waiter {
     fn start(file: &Arc<File>) -> io::Result<Self> {
-        let ((asks, asked), (send, taken)) = (channel(), channel());
+        let ((lock_requests, requests), (results, lock_results)) = (channel(), channel());
         let file = Arc::clone(file);
         let wait = move || {
-            while asked.recv().is_ok() {
-                if send.send(file.lock()).is_err() {
+            while requests.recv().is_ok() {
+                if results.send(file.lock()).is_err() {
                     let _ = file.unlock();
                 }
             }
         };
         std::thread::Builder::new().name("journal lock".to_owned()).spawn(wait)?;
-        Ok(Self { asks, taken, is_waiting: false })
+        Ok(Self { lock_requests, lock_results, is_waiting: false })
     }
 
     /// Waits for the lock. Returns whether it was acquired in time.
-    fn wait(&mut self, patience: Duration) -> io::Result<bool> {
+    fn wait(&mut self, lock_timeout: Duration) -> io::Result<bool> {
         let gone = || io::Error::other("the thread that waits for the lock has ended");
         if !self.is_waiting {
-            self.asks.send(()).map_err(|_| gone())?;
+            self.lock_requests.send(()).map_err(|_| gone())?;
             self.is_waiting = true;
         }
-        match self.taken.recv_timeout(patience) {
-            Ok(taken) => {
+        match self.lock_results.recv_timeout(lock_timeout) {
+            Ok(result) => {
                 self.is_waiting = false;
-                taken.map(|()| true)
+                result.map(|()| true)
             }
             Err(RecvTimeoutError::Timeout) => Ok(false),
             Err(RecvTimeoutError::Disconnected) => Err(gone()),

@@ -18,11 +18,10 @@ use std::sync::mpsc::{Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use rusqlite::{Connection, params};
 use skald_journal::{
     Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, RowsToSumUp, SearchHit,
-    SearchQuery, SideRows, Snapshot, StoreError, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
+    SearchQuery, SideRows, Snapshot, StoreError, StoreFuture, StoreHealth, StoredSearchRow, StoredSnapshot, StreamName,
 };
 use tokio::sync::{oneshot, watch};
 
@@ -49,18 +48,18 @@ pub struct SqliteSettings {
     /// The most pages of 4 KiB that the file may have; `None` for no limit.
     pub pages_max: Option<u32>,
     /// How long a writer waits while another program holds the lock.
-    pub patience: Duration,
+    pub lock_timeout: Duration,
 }
 
 impl Default for SqliteSettings {
     fn default() -> Self {
-        Self { pages_max: None, patience: Duration::from_secs(10) }
+        Self { pages_max: None, lock_timeout: Duration::from_secs(10) }
     }
 }
 
 /// A journal in a file.
 pub struct Sqlite {
-    place: DatabasePath,
+    database_path: DatabasePath,
     jobs: Option<SyncSender<WriterJob>>,
     writer: Option<JoinHandle<()>>,
     watching: Option<(Sender<()>, JoinHandle<()>)>,
@@ -81,14 +80,15 @@ impl Sqlite {
     }
 
     fn open_blocking(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
-        let (place, has_tokens_in_rows) = DatabasePath::prepare(path, settings)?;
+        let (database_path, has_tokens_in_rows) = DatabasePath::prepare(path, settings)?;
         let process = random_mark().cast_signed();
         let (wakes, health) = (watch::Sender::new(0), watch::Sender::new(StoreHealth::Ready));
         let damage = Arc::new(Damage::new(health.clone()));
         let (jobs, queue) = sync_channel(QUEUE);
-        let writer = Writer::new(place.clone(), queue, process, wakes.clone(), health.clone(), Arc::clone(&damage))?;
-        let lookout = ExternalWriteWatcher::new(&place, process, wakes.clone(), Arc::clone(&damage))
-            .map_err(|error| place.to_open_error(&error))?;
+        let writer =
+            Writer::new(database_path.clone(), queue, process, wakes.clone(), health.clone(), Arc::clone(&damage))?;
+        let lookout = ExternalWriteWatcher::new(&database_path, process, wakes.clone(), Arc::clone(&damage))
+            .map_err(|error| database_path.to_open_error(&error))?;
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
             thread.map_err(|error| OpenError::Failed { what: path.display().to_string(), why: error.to_string() })
@@ -96,9 +96,19 @@ impl Sqlite {
         let (watched, (go_on, over)) = (Arc::clone(&lookout), channel());
         let watching = Some((go_on, spawn("journal lookout", Box::new(move || watched.poll(&over)))?));
         let writer = spawn("journal writer", Box::new(move || writer.run()))?;
-        let readers = ReadConnections::new(place.clone(), damage);
+        let readers = ReadConnections::new(database_path.clone(), damage);
         let (jobs, writer, has_tokens_in_rows) = (Some(jobs), Some(writer), AtomicBool::new(has_tokens_in_rows));
-        Ok(Arc::new(Self { place, jobs, writer, watching, readers, lookout, wakes, health, has_tokens_in_rows }))
+        Ok(Arc::new(Self {
+            database_path,
+            jobs,
+            writer,
+            watching,
+            readers,
+            lookout,
+            wakes,
+            health,
+            has_tokens_in_rows,
+        }))
     }
 
     fn send_to_writer(&self, work: WriterTask) -> StoreFuture<'_, ()> {
@@ -171,8 +181,6 @@ fn partition_names(partitions: Partitions<'_>) -> Option<String> {
 fn closed_error() -> StoreError {
     StoreError::Unavailable("the writing thread has ended".to_owned())
 }
-
-type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 impl Journal for Sqlite {
     fn append(&self, append: Append) -> StoreFuture<'_, ()> {
@@ -331,9 +339,9 @@ impl Journal for Sqlite {
     /// On a new connection: SQLite checks the index by what the connection remembers of it, and another one may have
     /// written since.
     fn check_search_index(&self) -> StoreFuture<'_, Vec<String>> {
-        let place = self.place.clone();
+        let database_path = self.database_path.clone();
         Box::pin(async move {
-            let check = move || SqliteTables(&place.connect_read_only()?).check_index();
+            let check = move || SqliteTables(&database_path.connect_read_only()?).check_index();
             let checked = tokio::task::spawn_blocking(check).await;
             checked.map_err(|error| StoreError::Unavailable(error.to_string()))?.map_err(|error| to_store_error(&error))
         })
@@ -373,23 +381,23 @@ impl Journal for Sqlite {
     }
 
     fn backup<'a>(&'a self, path: &'a Path) -> StoreFuture<'a, ()> {
-        let (place, path) = (self.place.clone(), path.to_owned());
+        let (database_path, path) = (self.database_path.clone(), path.to_owned());
         Box::pin(async move {
-            let copied = tokio::task::spawn_blocking(move || copy_database(&place, &path)).await;
+            let copied = tokio::task::spawn_blocking(move || copy_database(&database_path, &path)).await;
             copied.map_err(|error| StoreError::Unavailable(error.to_string()))?
         })
     }
 }
 
 /// Copies a consistent state of the file. The copy gets its name only when it is complete.
-fn copy_database(place: &DatabasePath, path: &Path) -> Result<(), StoreError> {
+fn copy_database(database_path: &DatabasePath, path: &Path) -> Result<(), StoreError> {
     if path.symlink_metadata().is_ok() {
         return Err(StoreError::Unsupported(NO_REPLACEMENT));
     }
     let unavailable = |error: std::io::Error| StoreError::Unavailable(error.to_string());
     // `VACUUM INTO` accepts a file that exists and is empty.
     let partial = create_partial_file(path).map_err(unavailable)?;
-    let copied = write_copy(place, &partial).and_then(|()| {
+    let copied = write_copy(database_path, &partial).and_then(|()| {
         rename_without_replacing(&partial, path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => StoreError::Unsupported(NO_REPLACEMENT),
             _ => unavailable(error),
@@ -403,8 +411,8 @@ fn copy_database(place: &DatabasePath, path: &Path) -> Result<(), StoreError> {
 
 const NO_REPLACEMENT: &str = "a backup does not replace a file; choose another name";
 
-fn write_copy(place: &DatabasePath, partial: &Path) -> Result<(), StoreError> {
-    let connection = place.connect().map_err(|error| to_store_error(&error))?;
+fn write_copy(database_path: &DatabasePath, partial: &Path) -> Result<(), StoreError> {
+    let connection = database_path.connect().map_err(|error| to_store_error(&error))?;
     connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| to_store_error(&error))?;
     let synced = OpenOptions::new().write(true).open(partial).and_then(|file| file.sync_all());
     synced.map_err(|error| StoreError::Unavailable(error.to_string()))

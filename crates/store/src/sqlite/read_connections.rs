@@ -18,15 +18,15 @@ const READERS: usize = 8;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(super) struct ReadConnections {
-    place: DatabasePath,
+    database_path: DatabasePath,
     damage: Arc<Damage>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
 }
 
 impl ReadConnections {
-    pub(super) fn new(place: DatabasePath, damage: Arc<Damage>) -> Arc<Self> {
-        Arc::new(Self { place, damage, idle: Mutex::default(), permits: Semaphore::new(READERS) })
+    pub(super) fn new(database_path: DatabasePath, damage: Arc<Damage>) -> Arc<Self> {
+        Arc::new(Self { database_path, damage, idle: Mutex::default(), permits: Semaphore::new(READERS) })
     }
 
     /// Runs a short read on a thread that may block.
@@ -38,7 +38,7 @@ impl ReadConnections {
         let readers = Arc::clone(self);
         let read = move || {
             let idle = lock(&readers.idle).pop();
-            let connection = idle.map_or_else(|| readers.place.connect_read_only(), Ok)?;
+            let connection = idle.map_or_else(|| readers.database_path.connect_read_only(), Ok)?;
             let found = work(&connection)?;
             lock(&readers.idle).push(connection);
             Ok(found)
@@ -53,11 +53,11 @@ impl ReadConnections {
 pub(super) struct ExternalWriteWatcher {
     process: i64,
     damage: Arc<Damage>,
-    seen: Mutex<SeenWrites>,
+    writes: Mutex<ObservedWrites>,
     wakes: watch::Sender<u64>,
 }
 
-struct SeenWrites {
+struct ObservedWrites {
     connection: Connection,
     /// SQLite's `data_version`, which changes when another connection commits, also one of this process.
     data_version: i64,
@@ -69,19 +69,19 @@ struct SeenWrites {
 
 impl ExternalWriteWatcher {
     pub(super) fn new(
-        place: &DatabasePath,
+        database_path: &DatabasePath,
         process: i64,
         wakes: watch::Sender<u64>,
         damage: Arc<Damage>,
     ) -> rusqlite::Result<Arc<Self>> {
-        let connection = place.connect_read_only()?;
-        let seen = Mutex::new(SeenWrites { connection, data_version: -1, writer: (0, 0), version: 0 });
-        Ok(Arc::new(Self { process, damage, seen, wakes }))
+        let connection = database_path.connect_read_only()?;
+        let writes = Mutex::new(ObservedWrites { connection, data_version: -1, writer: (0, 0), version: 0 });
+        Ok(Arc::new(Self { process, damage, writes, wakes }))
     }
 
     /// Grows when another process has written. Our own commits leave it as it is.
     pub(super) fn data_version(&self) -> Result<u64, StoreError> {
-        lock(&self.seen).update_version(self.process).map_err(|error| self.damage.record_error(&error))
+        lock(&self.writes).update_version(self.process).map_err(|error| self.damage.record_error(&error))
     }
 
     /// Polls on a thread of its own, until the sender of the channel is dropped.
@@ -100,7 +100,7 @@ impl ExternalWriteWatcher {
     }
 }
 
-impl SeenWrites {
+impl ObservedWrites {
     fn update_version(&mut self, process: i64) -> rusqlite::Result<u64> {
         let data_version =
             self.connection.prepare_cached(sql::DATA_VERSION)?.query_row([], |row| row.get::<_, i64>(0))?;

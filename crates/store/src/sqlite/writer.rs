@@ -43,7 +43,7 @@ pub(super) struct WriterJob {
 }
 
 pub(super) struct Writer {
-    place: DatabasePath,
+    database_path: DatabasePath,
     jobs: Receiver<WriterJob>,
     connection: Connection,
     lock: Lock,
@@ -60,16 +60,16 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(
-        place: DatabasePath,
+        database_path: DatabasePath,
         jobs: Receiver<WriterJob>,
         process: i64,
         wakes: watch::Sender<u64>,
         health: watch::Sender<StoreHealth>,
         damage: Arc<Damage>,
     ) -> Result<Self, crate::OpenError> {
-        let connection = place.connect().map_err(|error| place.to_open_error(&error))?;
-        let lock = place.open_lock()?;
-        Ok(Self { place, jobs, connection, lock, process, data_version: None, last: 0, wakes, health, damage })
+        let connection = database_path.connect().map_err(|error| database_path.to_open_error(&error))?;
+        let lock = database_path.open_lock()?;
+        Ok(Self { database_path, jobs, connection, lock, process, data_version: None, last: 0, wakes, health, damage })
     }
 
     /// Runs until all senders are dropped.
@@ -87,11 +87,11 @@ impl Writer {
         let deadline = Instant::now() + GATHER_WAIT;
         while rows < ROWS_MAX {
             let job = self.jobs.try_recv().ok().or_else(|| {
-                let patience = deadline.saturating_duration_since(Instant::now());
-                if group.len() >= self.last || patience.is_zero() {
+                let remaining = deadline.saturating_duration_since(Instant::now());
+                if group.len() >= self.last || remaining.is_zero() {
                     None
                 } else {
-                    self.jobs.recv_timeout(patience).ok()
+                    self.jobs.recv_timeout(remaining).ok()
                 }
             });
             let Some(job) = job else { break };
@@ -139,7 +139,7 @@ impl Writer {
 
     /// Writes the whole group in one transaction.
     fn commit(&mut self, group: &mut [WriterJob]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
-        let _turn = self.lock.acquire(self.place.settings.patience)?;
+        let _turn = self.lock.acquire(self.database_path.settings.lock_timeout)?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         self.data_version = Some(mark_writer(&transaction, self.process, self.data_version)?);
         let mut outcomes = Vec::with_capacity(group.len());
@@ -188,7 +188,7 @@ impl Writer {
     }
 
     fn reopen(&mut self) -> rusqlite::Result<()> {
-        self.connection = self.place.connect()?;
+        self.connection = self.database_path.connect()?;
         self.data_version = None;
         let _turn = self.lock.acquire(RECOVERY_LOCK_WAIT)?;
         // On a full disk, truncating the write-ahead log may free space. If readers prevent it, the next attempt tries

@@ -99,8 +99,8 @@ async fn run_case(place: &TestStore, groups: Vec<Vec<SenderAction>>) {
             streams = Streams::with_limits(place.open_again().await, limits);
         }
         let (mut expectations, mut asks, mut in_doubt) = (Vec::new(), Vec::new(), BTreeSet::new());
-        for deed in group {
-            let (sent, expected) = match deed {
+        for step in group {
+            let (sent, expected) = match step {
                 SenderAction::Redecide(ago) => match done_before.len().checked_sub(ago) {
                     Some(at) => done_before[at].clone(),
                     None => continue,

@@ -409,7 +409,7 @@ async fn the_same_history_has_the_same_root_everywhere(place: TestStore) {
         let VerifyVerdict::Sound(report) = verify(&*journal, &stream_kinds()).await.unwrap() else {
             panic!("not sound")
         };
-        assert_eq!((report.records, report.answers, report.older_answers, report.beside), (8, 8, 0, 1));
+        assert_eq!((report.records, report.answers, report.older_answers, report.side_rows), (8, 8, 0, 1));
         journal.put("attempt/one", "key", "another".to_owned()).await.unwrap();
         let VerifyVerdict::Sound(changed) = verify(&*journal, &stream_kinds()).await.unwrap() else {
             panic!("not sound")

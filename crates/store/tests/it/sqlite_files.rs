@@ -229,7 +229,7 @@ fn a_full_file_is_unavailable_until_there_is_room() {
 fn a_lock_that_another_holds_is_waited_for_with_an_end() {
     let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
-    let settings = SqliteSettings { patience: Duration::from_millis(50), ..SqliteSettings::default() };
+    let settings = SqliteSettings { lock_timeout: Duration::from_millis(50), ..SqliteSettings::default() };
     block_on(async {
         let journal = Sqlite::open(&path, settings).await.unwrap();
         let streams = Streams::<Tally>::new(Arc::clone(&journal) as Arc<dyn Journal>);

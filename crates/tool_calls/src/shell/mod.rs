@@ -13,6 +13,8 @@ mod quotes_and_expansions;
 #[cfg(test)]
 mod tests;
 
+pub use programs::{launcher_names, launcher_subcommands};
+
 /// Longer lines are not parsed, and so not understood.
 pub const LINE_BYTES_MAX: usize = 1 << 18;
 /// Maximum nesting of command lines (`sh -c "sh -c …"`).

@@ -65,6 +65,18 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("uvx", &["--from", "--with", "-p", "--python"], 0),
 ];
 
+/// Names of all programs that run the command in their arguments.
+pub fn launcher_names() -> impl Iterator<Item = &'static str> {
+    SHELLS.into_iter().chain(WRAPPERS.iter().map(|wrapper| wrapper.name))
+}
+
+/// Programs of which a subcommand runs the command after it, each with that subcommand.
+pub fn launcher_subcommands() -> impl Iterator<Item = (&'static str, &'static str)> {
+    WRAPPING_SUBCOMMANDS
+        .iter()
+        .flat_map(|(name, subcommands, _)| subcommands.iter().map(|subcommand| (*name, *subcommand)))
+}
+
 /// Wrappers whose command gets arguments that are not written in the line.
 pub(super) const ADDS_WORDS: [&str; 2] = ["xargs", "parallel"];
 

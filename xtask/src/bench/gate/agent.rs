@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
-use super::super::mode;
+use super::super::call_mode;
 use super::super::process::ServerProcess;
 
 pub(in crate::bench) struct Agent {
@@ -27,7 +27,7 @@ impl Agent {
         let output = BufReader::new(process.child().stdout.take().context("there is no output")?);
         // The handshake has the first id.
         let mut agent = Self { process, input, output, line: String::new(), next_id: 1 };
-        agent.exchange(&format!("{}\n", mode::initialize_message()))?;
+        agent.exchange(&format!("{}\n", call_mode::initialize_message()))?;
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         agent.input.write_all(format!("{initialized}\n").as_bytes())?;
         Ok(agent)

@@ -49,12 +49,12 @@ impl Drop for GateFolder {
 impl GateBench {
     /// Prepares the folder with the process, without runs.
     pub(super) fn build(options: &BenchOptions) -> anyhow::Result<Self> {
-        let house = Self { skald: options.skald.clone(), folder: paths::target().join("gate-bench") };
-        let processes = house.folder.join("processes");
-        let _ = fs::remove_dir_all(&house.folder);
+        let bench = Self { skald: options.skald.clone(), folder: paths::target().join("gate-bench") };
+        let processes = bench.folder.join("processes");
+        let _ = fs::remove_dir_all(&bench.folder);
         fs::create_dir_all(&processes)?;
         fs::write(processes.join(format!("{PROCESS_ID}.yaml")), PROCESS)?;
-        Ok(house)
+        Ok(bench)
     }
 
     /// A new folder in memory, if the machine has such a file system.
@@ -67,21 +67,21 @@ impl GateBench {
 
     /// Copies the store to the disk. No server may have it open.
     pub(super) fn copy_to_disk(&self, from: &GateFolder) -> anyhow::Result<GateFolder> {
-        let place = create_folder(self.folder.join("runs"))?;
+        let folder = create_folder(self.folder.join("runs"))?;
         for name in [STORE, WAL] {
             let file = from.0.join(name);
             if file.exists() {
-                fs::copy(&file, place.0.join(name)).with_context(|| format!("{name} cannot be copied"))?;
-                fs::File::open(place.0.join(name))?.sync_all()?;
+                fs::copy(&file, folder.0.join(name)).with_context(|| format!("{name} cannot be copied"))?;
+                fs::File::open(folder.0.join(name))?.sync_all()?;
             }
         }
-        Ok(place)
+        Ok(folder)
     }
 
     /// Starts a server on the store in a folder. Returns its client.
-    pub(super) fn start_agent(&self, place: &GateFolder) -> anyhow::Result<Agent> {
+    pub(super) fn start_agent(&self, folder: &GateFolder) -> anyhow::Result<Agent> {
         let mut command = Command::new(&self.skald);
-        command.args(["mcp", "--store", &format!("sqlite:{}", place.0.join(STORE).display())]);
+        command.args(["mcp", "--store", &format!("sqlite:{}", folder.0.join(STORE).display())]);
         command.arg("--process-dir").arg(self.folder.join("processes"));
         command.arg("--artifact-dir").arg(self.folder.join("artifacts"));
         // The folder in which the bench runs may have a gate of its own.

@@ -13,20 +13,20 @@ const SPEEDUP_MIN: f64 = 200.0;
 /// Latencies of the original in milliseconds, over stdio, one call after the other, on two cores like these that were
 /// busy with other work: by events in the run, the median of each kind of call and the 99th percentile of `emit_event`.
 /// The original does not wait for the disk.
-struct Original {
+struct OriginalLatency {
     events: u64,
     medians: [f64; CALLS.len()],
     emit_tail: f64,
 }
 
-const ORIGINALS: [Original; 3] = [
-    Original { events: 10, medians: [7.6, 3.9, 2.1], emit_tail: 41.0 },
-    Original { events: 1_000, medians: [23.4, 23.2, 11.3], emit_tail: 75.0 },
-    Original { events: COMPARED_EVENTS, medians: [1_898.0, 1_059.0, 511.0], emit_tail: 4_386.0 },
+const ORIGINAL_LATENCIES: [OriginalLatency; 3] = [
+    OriginalLatency { events: 10, medians: [7.6, 3.9, 2.1], emit_tail: 41.0 },
+    OriginalLatency { events: 1_000, medians: [23.4, 23.2, 11.3], emit_tail: 75.0 },
+    OriginalLatency { events: COMPARED_EVENTS, medians: [1_898.0, 1_059.0, 511.0], emit_tail: 4_386.0 },
 ];
 
-fn find_original(events: u64) -> Option<&'static Original> {
-    ORIGINALS.iter().find(|original| original.events == events)
+fn find_original(events: u64) -> Option<&'static OriginalLatency> {
+    ORIGINAL_LATENCIES.iter().find(|original| original.events == events)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a million at most")]

@@ -33,23 +33,23 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>
     // idles while the other one is called, and wakes up more slowly.
     all.push(RunGroup::new(SIZES[0], events, 1));
 
-    let house = GateBench::build(options)?;
-    let (in_memory, alone) = (house.create_memory_folder("all")?, house.create_memory_folder("alone")?);
-    let mut agents = [house.start_agent(&in_memory)?, house.start_agent(&alone)?];
+    let bench = GateBench::build(options)?;
+    let (in_memory, alone) = (bench.create_memory_folder("all")?, bench.create_memory_folder("alone")?);
+    let mut agents = [bench.start_agent(&in_memory)?, bench.start_agent(&alone)?];
     for group in &mut all {
         group.fill(&mut agents[group.agent])?;
     }
     let without_disk = measure(&mut agents, &mut all, rounds)?;
     agents.into_iter().try_for_each(Agent::close)?;
 
-    let on_disk = house.copy_to_disk(&in_memory)?;
-    let mut agents = [house.start_agent(&on_disk)?];
+    let on_disk = bench.copy_to_disk(&in_memory)?;
+    let mut agents = [bench.start_agent(&on_disk)?];
     let durable = measure(&mut agents, &mut all[..shared], rounds)?;
     agents.into_iter().try_for_each(Agent::close)?;
     judge_results::print_results(&all, &durable);
     judge_results::print_without_disk(&all, &without_disk);
 
-    opening::compare(&house, &on_disk, &all[..shared])?;
+    opening::compare(&bench, &on_disk, &all[..shared])?;
     let mut gates = judge_results::disk_targets(&all, &durable);
     gates.extend(judge_results::memory_targets(&all, &without_disk));
     Ok(gates)

@@ -13,12 +13,12 @@ const MILLISECONDS: f64 = 1e3;
 /// Measures the time from the server's start to the first `get_state` of a run of each size, which loads the snapshot
 /// and the events after it.
 #[expect(clippy::cast_precision_loss, reason = "a million at most")]
-pub(super) fn compare(house: &GateBench, place: &GateFolder, all: &[RunGroup]) -> anyhow::Result<()> {
+pub(super) fn compare(bench: &GateBench, folder: &GateFolder, all: &[RunGroup]) -> anyhow::Result<()> {
     let mut times = vec![(Vec::new(), Vec::new()); all.len()];
     for _ in 0..STARTS {
         for (group, (whole, call)) in all.iter().zip(&mut times) {
             let started = Instant::now();
-            let mut agent = house.start_agent(place)?;
+            let mut agent = bench.start_agent(folder)?;
             let took = group.read_state(&mut agent)?;
             whole.push(started.elapsed().as_secs_f64() * MILLISECONDS);
             call.push(took.as_secs_f64() * MILLISECONDS);

@@ -20,12 +20,12 @@ pub(super) struct RunGroup {
     pub(super) agent: usize,
     /// By how many events a run may grow.
     growth: u64,
-    runs: Vec<Run>,
+    runs: Vec<BenchRun>,
     /// The index of the run that is called.
     current: usize,
 }
 
-struct Run {
+struct BenchRun {
     id: String,
     /// How many events it holds, its creation among them.
     revision: u64,
@@ -42,7 +42,7 @@ impl RunGroup {
     /// As many runs as are needed for this many events.
     pub(super) fn new(size: u64, events: u64, agent: usize) -> Self {
         let growth = (size / 10).max(GROWTH_MIN);
-        let run = |number: u64| Run { id: format!("run-{size}-{number}"), revision: 0 };
+        let run = |number: u64| BenchRun { id: format!("run-{size}-{number}"), revision: 0 };
         Self { size, agent, growth, runs: (0..events.div_ceil(growth)).map(run).collect(), current: 0 }
     }
 
@@ -82,12 +82,12 @@ impl RunGroup {
         run.replay(agent, 1 + pseudorandom((&run.id, round)) % (run.revision - 1))
     }
 
-    fn current_run(&self) -> &Run {
+    fn current_run(&self) -> &BenchRun {
         &self.runs[self.current]
     }
 }
 
-impl Run {
+impl BenchRun {
     /// The input of the event after a revision. Its key is pseudorandom, since the keys of agents have no order.
     fn event_input(&self, revision: u64) -> Value {
         let key = format!("{:016x}", pseudorandom((&self.id, revision, "key")));

@@ -21,7 +21,7 @@ const ENTRY_WORDS: usize = 160;
 const MENTIONS: usize = 20;
 /// Rolls and notes of the session before anything is measured: as many as the log shows.
 const LOG_ROWS: usize = 60;
-/// People at the table. Each sees the table with other eyes, so each costs a rendering.
+/// Players of the campaign. The table is rendered once per player, since redaction differs.
 pub(super) const PLAYERS: usize = 5;
 /// A file system in memory, on machines that have one.
 const MEMORY_FOLDER: &str = "/dev/shm";

@@ -27,7 +27,7 @@ const SPEEDUP_MIN: f64 = 3_000.0;
 
 /// The measured commands. Each leaves the universe as large as it was.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum CommandKind {
     Tick,
     /// Adds a body and removes it again. With one writer, only the addition is timed.
     Add,
@@ -37,10 +37,14 @@ enum Kind {
     Attach,
 }
 
-const KINDS: [(Kind, &str); 4] =
-    [(Kind::Tick, "tick"), (Kind::Add, "addStar"), (Kind::Remove, "removeStar"), (Kind::Attach, "attachStar")];
+const KINDS: [(CommandKind, &str); 4] = [
+    (CommandKind::Tick, "tick"),
+    (CommandKind::Add, "addStar"),
+    (CommandKind::Remove, "removeStar"),
+    (CommandKind::Attach, "attachStar"),
+];
 
-impl Kind {
+impl CommandKind {
     /// A command that is timed, and the one that undoes it, which is not.
     fn command_and_undo(self, writer: usize, number: usize, size: usize) -> (Value, Option<Value>) {
         let new = format!("new-{writer}-{number}");
@@ -55,18 +59,18 @@ impl Kind {
     }
 }
 
-pub(super) fn compare(sky: &UniverseServer) -> anyhow::Result<Vec<BenchTarget>> {
+pub(super) fn compare(server: &UniverseServer) -> anyhow::Result<Vec<BenchTarget>> {
     let mut gates = Vec::new();
     for (kind, name) in KINDS {
         let (mut alone, mut together) = (vec![Vec::new(); SIZES.len()], vec![Vec::new(); SIZES.len()]);
         for _ in 0..ROUNDS {
             for (at, size) in SIZES.into_iter().enumerate() {
-                alone[at].push(measure_latency(sky, kind, size)?);
+                alone[at].push(measure_latency(server, kind, size)?);
             }
             // Two writers cannot remove the same body.
-            if kind == Kind::Tick || kind == Kind::Add {
+            if kind == CommandKind::Tick || kind == CommandKind::Add {
                 for (at, size) in SIZES.into_iter().enumerate() {
-                    together[at].push(measure_rate(sky, kind, size)?);
+                    together[at].push(measure_rate(server, kind, size)?);
                 }
             }
         }
@@ -77,8 +81,8 @@ pub(super) fn compare(sky: &UniverseServer) -> anyhow::Result<Vec<BenchTarget>> 
 }
 
 /// The median of one writer's commands, in milliseconds.
-fn measure_latency(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result<f64> {
-    let mut client = BenchClient::open(sky.address())?;
+fn measure_latency(server: &UniverseServer, kind: CommandKind, size: usize) -> anyhow::Result<f64> {
+    let mut client = BenchClient::open(server.address())?;
     let path = commands_path(size);
     let mut took = Vec::new();
     for number in 0..COMMANDS_ALONE {
@@ -94,9 +98,9 @@ fn measure_latency(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Res
 
 /// The commands a second of all writers together.
 #[expect(clippy::cast_precision_loss, reason = "some thousands")]
-fn measure_rate(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result<f64> {
+fn measure_rate(server: &UniverseServer, kind: CommandKind, size: usize) -> anyhow::Result<f64> {
     let path = commands_path(size);
-    let clients = (0..WRITERS).map(|_| BenchClient::open(sky.address())).collect::<anyhow::Result<Vec<_>>>()?;
+    let clients = (0..WRITERS).map(|_| BenchClient::open(server.address())).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
     let sent: Vec<anyhow::Result<usize>> = thread::scope(|scope| {
         let write = |(writer, mut client): (usize, BenchClient)| {
@@ -121,14 +125,14 @@ fn measure_rate(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result
     Ok(sent as f64 / wall.as_secs_f64())
 }
 
-fn print_table(name: &str, kind: Kind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
+fn print_table(name: &str, kind: CommandKind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
     let title = format!("{name}, durable, over REST, medians of {ROUNDS} rounds; the original where it was measured");
     let headings = ["bodies", "one writer", "a second", "16 writers, a second", "original, one", "original, 16"];
     let mut table = ReportTable::new(title, &headings);
     let original: &[(usize, f64, f64)] = match kind {
-        Kind::Tick => &ORIGINAL_TICKS,
-        Kind::Add => &ORIGINAL_ADDS,
-        Kind::Remove | Kind::Attach => &[],
+        CommandKind::Tick => &ORIGINAL_TICKS,
+        CommandKind::Add => &ORIGINAL_ADDS,
+        CommandKind::Remove | CommandKind::Attach => &[],
     };
     for (at, size) in SIZES.into_iter().enumerate() {
         let one = median(alone[at].iter().copied());

@@ -14,10 +14,10 @@ use super::BenchOptions;
 use super::report::BenchTarget;
 
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
-    let (sky, mut gates) = opening::compare(universe_server::UniverseServer::build(options)?, options)?;
-    gates.extend(commands::compare(&sky)?);
-    gates.extend(read_whole_universe::compare(&sky, options)?);
-    gates.extend(readers::compare(&sky, options)?);
+    let (server, mut gates) = opening::compare(universe_server::UniverseServer::build(options)?, options)?;
+    gates.extend(commands::compare(&server)?);
+    gates.extend(read_whole_universe::compare(&server, options)?);
+    gates.extend(readers::compare(&server, options)?);
     Ok(gates)
 }
 

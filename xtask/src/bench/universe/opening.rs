@@ -24,19 +24,19 @@ const STARTS: usize = 5;
 const MILLISECONDS: f64 = 1e3;
 
 pub(super) fn compare(
-    mut sky: UniverseServer,
+    mut server: UniverseServer,
     options: &BenchOptions,
 ) -> anyhow::Result<(UniverseServer, Vec<BenchTarget>)> {
     for revision in [SNAPSHOT_REVISION, SNAPSHOT_REVISION + TAIL_COMMANDS] {
         for (size, _, _) in OPENING_TARGETS {
-            advance_to_revision(&sky, size, revision)?;
+            advance_to_revision(&server, size, revision)?;
         }
         thread::sleep(SNAPSHOT_WAIT);
     }
     let mut first = [const { Vec::new() }; OPENING_TARGETS.len()];
     for _ in 0..STARTS {
-        sky = sky.restart(options)?;
-        let mut client = BenchClient::open(sky.address())?;
+        server = server.restart(options)?;
+        let mut client = BenchClient::open(server.address())?;
         // Keeps the cost of any first request out of the measurement.
         client.send("GET", "/universes", &Value::Null)?;
         for (times, (size, _, _)) in first.iter_mut().zip(OPENING_TARGETS) {
@@ -59,12 +59,12 @@ pub(super) fn compare(
         gates.push(BenchTarget::at_most(format!("open {size} bodies after a start"), took, most, "ms"));
     }
     table.print();
-    Ok((sky, gates))
+    Ok((server, gates))
 }
 
 /// Sends ticks until a universe is at this revision.
-fn advance_to_revision(sky: &UniverseServer, size: usize, to: u64) -> anyhow::Result<()> {
-    let mut client = BenchClient::open(sky.address())?;
+fn advance_to_revision(server: &UniverseServer, size: usize, to: u64) -> anyhow::Result<()> {
+    let mut client = BenchClient::open(server.address())?;
     client.send("GET", &format!("/api/v1/universes/{}/summary", universe_id(size)), &Value::Null)?;
     let summary: Value = serde_json::from_slice(&client.connection.body)?;
     let revision = summary["revision"].as_u64().context("a part has its revision")?;

@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::super::BenchOptions;
-use super::super::mode;
+use super::super::call_mode;
 use super::super::report::{BenchTarget, ReportTable};
 use super::super::statistics::median;
 use super::read_figures;
@@ -43,14 +43,14 @@ impl ReadMethod {
     }
 }
 
-pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
-    let mut ways = [rest_read(sky)?, mcp_read(sky)?];
+pub(super) fn compare(server: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
+    let mut ways = [rest_read(server)?, mcp_read(server)?];
     let mut senders = Vec::new();
     for way in &mut ways {
         way.read()?;
         senders.push(BenchClient::open(start_byte_server(way.client.connection.body.clone())?)?);
     }
-    let mut writer = BenchClient::open(sky.address())?;
+    let mut writer = BenchClient::open(server.address())?;
     let (path, tick) = (commands_path(SIZE), json!({"type": "tick", "dt": 1}));
     let mut written = Vec::new();
     for _ in 0..ROUNDS {
@@ -89,10 +89,10 @@ pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::R
     Ok(gates)
 }
 
-fn rest_read(sky: &UniverseServer) -> anyhow::Result<ReadMethod> {
+fn rest_read(server: &UniverseServer) -> anyhow::Result<ReadMethod> {
     Ok(ReadMethod {
         name: "GET /universes/{id}",
-        client: BenchClient::open(sky.address())?,
+        client: BenchClient::open(server.address())?,
         method: "GET",
         path: format!("/universes/{}", universe_id(SIZE)),
         headers: String::new(),
@@ -103,10 +103,10 @@ fn rest_read(sky: &UniverseServer) -> anyhow::Result<ReadMethod> {
     })
 }
 
-fn mcp_read(sky: &UniverseServer) -> anyhow::Result<ReadMethod> {
-    let mut client = BenchClient::open(sky.address())?;
+fn mcp_read(server: &UniverseServer) -> anyhow::Result<ReadMethod> {
+    let mut client = BenchClient::open(server.address())?;
     let accept = "accept: application/json, text/event-stream\r\n";
-    client.send_with_headers("POST", "/mcp", accept, &mode::initialize_message())?;
+    client.send_with_headers("POST", "/mcp", accept, &call_mode::initialize_message())?;
     let session = client.connection.session.clone().context("the answer to initialize has no session")?;
     let arguments = json!({"universeId": universe_id(SIZE)});
     let params = json!({"name": "get_universe_state", "arguments": arguments});

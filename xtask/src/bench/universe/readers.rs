@@ -22,27 +22,27 @@ const WRITERS: usize = 4;
 const KILOBYTES_MAX: f64 = 50.0;
 const BYTES_PER_KILOBYTE: f64 = 1e3;
 
-pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
-    let before = sky.server.process.resident_bytes()?;
-    let url = format!("http://{}/universes/{}/events", sky.address(), universe_id(SIZE));
+pub(super) fn compare(server: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<BenchTarget>> {
+    let before = server.server.process.resident_bytes()?;
+    let url = format!("http://{}/universes/{}/events", server.address(), universe_id(SIZE));
     let mut command = Command::new(&options.readers);
     command.args([&url, &READERS.to_string(), &COMMANDS_EACH.to_string()]).stdout(Stdio::piped());
     let mut process = ServerProcess::start(&mut command)?;
     let output = process.child().stdout.take().context("there is no output")?;
     let mut lines = BufReader::new(output).lines();
     ensure!(lines.next().transpose()?.as_deref() == Some("ready"), "the readers could not all connect");
-    let connected = sky.server.process.resident_bytes()?;
+    let connected = server.server.process.resident_bytes()?;
     let has_ended = AtomicBool::new(false);
-    let heard = thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS).map(|_| scope.spawn(|| send_commands(sky, &has_ended))).collect();
-        let heard = lines.next().transpose();
+    let received = thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS).map(|_| scope.spawn(|| send_commands(server, &has_ended))).collect();
+        let received = lines.next().transpose();
         has_ended.store(true, Ordering::Relaxed);
         let sent: u32 = writers.into_iter().filter_map(|writer| writer.join().ok()).filter_map(Result::ok).sum();
-        heard.map(|heard| (heard, sent))
+        received.map(|received| (received, sent))
     });
-    let (heard, sent) = heard?;
-    let heard: Value = serde_json::from_str(&heard.context("the readers said nothing")?)?;
-    let after = sky.server.process.resident_bytes()?;
+    let (received, sent) = received?;
+    let received: Value = serde_json::from_str(&received.context("the readers said nothing")?)?;
+    let after = server.server.process.resident_bytes()?;
     let each = |bytes: u64| -> anyhow::Result<f64> {
         Ok(f64::from(u32::try_from(bytes.saturating_sub(before))?) / f64::from(READERS) / BYTES_PER_KILOBYTE)
     };
@@ -52,7 +52,7 @@ pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::R
         ),
         &["", ""],
     );
-    let figure = |name: &str| heard[name].as_f64().unwrap_or(f64::NAN);
+    let figure = |name: &str| received[name].as_f64().unwrap_or(f64::NAN);
     table.add_row(["memory of a reader, connected".to_owned(), format!("{:.1} kB", each(connected)?)]);
     table.add_row(["memory of a reader, afterwards".to_owned(), format!("{:.1} kB", each(after)?)]);
     table.add_row([
@@ -69,8 +69,8 @@ pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::R
 }
 
 /// Sends commands until the readers have finished. Returns how many.
-fn send_commands(sky: &UniverseServer, has_ended: &AtomicBool) -> anyhow::Result<u32> {
-    let (mut client, path) = (BenchClient::open(sky.address())?, commands_path(SIZE));
+fn send_commands(server: &UniverseServer, has_ended: &AtomicBool) -> anyhow::Result<u32> {
+    let (mut client, path) = (BenchClient::open(server.address())?, commands_path(SIZE));
     let mut sent = 0;
     while !has_ended.load(Ordering::Relaxed) {
         client.send("POST", &path, &json!({"type": "tick", "dt": 1}))?;

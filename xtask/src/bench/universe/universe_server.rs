@@ -30,8 +30,8 @@ impl UniverseServer {
         let folder = paths::target().join("universe-bench");
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder)?;
-        let sky = Self { server: start_server(options, &folder)?, folder };
-        let mut client = BenchClient::open(sky.address())?;
+        let server = Self { server: start_server(options, &folder)?, folder };
+        let mut client = BenchClient::open(server.address())?;
         for size in SIZES {
             client.send("POST", "/universes", &json!({"id": universe_id(size), "name": "Bench", "state": {}}))?;
             let bodies: Vec<Value> = (0..size).map(|number| add_star(&body_id(number), number > 0)).collect();
@@ -39,7 +39,7 @@ impl UniverseServer {
                 client.send("POST", &commands_path(size), &json!(some))?;
             }
         }
-        Ok(sky)
+        Ok(server)
     }
 
     pub(super) fn address(&self) -> SocketAddr {

@@ -61,8 +61,8 @@ impl FeedEvent {
     }
 
     /// The last event for a reader that is dropped.
-    pub(super) fn new_dropped(reason: &str, heard: FeedPosition) -> Self {
-        Self::new("dropped", None, &json!({"reason": reason, "lastEventId": heard.to_string()}))
+    pub(super) fn new_dropped(reason: &str, position: FeedPosition) -> Self {
+        Self::new("dropped", None, &json!({"reason": reason, "lastEventId": position.to_string()}))
     }
 }
 
@@ -71,12 +71,12 @@ impl FeedEvent {
 pub struct FeedEvents {
     record: Arc<RecordEvents>,
     /// How many of them this reader already has.
-    heard: usize,
+    received_count: usize,
 }
 
 impl FeedEvents {
     pub fn iter(&self) -> impl Iterator<Item = &FeedEvent> {
-        self.record.events.iter().skip(self.heard)
+        self.record.events.iter().skip(self.received_count)
     }
 }
 
@@ -95,7 +95,7 @@ impl RecordEvents {
         match parse_events::<UniverseStream>(record) {
             Ok(events) => Self::from_events(*revision, &events, stream.id()),
             Err(error) => {
-                tracing::error!(%stream, revision, error, "a record cannot be told");
+                tracing::error!(%stream, revision, error, "a record cannot be sent");
                 let before = FeedPosition::after_revision(revision.saturating_sub(1));
                 let why = format!("revision {revision} was written by another version of the server");
                 Self { revision: *revision, is_last: true, events: vec![FeedEvent::new_dropped(&why, before)] }
@@ -134,7 +134,7 @@ impl RecordEvents {
 
     /// The events that are left for a reader that has the first `part` of them; `None` if there are none.
     pub(super) fn events_after(self: &Arc<Self>, part: usize) -> Option<FeedEvents> {
-        (part < self.events.len()).then(|| FeedEvents { record: Arc::clone(self), heard: part })
+        (part < self.events.len()).then(|| FeedEvents { record: Arc::clone(self), received_count: part })
     }
 }
 
@@ -201,8 +201,11 @@ mod tests {
     }
 
     /// Name, id and data of each remaining event.
-    fn remaining_events(told: &Arc<RecordEvents>, heard: usize) -> Vec<(&'static str, Option<String>, String)> {
-        let left = told.events_after(heard);
+    fn remaining_events(
+        record_events: &Arc<RecordEvents>,
+        received_count: usize,
+    ) -> Vec<(&'static str, Option<String>, String)> {
+        let left = record_events.events_after(received_count);
         let text = |event: &FeedEvent| String::from_utf8(event.data.to_vec()).expect("text");
         left.iter().flat_map(FeedEvents::iter).map(|event| (event.name, event.id.clone(), text(event))).collect()
     }
@@ -225,12 +228,12 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_told_in_parts_and_can_be_taken_up_within() {
+    fn a_batch_is_sent_in_parts_and_can_be_resumed_within() {
         let tick = r#"{"type":"universe.commanded.v1","command":{"type":"tick","dt":1}}"#;
-        let told = record_events(8, &format!("[{tick},{tick},{tick}]"));
+        let events = record_events(8, &format!("[{tick},{tick},{tick}]"));
         let whole = ["7.1", "7.2", "8"].map(|id| expected_event("command", id, r#"{"type":"tick","dt":1}"#));
-        for heard in 0..=3 {
-            assert_eq!(remaining_events(&told, heard), whole[heard..], "after {heard}");
+        for received_count in 0..=3 {
+            assert_eq!(remaining_events(&events, received_count), whole[received_count..], "after {received_count}");
         }
     }
 
@@ -264,9 +267,9 @@ mod tests {
 
     #[test]
     fn a_record_that_cannot_be_read_ends_the_stream_before_it() {
-        let told = record_events(5, r#"[{"type":"universe.split.v9"}]"#);
-        let left = remaining_events(&told, 0);
-        assert!(told.is_last && told.id_count() == 0);
+        let events = record_events(5, r#"[{"type":"universe.split.v9"}]"#);
+        let left = remaining_events(&events, 0);
+        assert!(events.is_last && events.id_count() == 0);
         assert_eq!((left[0].0, &left[0].1, left.len()), ("dropped", &None, 1));
         assert!(left[0].2.contains(r#""lastEventId":"4""#), "{left:?}");
     }

@@ -47,7 +47,7 @@ pub struct Feed {
     /// Whether the reader has caught up once; after that it is dropped if it falls far behind.
     is_live: bool,
     is_over: bool,
-    place: Arc<str>,
+    campaign_id: Arc<str>,
 }
 
 /// One item of a feed.
@@ -90,7 +90,7 @@ impl Feed {
 
     /// Whether the caller may still read.
     pub fn can_read(&self, caller: &Caller) -> bool {
-        caller.role_in(&self.place).is_some()
+        caller.role_in(&self.campaign_id).is_some()
     }
 
     /// Ends the feed. The returned event has the reason and the position from which a reader can continue.

@@ -25,31 +25,31 @@ impl App {
         after: Option<&str>,
     ) -> Result<Feed, Fault> {
         // No universe can have such an id, so skip the lookup.
-        if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
+        if universe_id.is_empty() || limits::is_longer_than_id(universe_id) {
             return Err(universe_not_found_fault(universe_id));
         }
         let stream = universe_stream(universe_id);
         let committed =
             self.universes.read(&stream).await.map_err(|error| self.store_fault(&error).universe(universe_id))?;
-        let heard = match after {
+        let requested = match after {
             None => Ok(FeedPosition::after_revision(committed.revision())),
             Some(text) => FeedPosition::parse(text).ok_or_else(|| bad_event_id_fault(text)),
         };
         // Check the role before reporting a bad event id, so that a hidden universe looks like a missing one.
-        let asked = heard.as_ref().copied().unwrap_or(FeedPosition::after_revision(committed.revision()));
-        let place = self
-            .campaign_of_position(caller, &stream, &committed, asked)
+        let looked_up = requested.as_ref().copied().unwrap_or(FeedPosition::after_revision(committed.revision()));
+        let campaign_id = self
+            .campaign_of_position(caller, &stream, &committed, looked_up)
             .await?
             .ok_or_else(|| universe_not_found_fault(universe_id))?;
-        if caller.role_in(&place).is_none() {
+        if caller.role_in(&campaign_id).is_none() {
             return Err(universe_not_found_fault(universe_id));
         }
-        let position = heard.map_err(|fault| fault.universe(universe_id))?;
+        let position = requested.map_err(|fault| fault.universe(universe_id))?;
         self.check_position(&stream, position, committed.revision())
             .await
             .map_err(|fault| fault.universe(universe_id))?;
         let shared = self.feeds.open((&self.journal, self.heartbeat), &stream, committed.revision());
-        Ok(Feed::new(shared, RecordPages::new(Arc::clone(&self.journal), stream), position, place))
+        Ok(Feed::new(shared, RecordPages::new(Arc::clone(&self.journal), stream), position, campaign_id))
     }
 
     /// The campaign whose roles count for the events after a position; `None` if there are and will be none.
@@ -70,21 +70,21 @@ impl App {
         if caller.role_in(EVERY_CAMPAIGN).is_some() {
             return Ok(Some(EVERY_CAMPAIGN.into()));
         }
-        let (mut place, mut revision) = (None, 0);
+        let (mut newest_created, mut revision) = (None, 0);
         while revision <= position.revision {
             // The first record is usually enough.
             let limit = if revision == 0 { 1 } else { RECORDS_READ_AT_ONCE };
             let records = self.journal.read(stream, revision, limit).await.map_err(|error| self.store_fault(&error))?;
             let Some(last) = records.last() else { break };
             let upto = records.iter().take_while(|record| record.revision <= position.revision + 1);
-            place = upto.filter_map(created_event).last().or(place);
+            newest_created = upto.filter_map(created_event).last().or(newest_created);
             let is_only_one = || records.first().is_some_and(|first| is_single_universe(first, &committed.state));
             if revision == 0 && is_only_one() {
                 break;
             }
             revision = last.revision;
         }
-        Ok(place.map(|created| role_campaign(created.campaign_id.as_deref()).into()))
+        Ok(newest_created.map(|created| role_campaign(created.campaign_id.as_deref()).into()))
     }
 
     /// Refuses a position that no event of the universe has.
@@ -137,10 +137,20 @@ fn is_single_universe(first: &Record, universe: &Universe) -> bool {
 }
 
 impl Feed {
-    fn new(shared: Arc<SharedFeed>, pages: RecordPages, position: FeedPosition, place: Arc<str>) -> Self {
+    fn new(shared: Arc<SharedFeed>, pages: RecordPages, position: FeedPosition, campaign_id: Arc<str>) -> Self {
         metrics::gauge!(super::READERS_METRIC).increment(1);
         let mut wakes = shared.subscribe();
         let beats = *wakes.borrow_and_update();
-        Self { shared, wakes, beats, position, read: VecDeque::new(), pages, is_live: false, is_over: false, place }
+        Self {
+            shared,
+            wakes,
+            beats,
+            position,
+            read: VecDeque::new(),
+            pages,
+            is_live: false,
+            is_over: false,
+            campaign_id,
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 
 use super::super::roll::RecordedRoll;
-use super::luck::{Luck, Reading};
+use super::luck::{Luck, RollReading};
 use super::luck_report::LuckTally;
 use super::names::{Names, to_one_line};
 use super::{format_time, truncate_list};
@@ -18,7 +18,7 @@ const NAMES_SHOWN: usize = 5;
 const REASONS_SHOWN: usize = 30;
 
 #[derive(Default)]
-pub(super) struct Dice {
+pub(super) struct DiceSection {
     rolls_by_name: BTreeMap<String, u64>,
     replays: u64,
     with_hope: u64,
@@ -32,7 +32,7 @@ pub(super) struct Dice {
     pub(super) luck: LuckTally,
 }
 
-impl Dice {
+impl DiceSection {
     pub(super) fn record_roll(&mut self, at: Timestamp, roll: &RecordedRoll, names: &Names<'_>) {
         // A replay repeats a roll that was counted already.
         if roll.rng.as_ref().is_some_and(|rng| rng.roll_mode == RollMode::Replay) {
@@ -40,7 +40,7 @@ impl Dice {
             return;
         }
         let roller = names.roller(roll);
-        let reading = Reading::from_result(&roll.result);
+        let reading = RollReading::from_result(&roll.result);
         for outcome in reading.outcomes() {
             match outcome {
                 Outcome::CriticalSuccess => self.criticals.push(format!("{roller} ({})", format_time(at))),
@@ -59,11 +59,11 @@ impl Dice {
         let luck = Luck::from_roll(roll, &reading);
         self.luck.record_roll(roll, luck, names);
         if let Some(luck) = luck {
-            let told = describe_roll(roll, &reading, &roller);
+            let line = describe_roll(roll, &reading, &roller);
             if luck.is_good() && self.luckiest.as_ref().is_none_or(|(best, _)| luck.rank > best.rank) {
-                self.luckiest = Some((luck, told));
+                self.luckiest = Some((luck, line));
             } else if luck.is_bad() && self.unluckiest.as_ref().is_none_or(|(worst, _)| luck.rank < worst.rank) {
-                self.unluckiest = Some((luck, told));
+                self.unluckiest = Some((luck, line));
             }
         }
         *self.rolls_by_name.entry(roller).or_default() += 1;
@@ -92,11 +92,11 @@ impl Dice {
             let names = truncate_list(self.criticals.iter().cloned(), NAMES_SHOWN).join(", ");
             let _ = writeln!(text, "- {}: {names}", pluralize(self.criticals.len() as u64, "critical"));
         }
-        if let Some((luck, told)) = &self.luckiest {
-            let _ = writeln!(text, "- Luckiest: {told}{}", luck.describe());
+        if let Some((luck, line)) = &self.luckiest {
+            let _ = writeln!(text, "- Luckiest: {line}{}", luck.describe());
         }
-        if let Some((luck, told)) = &self.unluckiest {
-            let _ = writeln!(text, "- Unluckiest: {told}{}", luck.describe());
+        if let Some((luck, line)) = &self.unluckiest {
+            let _ = writeln!(text, "- Unluckiest: {line}{}", luck.describe());
         }
         for reason in &self.reasons {
             let _ = writeln!(text, "- {reason}");
@@ -118,7 +118,7 @@ impl Dice {
 }
 
 /// A roll in words: for whom, what, its total, and why if it says so.
-pub(super) fn describe_roll(roll: &RecordedRoll, reading: &Reading, roller: &str) -> String {
+pub(super) fn describe_roll(roll: &RecordedRoll, reading: &RollReading, roller: &str) -> String {
     let what = roll.expression.as_ref().unwrap_or(&roll.tool);
     let total = reading.total.map(|total| format!(" for {total}")).unwrap_or_default();
     let reason = roll.reason.as_ref().map(|reason| format!(", {}", to_one_line(reason))).unwrap_or_default();
@@ -126,7 +126,7 @@ pub(super) fn describe_roll(roll: &RecordedRoll, reading: &Reading, roller: &str
 }
 
 /// What a roll came to: an outcome, success or failure, and the total.
-fn describe_result(reading: &Reading) -> String {
+fn describe_result(reading: &RollReading) -> String {
     let outcome = reading.outcomes().first().map(|outcome| outcome.label().to_lowercase());
     let words =
         outcome.or_else(|| reading.success().map(|success| if success { "success" } else { "failure" }.to_owned()));

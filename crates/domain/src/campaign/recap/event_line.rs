@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::event::CampaignEvent;
 use super::super::roll::RecordedRoll;
 use super::changes::describe_change;
-use super::luck::Reading;
+use super::luck::RollReading;
 use super::names::{Names, to_one_line};
 use super::{People, truncate_list};
 use crate::dice::RollMode;
@@ -42,7 +42,7 @@ fn describe_event(event: &CampaignEvent, names: &Names<'_>) -> String {
 }
 
 fn describe_roll(roll: &RecordedRoll, names: &Names<'_>) -> String {
-    let reading = Reading::from_result(&roll.result);
+    let reading = RollReading::from_result(&roll.result);
     let is_known = roll.actor_id.is_some() || roll.participant_id.is_some();
     let part = |text: &str| truncate_text(text, PART_CHARS_SHOWN);
     let roller = if is_known { format!("{}: ", part(&names.roller(roll))) } else { String::new() };

@@ -9,18 +9,18 @@ use crate::dice::Outcome;
 /// The parts that the answers of all rolling operations have in common.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Reading {
+pub(super) struct RollReading {
     pub(super) total: Option<i64>,
     success: Option<bool>,
     difficulty: Option<i64>,
     meets_difficulty: bool,
     outcome: Option<Outcome>,
-    duality: Option<Box<Reading>>,
+    duality: Option<Box<RollReading>>,
     /// Each roll of a repeated one, or each pool.
-    rolls: Vec<Reading>,
+    rolls: Vec<RollReading>,
 }
 
-impl Reading {
+impl RollReading {
     /// A result of an unknown shape gives an empty value.
     pub(super) fn from_result(result: &Value) -> Self {
         if result.is_object() { Self::deserialize(result).unwrap_or_default() } else { Self::default() }
@@ -57,7 +57,7 @@ pub(super) struct Luck {
 
 impl Luck {
     /// The luck of a recorded roll; `None` if its chance is unknown.
-    pub(super) fn from_roll(roll: &RecordedRoll, reading: &Reading) -> Option<Self> {
+    pub(super) fn from_roll(roll: &RecordedRoll, reading: &RollReading) -> Option<Self> {
         let chance = roll.success_chance.as_ref().or(roll.at_least_chance.as_ref()).or(roll.chance.as_ref())?;
         let estimate = Self::from_reading(reading, chance.decimal)?;
         // Old records have no rank of their own.
@@ -79,7 +79,7 @@ impl Luck {
 
     /// `chance` is that of success if there was a target, otherwise of this result or a better one. A success is ranked
     /// in the middle of all successes and a failure in the middle of all failures, since only that is known.
-    pub(super) fn from_reading(reading: &Reading, chance: f64) -> Option<Self> {
+    pub(super) fn from_reading(reading: &RollReading, chance: f64) -> Option<Self> {
         let success = reading.success();
         let rank = match success {
             Some(true) => 1.0 - chance / 2.0,
@@ -131,19 +131,19 @@ mod tests {
 
     #[test]
     fn a_narrow_success_is_lucky_and_a_safe_failure_is_not() {
-        let rank = |result: Value, chance| Luck::from_reading(&Reading::from_result(&result), chance).unwrap().rank;
+        let rank = |result: Value, chance| Luck::from_reading(&RollReading::from_result(&result), chance).unwrap().rank;
         let reached = |success: bool| json!({ "total": 9, "success": success });
         assert!(rank(reached(true), 0.1) > rank(reached(true), 0.9));
         assert!(rank(reached(false), 0.9) < rank(reached(false), 0.1));
         assert!(rank(reached(false), 0.1) < rank(reached(true), 0.9));
         assert!(rank(json!({ "total": 18 }), 0.01) > rank(json!({ "total": 3 }), 1.0));
-        assert_eq!(Luck::from_reading(&Reading::default(), f64::NAN), None);
+        assert_eq!(Luck::from_reading(&RollReading::default(), f64::NAN), None);
     }
 
     #[test]
     fn a_result_of_an_unknown_shape_reads_as_nothing() {
         for result in [json!(null), json!([1]), json!({ "total": "many" }), json!({ "outcome": "DRAW" })] {
-            let reading = Reading::from_result(&result);
+            let reading = RollReading::from_result(&result);
             assert_eq!((reading.total, reading.success(), reading.outcomes()), (None, None, Vec::new()));
         }
     }

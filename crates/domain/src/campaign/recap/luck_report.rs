@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::super::event::CampaignEvent;
 use super::super::roll::RecordedRoll;
 use super::dice::describe_roll;
-use super::luck::{Luck, Reading};
+use super::luck::{Luck, RollReading};
 use super::names::Names;
 use super::people::People;
 use crate::dice::RollMode;
@@ -72,7 +72,7 @@ pub fn luck_report<E: Borrow<CampaignEvent>>(
             && (session_id.is_none() || roll.session_id.as_deref() == session_id)
             && !is_replay(roll)
         {
-            tally.record_roll(roll, Luck::from_roll(roll, &Reading::from_result(&roll.result)), &names);
+            tally.record_roll(roll, Luck::from_roll(roll, &RollReading::from_result(&roll.result)), &names);
         }
     }
     tally.report(&names)
@@ -189,7 +189,7 @@ fn render_rows(rows: &[LuckRow], kind: &str, text: &mut String) {
 }
 
 fn describe_notable(roll: &RecordedRoll, luck: Luck, names: &Names<'_>) -> String {
-    let reading = Reading::from_result(&roll.result);
+    let reading = RollReading::from_result(&roll.result);
     format!("{}{}", describe_roll(roll, &reading, &names.roller(roll)), luck.describe())
 }
 

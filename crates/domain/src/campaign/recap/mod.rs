@@ -23,7 +23,7 @@ use jiff::Timestamp;
 
 use self::attendance::Attendance;
 use self::changes::RecapChanges;
-use self::dice::Dice;
+use self::dice::DiceSection;
 use self::names::{Names, to_one_line};
 use self::notes::RecapNotes;
 use self::scenes::RecapScenes;
@@ -46,21 +46,21 @@ pub fn recap<B: AsRef<str>, E: Borrow<CampaignEvent>>(
     people: &dyn People,
     events: impl IntoIterator<Item = (Timestamp, B, E)>,
 ) -> String {
-    let mut told = RecapText { names: Names::new(people), ..RecapText::default() };
+    let mut recap = RecapText { names: Names::new(people), ..RecapText::default() };
     for (at, by, event) in events {
-        told.record_event(session, at, by.as_ref(), event.borrow());
+        recap.record_event(session, at, by.as_ref(), event.borrow());
     }
-    told.render(session, people)
+    recap.render(session, people)
 }
 
 #[derive(Default)]
 struct RecapText<'a> {
     names: Names<'a>,
-    seats: Attendance,
+    attendance: Attendance,
     /// Whether the session is active at the current event.
     is_during: bool,
     notes: RecapNotes,
-    dice: Dice,
+    dice: DiceSection,
     scenes: RecapScenes,
     trackers: RecapTrackers,
     changes: RecapChanges,
@@ -88,7 +88,7 @@ impl RecapText<'_> {
             self.scenes.record_event(at, event);
             self.trackers.record_event(event);
         }
-        self.seats.record_event(event, &session.id);
+        self.attendance.record_event(event, &session.id);
         self.names.record_event(event);
     }
 
@@ -101,7 +101,7 @@ impl RecapText<'_> {
         };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "# {name}\n\n{}", format_when(session, people));
-        let table = self.seats.participants_present(session, people);
+        let table = self.attendance.participants_present(session, people);
         if !table.is_empty() {
             let _ = writeln!(text, "\n**At the table:** {}", table.join(", "));
         }

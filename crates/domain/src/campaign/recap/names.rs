@@ -11,12 +11,12 @@ use super::People;
 #[derive(Default)]
 pub(super) struct Names<'a> {
     people: Option<&'a dyn People>,
-    heard: BTreeMap<String, String>,
+    last_known: BTreeMap<String, String>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn new(people: &'a dyn People) -> Self {
-        Self { people: Some(people), heard: BTreeMap::new() }
+        Self { people: Some(people), last_known: BTreeMap::new() }
     }
 
     /// Records the name in an event that adds, renames or removes.
@@ -28,13 +28,13 @@ impl<'a> Names<'a> {
         | CampaignEvent::ActorUpdated { actor_id: id, name: Some(name), .. }
         | CampaignEvent::ActorRemoved { actor_id: id, name } = event
         {
-            self.heard.insert(id.clone(), to_one_line(name));
+            self.last_known.insert(id.clone(), to_one_line(name));
         }
     }
 
     /// The last name in the events so far.
     pub(super) fn last_known_name(&self, id: &str) -> Option<&str> {
-        self.heard.get(id).map(String::as_str)
+        self.last_known.get(id).map(String::as_str)
     }
 
     pub(super) fn participant(&self, id: &str) -> String {

@@ -412,7 +412,7 @@ impl Parser {
                 "use fewer",
             ));
         }
-        let keep = self.keep()?;
+        let keep = self.parse_keep()?;
         if self.dialect == Dialect::Roll20 && self.is_comparison() && !self.is_check() {
             return Err(parse_error(
                 self.at,
@@ -464,7 +464,7 @@ impl Parser {
         if let Some(count) = self.successes()? {
             return Ok(pool.count_successes.replace(count).is_some());
         }
-        if let Some(keep) = self.keep()? {
+        if let Some(keep) = self.parse_keep()? {
             return Ok(pool.keep.replace(keep).is_some());
         }
         // Sorting affects display only, so it is accepted and ignored.
@@ -600,7 +600,7 @@ impl Parser {
         self.text.get(self.at + 1) == Some(&'=')
     }
 
-    fn keep(&mut self) -> Parsed<Option<Keep>> {
+    fn parse_keep(&mut self) -> Parsed<Option<Keep>> {
         let begin = self.at;
         let table = [
             ("kh", KeepKind::KeepHighest),

@@ -72,7 +72,7 @@ impl Distribution {
     }
 
     /// The distribution of the sum of two independent values.
-    pub fn sum_with(&self, other: &Self, effort: &ComputationBudget) -> Result<Self, OddsRefusal> {
+    pub fn sum_with(&self, other: &Self, budget: &ComputationBudget) -> Result<Self, OddsRefusal> {
         let lowest = self.lowest().checked_add(other.lowest()).ok_or(OddsRefusal::NumberTooLarge)?;
         self.highest().checked_add(other.highest()).ok_or(OddsRefusal::NumberTooLarge)?;
         let width = self.width().saturating_add(other.width());
@@ -81,23 +81,23 @@ impl Distribution {
             computation_budget::product_steps(self.width().saturating_mul(words), other.width().saturating_mul(words));
         let is_sparse = width > self.pair_count(other).saturating_mul(2);
         if is_sparse {
-            return self.combine(other, i64::checked_add, effort);
+            return self.combine(other, i64::checked_add, budget);
         }
-        effort.charge_memory(width, words)?;
+        budget.charge_memory(width, words)?;
         if self.pair_count(other) <= PAIRS_FEW || self.pair_steps(other) <= packed {
-            return self.convolve(other, lowest, width, effort);
+            return self.convolve(other, lowest, width, budget);
         }
-        effort.charge_steps(packed)?;
+        budget.charge_steps(packed)?;
         let packed = self.pack(words)? * other.pack(words)?;
         Ok(unpack(&packed, words, lowest, &self.whole * &other.whole))
     }
 
     /// The sum by direct convolution.
-    fn convolve(&self, other: &Self, lowest: i64, width: u64, effort: &ComputationBudget) -> Result<Self, OddsRefusal> {
+    fn convolve(&self, other: &Self, lowest: i64, width: u64, budget: &ComputationBudget) -> Result<Self, OddsRefusal> {
         let mut sums = vec![BigUint::zero(); usize::try_from(width).map_err(|_| OddsRefusal::NumberTooLarge)?];
         let steps = self.pair_steps(other) / (self.weights.len() as u64).max(1);
         for (left, left_weight) in &self.weights {
-            effort.charge_steps(steps)?;
+            budget.charge_steps(steps)?;
             let small = u64::try_from(left_weight).ok();
             for (right, right_weight) in &other.weights {
                 let product =
@@ -109,7 +109,7 @@ impl Distribution {
     }
 
     /// The distribution of the sum of `count` independent values.
-    pub fn sum_of_copies(&self, count: u32, effort: &ComputationBudget) -> Result<Self, OddsRefusal> {
+    pub fn sum_of_copies(&self, count: u32, budget: &ComputationBudget) -> Result<Self, OddsRefusal> {
         match count {
             0 => return Ok(Self::constant(0)),
             1 => return Ok(self.clone()),
@@ -123,14 +123,14 @@ impl Distribution {
         // Repeated squaring; each squaring costs about three times the one before it.
         let packed = computation_budget::product_steps(packed_words / 2, packed_words / 2).saturating_mul(2);
         let rows = computation_budget::pair_steps(width.saturating_mul(self.weights.len() as u64), words, 0);
-        effort.charge_memory(width, words)?;
+        budget.charge_memory(width, words)?;
         match self.small_weights(count, width) {
-            Some(weights) if rows <= packed => self.sum_of_copies_by_rows(&weights, count, lowest, width, effort),
-            _ if effort.can_afford(packed) => {
-                let packed = power(&self.pack(words)?, count, effort)?;
+            Some(weights) if rows <= packed => self.sum_of_copies_by_rows(&weights, count, lowest, width, budget),
+            _ if budget.can_afford(packed) => {
+                let packed = power(&self.pack(words)?, count, budget)?;
                 Ok(unpack(&packed, words, lowest, self.whole.pow(count)))
             }
-            _ => Err(effort.too_many_steps(packed)),
+            _ => Err(budget.too_many_steps(packed)),
         }
     }
 
@@ -153,7 +153,7 @@ impl Distribution {
         count: u32,
         lowest: i64,
         width: u64,
-        effort: &ComputationBudget,
+        budget: &ComputationBudget,
     ) -> Result<Self, OddsRefusal> {
         let [(_, first), others @ ..] = weights else { return Ok(self.clone()) };
         let whole = self.whole.pow(count);
@@ -161,7 +161,7 @@ impl Distribution {
             computation_budget::pair_steps(weights.len() as u64, computation_budget::word_count(whole.bits()), 0);
         let mut sums: Vec<BigUint> = vec![BigUint::from(*first).pow(count)];
         for at in 1..width {
-            effort.charge_steps(steps)?;
+            budget.charge_steps(steps)?;
             let (mut more, mut less) = (BigUint::zero(), BigUint::zero());
             for (offset, weight) in others.iter().take_while(|(offset, _)| *offset <= at) {
                 let before = &sums[usize::try_from(at - offset).map_err(|_| OddsRefusal::NumberTooLarge)?];
@@ -182,24 +182,24 @@ impl Distribution {
         &self,
         other: &Self,
         function: impl Fn(i64, i64) -> Option<i64>,
-        effort: &ComputationBudget,
+        budget: &ComputationBudget,
     ) -> Result<Self, OddsRefusal> {
         let whole = &self.whole * &other.whole;
         let steps = self.pair_steps(other).saturating_mul(2);
-        if !effort.can_afford(steps) {
-            return Err(effort.too_many_steps(steps));
+        if !budget.can_afford(steps) {
+            return Err(budget.too_many_steps(steps));
         }
         let (steps, words) = (steps / (self.weights.len() as u64).max(1), computation_budget::word_count(whole.bits()));
         let mut weights = std::collections::BTreeMap::<i64, BigUint>::new();
         for (left, left_weight) in &self.weights {
-            effort.charge_steps(steps)?;
+            budget.charge_steps(steps)?;
             ComputationBudget::check_memory(weights.len() as u64, words)?;
             for (right, right_weight) in &other.weights {
                 let value = function(*left, *right).ok_or(OddsRefusal::NumberTooLarge)?;
                 *weights.entry(value).or_default() += left_weight * right_weight;
             }
         }
-        effort.charge_memory(weights.len() as u64, words)?;
+        budget.charge_memory(weights.len() as u64, words)?;
         Ok(Self { weights: weights.into_iter().collect(), whole })
     }
 
@@ -260,9 +260,9 @@ impl Distribution {
 }
 
 /// Power by repeated squaring. Charges each product, so it can be cancelled between them.
-fn power(base: &BigUint, exponent: u32, effort: &ComputationBudget) -> Result<BigUint, OddsRefusal> {
+fn power(base: &BigUint, exponent: u32, budget: &ComputationBudget) -> Result<BigUint, OddsRefusal> {
     let product = |left: &BigUint, right: &BigUint| {
-        effort.charge_steps(computation_budget::product_steps(
+        budget.charge_steps(computation_budget::product_steps(
             computation_budget::word_count(left.bits()),
             computation_budget::word_count(right.bits()),
         ))?;

@@ -33,7 +33,7 @@ pub struct LineOdds {
 
 /// The difficulty or modifier that gives at least the requested chance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Need {
+pub struct NeededNumber {
     /// The highest difficulty that is met with the requested chance.
     pub difficulty: Option<i64>,
     /// What to add to the left side as it is written.
@@ -44,10 +44,10 @@ pub struct Need {
     pub chance: Exact,
 }
 
-pub fn line_odds(roll: &Roll, effort: &ComputationBudget) -> Result<LineOdds, OddsRefusal> {
+pub fn line_odds(roll: &Roll, budget: &ComputationBudget) -> Result<LineOdds, OddsRefusal> {
     match roll {
         Roll::Total(expression) => {
-            let total = odds(expression, effort)?;
+            let total = odds(expression, budget)?;
             Ok(LineOdds {
                 distribution: total.distribution,
                 against: None,
@@ -60,9 +60,9 @@ pub fn line_odds(roll: &Roll, effort: &ComputationBudget) -> Result<LineOdds, Od
                 margin: None,
             })
         }
-        Roll::Check { left, comparison, right } => comparison_odds(left, *comparison, right, false, effort),
-        Roll::Versus { left, right } => comparison_odds(left, Comparison::Over, right, true, effort),
-        Roll::Repeat { roll, .. } => line_odds(roll, effort),
+        Roll::Check { left, comparison, right } => comparison_odds(left, *comparison, right, false, budget),
+        Roll::Versus { left, right } => comparison_odds(left, Comparison::Over, right, true, budget),
+        Roll::Repeat { roll, .. } => line_odds(roll, budget),
         Roll::Duality(duality) => Ok(duality_odds(*duality)),
     }
 }
@@ -72,10 +72,10 @@ fn comparison_odds(
     comparison: Comparison,
     right: &Expression,
     has_tie: bool,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<LineOdds, OddsRefusal> {
-    let (left, right) = (odds(left, effort)?, odds(right, effort)?);
-    let margin = left.distribution.sum_with(&right.distribution.map(i64::checked_neg)?, effort)?;
+    let (left, right) = (odds(left, budget)?, odds(right, budget)?);
+    let margin = left.distribution.sum_with(&right.distribution.map(i64::checked_neg)?, budget)?;
     let chance = |holds: &dyn Fn(i64) -> bool| Exact::new(&margin.weight_where(holds), margin.total_weight());
     let success = chance(&|margin| comparison.holds(margin, 0));
     let tie = has_tie.then(|| chance(&|margin| margin == 0));
@@ -215,8 +215,8 @@ impl LineOdds {
     }
 
     /// The chances that a roll of this is higher than one of the other, equal to it, and lower.
-    pub fn compare_with(&self, other: &Self, effort: &ComputationBudget) -> Result<[Exact; 3], OddsRefusal> {
-        let margin = self.distribution.sum_with(&other.distribution.map(i64::checked_neg)?, effort)?;
+    pub fn compare_with(&self, other: &Self, budget: &ComputationBudget) -> Result<[Exact; 3], OddsRefusal> {
+        let margin = self.distribution.sum_with(&other.distribution.map(i64::checked_neg)?, budget)?;
         let chance = |holds: &dyn Fn(i64) -> bool| Exact::new(&margin.weight_where(holds), margin.total_weight());
         Ok([chance(&|margin| margin > 0), chance(&|margin| margin == 0), chance(&|margin| margin < 0)])
     }
@@ -226,7 +226,7 @@ impl LineOdds {
     }
 
     /// The difficulty or modifier for at least this chance, or why there is none.
-    pub fn need(&self, target: f64) -> Result<Need, &'static str> {
+    pub fn need(&self, target: f64) -> Result<NeededNumber, &'static str> {
         if self.margin.as_ref().is_some_and(|(comparison, _)| *comparison == Comparison::Equal) {
             return Err("adding to a total does not make it equal more often; compare with >= or <=");
         }
@@ -237,25 +237,35 @@ impl LineOdds {
         Ok(need)
     }
 
-    fn least_need(&self, target: f64) -> Option<Need> {
+    fn least_need(&self, target: f64) -> Option<NeededNumber> {
         match &self.margin {
             None => {
                 let (difficulty, chance) =
                     highest_reached(self.reached.as_ref().unwrap_or(&self.distribution), target)?;
                 let modifier_needed =
                     self.duality.and_then(|duality| Some(modifier_for(duality, duality.difficulty?, difficulty)));
-                Some(Need { difficulty: Some(difficulty), add: None, modifier_needed, chance })
+                Some(NeededNumber { difficulty: Some(difficulty), add: None, modifier_needed, chance })
             }
             Some((Comparison::AtLeast | Comparison::Over, margin)) => {
                 let (reached, chance) = highest_reached(margin, target)?;
                 let is_over = matches!(self.margin, Some((Comparison::Over, _)));
-                Some(Need { difficulty: None, add: Some(i64::from(is_over) - reached), modifier_needed: None, chance })
+                Some(NeededNumber {
+                    difficulty: None,
+                    add: Some(i64::from(is_over) - reached),
+                    modifier_needed: None,
+                    chance,
+                })
             }
             Some((Comparison::AtMost | Comparison::Under, margin)) => {
                 let mirrored = margin.map(i64::checked_neg).ok()?;
                 let (reached, chance) = highest_reached(&mirrored, target)?;
                 let is_under = matches!(self.margin, Some((Comparison::Under, _)));
-                Some(Need { difficulty: None, add: Some(reached - i64::from(is_under)), modifier_needed: None, chance })
+                Some(NeededNumber {
+                    difficulty: None,
+                    add: Some(reached - i64::from(is_under)),
+                    modifier_needed: None,
+                    chance,
+                })
             }
             Some((Comparison::Equal, _)) => None,
         }

@@ -22,7 +22,7 @@ pub(super) fn odds_of_equal_dice(
     count: u32,
     keep: Keep,
     worth: impl Fn(i64) -> i64,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<Distribution, OddsRefusal> {
     let (highest_first, kept) = normalize_keep(keep, count);
     if kept == 0 {
@@ -33,7 +33,7 @@ pub(super) fn odds_of_equal_dice(
         faces.reverse();
     }
     let words = computation_budget::word_count(die.total_weight().bits() * u64::from(count));
-    check_deal_cost(&faces, &worth, count, kept, words, effort)?;
+    check_deal_cost(&faces, &worth, count, kept, words, budget)?;
     // `u128` is faster and cannot overflow here: every intermediate sum is at most the total weight.
     let weights: Option<Vec<(i64, u128)>> = if die.total_weight().bits() * u64::from(count) < 127 {
         faces.iter().map(|(value, weight)| Some((worth(*value), weight.try_into().ok()?))).collect()
@@ -41,13 +41,13 @@ pub(super) fn odds_of_equal_dice(
         None
     };
     let dealt = if let Some(weights) = weights {
-        count_kept_sums::<u128>(&weights, count, kept, words, effort)?
+        count_kept_sums::<u128>(&weights, count, kept, words, budget)?
             .into_iter()
             .map(|(value, weight)| (value, weight.into()))
             .collect()
     } else {
         let weights: Vec<(i64, BigUint)> = faces.into_iter().map(|(value, weight)| (worth(value), weight)).collect();
-        count_kept_sums::<BigUint>(&weights, count, kept, words, effort)?
+        count_kept_sums::<BigUint>(&weights, count, kept, words, budget)?
     };
     Ok(Distribution::new(dealt))
 }
@@ -59,7 +59,7 @@ fn check_deal_cost(
     count: u32,
     kept: u32,
     words: u64,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<(), OddsRefusal> {
     let (lowest, highest) = faces.iter().fold((i64::MAX, i64::MIN), |(lowest, highest), (face, _)| {
         (lowest.min(worth(*face)), highest.max(worth(*face)))
@@ -72,7 +72,7 @@ fn check_deal_cost(
     ComputationBudget::check_memory(rows, words)?;
     // The table of binomials takes memory too.
     ComputationBudget::check_memory(u64::from(count) * u64::from(kept), words.min(u64::from(count) / 64 + 1))?;
-    if effort.can_afford(steps) { Ok(()) } else { Err(effort.too_many_steps(steps)) }
+    if budget.can_afford(steps) { Ok(()) } else { Err(budget.too_many_steps(steps)) }
 }
 
 /// Steps for one face when `used` dice are assigned already and have `sums` different sums.
@@ -130,7 +130,7 @@ fn count_kept_sums<W: Weight>(
     count: u32,
     kept: u32,
     words: u64,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<Vec<(i64, W)>, OddsRefusal> {
     let mut tails = vec![W::from(0); faces.len() + 1];
     for (at, (_, weight)) in faces.iter().enumerate().rev() {
@@ -147,7 +147,7 @@ fn count_kept_sums<W: Weight>(
         for used in (0..kept).rev() {
             let sums = std::mem::take(&mut open[used as usize]);
             let left = count - used;
-            effort.charge_steps(deal_steps(sums.len() as u64, u64::from(used), u64::from(count), words))?;
+            budget.charge_steps(deal_steps(sums.len() as u64, u64::from(used), u64::from(count), words))?;
             for showing in 0..=left {
                 let ways = binomials[used as usize][showing as usize].product(&powers[showing as usize]);
                 let counted = showing.min(kept - used);
@@ -251,13 +251,13 @@ impl HoldRule {
     /// Charges for adding each face to one hand, and checks the memory of all hands.
     fn charge_hand(
         self,
-        effort: &ComputationBudget,
+        budget: &ComputationBudget,
         faces: usize,
         hands: usize,
         words: u64,
     ) -> Result<(), OddsRefusal> {
         let size = self.size as u64;
-        effort.charge_steps(
+        budget.charge_steps(
             (faces as u64).saturating_mul(VISIT_STEPS.saturating_add(size * 4).saturating_add(words * 4)),
         )?;
         // Twice: hands being built and finished hands.
@@ -265,10 +265,10 @@ impl HoldRule {
     }
 }
 
-type Hands = BTreeMap<HeldDice, BigUint>;
+type HandWeights = BTreeMap<HeldDice, BigUint>;
 
-fn empty_hand() -> Hands {
-    Hands::from([(HeldDice { values: Vec::new(), sum: 0 }, BigUint::one())])
+fn empty_hand() -> HandWeights {
+    HandWeights::from([(HeldDice { values: Vec::new(), sum: 0 }, BigUint::one())])
 }
 
 /// Odds of exploding dice, where added dice are kept or dropped like any other.
@@ -278,7 +278,7 @@ pub(super) fn odds_of_exploding_dice(
     count: u32,
     keep: Keep,
     worth: impl Fn(i64) -> i64,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<Distribution, OddsRefusal> {
     let hold = HoldRule::from_keep(keep);
     let (faces, draws) = (die.weights().len() as u64, u64::from(count) * u64::from(explode.cap + 1));
@@ -286,14 +286,14 @@ pub(super) fn odds_of_exploding_dice(
     let words = computation_budget::word_count(die.total_weight().bits() * draws);
     let mut hands = empty_hand();
     for _ in 0..count {
-        let mut done = Hands::new();
+        let mut done = HandWeights::new();
         let mut coming = hands;
         for depth in 0..=explode.cap {
             // A chain that ends early is scaled by the draws it did not make, so that all weights share a denominator.
             let unmade = die.total_weight().pow(explode.cap - depth);
-            let mut next = Hands::new();
+            let mut next = HandWeights::new();
             for (held, ways) in &coming {
-                hold.charge_hand(effort, die.weights().len(), done.len() + next.len(), words)?;
+                hold.charge_hand(budget, die.weights().len(), done.len() + next.len(), words)?;
                 for (value, weight) in die.weights() {
                     let hand = hold.add_die(held, value_in_chain(explode, *value, depth), &worth);
                     if depth < explode.cap && explode.when.holds(*value) {
@@ -314,10 +314,10 @@ pub(super) fn odds_of_exploding_dice(
 pub(super) fn odds_of_items(
     items: &[&Distribution],
     keep: Option<Keep>,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<Distribution, OddsRefusal> {
     let Some(keep) = keep else {
-        return items.iter().try_fold(Distribution::constant(0), |sum, item| sum.sum_with(item, effort));
+        return items.iter().try_fold(Distribution::constant(0), |sum, item| sum.sum_with(item, budget));
     };
     let hold = HoldRule::from_keep(keep);
     let widest = items.iter().map(|item| item.weights().len()).max().unwrap_or_default() as u64;
@@ -327,9 +327,9 @@ pub(super) fn odds_of_items(
     let words = computation_budget::word_count(items.iter().map(|item| item.total_weight().bits()).sum());
     let mut hands = empty_hand();
     for item in items {
-        let mut next = Hands::new();
+        let mut next = HandWeights::new();
         for (held, ways) in &hands {
-            hold.charge_hand(effort, item.weights().len(), next.len(), words)?;
+            hold.charge_hand(budget, item.weights().len(), next.len(), words)?;
             for (value, weight) in item.weights() {
                 *next.entry(hold.add_die(held, *value, &worth)).or_default() += ways * weight;
             }

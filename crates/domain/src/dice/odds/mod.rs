@@ -21,7 +21,7 @@ pub use cost::Cost;
 pub use distribution::{Distribution, ratio_to_f64};
 pub use exact_number::Exact;
 use explosions_past_cap::PastCapChance;
-pub use expression_odds::{LineOdds, Need, OddsSummary, chance_of_highest, line_odds};
+pub use expression_odds::{LineOdds, NeededNumber, OddsSummary, chance_of_highest, line_odds};
 pub use sample::{SampleRefusal, sample_odds};
 pub use table::{OddsTable, ValueChance};
 
@@ -54,30 +54,30 @@ impl Odds {
     }
 }
 
-pub fn odds(expression: &Expression, effort: &ComputationBudget) -> Result<Odds, OddsRefusal> {
+pub fn odds(expression: &Expression, budget: &ComputationBudget) -> Result<Odds, OddsRefusal> {
     match expression {
         Expression::Number(number) => Ok(Odds::from_distribution(Distribution::constant(*number))),
-        Expression::Pool(pool) => pool::pool_odds(pool, effort),
-        Expression::Labelled { inner, .. } => odds(inner, effort),
+        Expression::Pool(pool) => pool::pool_odds(pool, budget),
+        Expression::Labelled { inner, .. } => odds(inner, budget),
         Expression::Negative(inner) => {
-            let inner = odds(inner, effort)?;
+            let inner = odds(inner, budget)?;
             let distribution = inner.distribution.map(i64::checked_neg)?;
             Ok(Odds { distribution, ..inner })
         }
         Expression::Set(set) => {
-            let items = set.items.iter().map(|item| odds(item, effort)).collect::<Result<Vec<_>, _>>()?;
+            let items = set.items.iter().map(|item| odds(item, budget)).collect::<Result<Vec<_>, _>>()?;
             let distributions: Vec<&Distribution> = items.iter().map(|item| &item.distribution).collect();
-            let distribution = kept_dice::odds_of_items(&distributions, set.keep, effort)?;
+            let distribution = kept_dice::odds_of_items(&distributions, set.keep, budget)?;
             let beyond_cap = items.iter().fold(PastCapChance::zero(), |any, item| any.or(&item.beyond_cap));
             Ok(Odds { distribution, beyond_cap })
         }
         Expression::Binary { operator, left, right } => {
             let divisor = right;
-            let (left, right) = (odds(left, effort)?, odds(right, effort)?);
+            let (left, right) = (odds(left, budget)?, odds(right, budget)?);
             if *operator == Operator::Divide && right.distribution.weights().iter().any(|(value, _)| *value == 0) {
                 return Err(OddsRefusal::DivisionByZero { divisor: truncate_expression(divisor) });
             }
-            let distribution = binary_odds(*operator, &left.distribution, &right.distribution, effort)?;
+            let distribution = binary_odds(*operator, &left.distribution, &right.distribution, budget)?;
             Ok(Odds { distribution, beyond_cap: left.beyond_cap.or(&right.beyond_cap) })
         }
     }
@@ -87,13 +87,13 @@ fn binary_odds(
     operator: Operator,
     left: &Distribution,
     right: &Distribution,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<Distribution, OddsRefusal> {
     match operator {
-        Operator::Add => left.sum_with(right, effort),
-        Operator::Subtract => left.sum_with(&right.map(i64::checked_neg)?, effort),
-        Operator::Multiply => left.combine(right, i64::checked_mul, effort),
-        Operator::Divide => left.combine(right, checked_floor_division, effort),
+        Operator::Add => left.sum_with(right, budget),
+        Operator::Subtract => left.sum_with(&right.map(i64::checked_neg)?, budget),
+        Operator::Multiply => left.combine(right, i64::checked_mul, budget),
+        Operator::Divide => left.combine(right, checked_floor_division, budget),
     }
 }
 

@@ -8,26 +8,26 @@ use crate::dice::notation::{ExplodeKind, Pool};
 /// The most sides of a die whose odds are computed: each side is a row.
 const FACES_MAX: u32 = 100_000;
 
-pub(super) fn pool_odds(pool: &Pool, effort: &ComputationBudget) -> Result<Odds, OddsRefusal> {
+pub(super) fn pool_odds(pool: &Pool, budget: &ComputationBudget) -> Result<Odds, OddsRefusal> {
     if pool.die.sides() > FACES_MAX {
         return Err(OddsRefusal::TooCostly(Cost::Sides { given: pool.die.sides(), most: FACES_MAX }));
     }
-    effort.charge_memory(u64::from(pool.die.sides()), 1)?;
+    budget.charge_memory(u64::from(pool.die.sides()), 1)?;
     let die = Distribution::new(face_weights(pool));
     let worth = |value: i64| pool.count_successes.map_or(value, |count| count.score(value));
     let distribution = match (pool.explode, pool.keep) {
-        (None, None) => die.map(|value| Some(worth(value)))?.sum_of_copies(pool.count, effort)?,
-        (None, Some(kept)) => kept_dice::odds_of_equal_dice(&die, pool.count, kept, worth, effort)?,
+        (None, None) => die.map(|value| Some(worth(value)))?.sum_of_copies(pool.count, budget)?,
+        (None, Some(kept)) => kept_dice::odds_of_equal_dice(&die, pool.count, kept, worth, budget)?,
         (Some(explode), kept) if explode.kind == ExplodeKind::Compound => {
-            let chain = explode::chain_distribution(&die, explode, &|value| value, effort)?;
+            let chain = explode::chain_distribution(&die, explode, &|value| value, budget)?;
             match kept {
-                None => chain.map(|value| Some(worth(value)))?.sum_of_copies(pool.count, effort)?,
-                Some(kept) => kept_dice::odds_of_equal_dice(&chain, pool.count, kept, worth, effort)?,
+                None => chain.map(|value| Some(worth(value)))?.sum_of_copies(pool.count, budget)?,
+                Some(kept) => kept_dice::odds_of_equal_dice(&chain, pool.count, kept, worth, budget)?,
             }
         }
-        (Some(explode), None) => explode::sum_distribution(&die, explode, pool.count, &worth, effort)?,
+        (Some(explode), None) => explode::sum_distribution(&die, explode, pool.count, &worth, budget)?,
         (Some(explode), Some(kept)) => {
-            kept_dice::odds_of_exploding_dice(&die, explode, pool.count, kept, worth, effort)?
+            kept_dice::odds_of_exploding_dice(&die, explode, pool.count, kept, worth, budget)?
         }
     };
     let beyond_cap =

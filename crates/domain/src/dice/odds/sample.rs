@@ -28,7 +28,7 @@ pub fn sample_odds(
     notation: &Notation,
     rolls: u32,
     draw: &mut dyn FnMut(u32) -> u32,
-    effort: &ComputationBudget,
+    budget: &ComputationBudget,
 ) -> Result<LineOdds, SampleRefusal> {
     let roll = match &notation.roll {
         Roll::Repeat { roll, .. } => roll,
@@ -37,18 +37,18 @@ pub fn sample_odds(
     let notation = Notation { roll: roll.clone(), comment: None };
     let steps = count_dice(roll).saturating_mul(DIE_STEPS).saturating_add(LINE_STEPS);
     let all = steps.saturating_mul(u64::from(rolls));
-    if !effort.can_afford(all) {
-        return Err(effort.too_many_steps(all).into());
+    if !budget.can_afford(all) {
+        return Err(budget.too_many_steps(all).into());
     }
     let mut counted = SampleCounts::default();
     for _ in 0..rolls {
-        effort.charge_steps(steps)?;
+        budget.charge_steps(steps)?;
         let mut drawn = 0_u64;
         let results = roll_notation(&notation, &mut |sides| {
             drawn += 1;
             draw(sides)
         })?;
-        effort.charge_steps(drawn.saturating_sub(count_dice(roll)).saturating_mul(DIE_STEPS))?;
+        budget.charge_steps(drawn.saturating_sub(count_dice(roll)).saturating_mul(DIE_STEPS))?;
         for result in results {
             *counted.totals.entry(result.total).or_default() += 1;
             if let Some(against) = result.against {

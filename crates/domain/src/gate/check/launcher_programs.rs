@@ -1,45 +1,45 @@
 //! Table of programs that can run other programs, and the arguments by which they do. A tool pattern that leaves those
 //! arguments open allows any shell command. A program that runs code of the project (`cargo test`) is not listed once
-//! its subcommand is named.
+//! its subcommand is named. All programs that the shell parser knows to run others are in it; a test compares the two.
 
 /// A program that runs other programs.
-pub(super) struct WideProgram {
+pub(super) struct LauncherProgram {
     pub names: &'static [&'static str],
     /// The subcommand that does so; empty if the program itself does.
     pub subcommand: &'static str,
-    pub reach: Reach,
+    pub open_arguments: OpenArguments,
     /// How it runs another program, for the message to the author.
     pub why: &'static str,
 }
 
 /// Which patterns of a program are too wide.
 #[derive(Clone, Copy)]
-pub(super) enum Reach {
+pub(super) enum OpenArguments {
     /// Those that leave the first argument open; once it is named, the rest cannot start another program.
     FirstArgument,
     /// All that leave any argument open.
     AnyArgument,
 }
 
-const fn first_argument(names: &'static [&'static str], why: &'static str) -> WideProgram {
-    WideProgram { names, subcommand: "", reach: Reach::FirstArgument, why }
+const fn first_argument(names: &'static [&'static str], why: &'static str) -> LauncherProgram {
+    LauncherProgram { names, subcommand: "", open_arguments: OpenArguments::FirstArgument, why }
 }
 
-const fn any_argument(names: &'static [&'static str], why: &'static str) -> WideProgram {
-    WideProgram { names, subcommand: "", reach: Reach::AnyArgument, why }
+const fn any_argument(names: &'static [&'static str], why: &'static str) -> LauncherProgram {
+    LauncherProgram { names, subcommand: "", open_arguments: OpenArguments::AnyArgument, why }
 }
 
-const fn subcommand(names: &'static [&'static str], subcommand: &'static str, why: &'static str) -> WideProgram {
-    WideProgram { names, subcommand, reach: Reach::FirstArgument, why }
+const fn subcommand(names: &'static [&'static str], subcommand: &'static str, why: &'static str) -> LauncherProgram {
+    LauncherProgram { names, subcommand, open_arguments: OpenArguments::FirstArgument, why }
 }
 
 const NAMED_PROGRAM: &str = "it runs the program that its arguments name";
 const BY_NAME: &str = "it runs any program or script by its name";
 const OF_GIT: &str = "this subcommand runs the programs that it is told";
 
-pub(super) const WIDE_PROGRAMS: &[WideProgram] = &[
+pub(super) const LAUNCHER_PROGRAMS: &[LauncherProgram] = &[
     first_argument(
-        &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "pwsh", "powershell"],
+        &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "yash", "rbash", "csh", "pwsh", "powershell"],
         "it is a shell",
     ),
     first_argument(
@@ -73,6 +73,9 @@ pub(super) const WIDE_PROGRAMS: &[WideProgram] = &[
         NAMED_PROGRAM,
     ),
     first_argument(&["at", "batch", "crontab", "npx", "bunx", "uvx"], NAMED_PROGRAM),
+    first_argument(&["gtimeout", "taskset", "chrt", "numactl", "caffeinate", "chronic", "unbuffer"], NAMED_PROGRAM),
+    first_argument(&["fakeroot", "firejail", "bwrap", "proot"], NAMED_PROGRAM),
+    first_argument(&["noglob", "nocorrect", "repeat"], "the shell runs what follows it"),
     any_argument(&["ssh", "mosh", "socat", "nc", "ncat"], "it runs commands, here or elsewhere"),
     any_argument(
         &[
@@ -91,13 +94,20 @@ pub(super) const WIDE_PROGRAMS: &[WideProgram] = &[
     subcommand(&["git"], "mergetool", OF_GIT),
     first_argument(&["cargo"], "--config names programs, run and install start and fetch them"),
     first_argument(
-        &["npm", "pnpm", "yarn", "pip", "pip3", "uv", "poetry", "bundle", "gem", "go", "rustup", "pipx", "nix", "brew"],
+        &[
+            "npm", "pnpm", "yarn", "pip", "pip3", "uv", "poetry", "bundle", "gem", "go", "rustup", "pipx", "pipenv",
+            "mise", "nix", "brew",
+        ],
         "it fetches and runs programs",
     ),
     subcommand(&["npm", "pnpm", "yarn"], "run", BY_NAME),
     subcommand(&["npm", "pnpm", "yarn", "bundle"], "exec", BY_NAME),
     subcommand(&["pnpm", "yarn"], "dlx", BY_NAME),
-    subcommand(&["uv", "poetry", "pipx", "nix", "go"], "run", BY_NAME),
+    subcommand(&["uv", "poetry", "pipx", "pipenv", "nix", "go", "rustup"], "run", BY_NAME),
+    subcommand(&["npm", "mise"], "x", BY_NAME),
+    subcommand(&["mise"], "exec", BY_NAME),
+    subcommand(&["nix"], "shell", BY_NAME),
+    subcommand(&["nix"], "develop", BY_NAME),
     first_argument(
         &["make", "gmake", "just", "task", "ninja", "gradle", "mvn", "ant", "cmake"],
         "it runs whatever a file or an argument says",

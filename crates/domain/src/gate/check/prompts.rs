@@ -70,18 +70,18 @@ fn events_leading_to<'a>(process: &'a Process, open: &[&'a EventKind], states: &
 /// The context variables that can be set.
 struct SettableVariables<'a> {
     /// Variables that some `sets` or payload schema names.
-    named: BTreeSet<&'a str>,
+    names: BTreeSet<&'a str>,
     /// Events that can set variables that they do not name.
     open: Vec<&'a EventKind>,
 }
 
 impl<'a> SettableVariables<'a> {
     fn from_process(process: &'a Process) -> Self {
-        let mut named: BTreeSet<&str> = process.sets.iter().flatten().map(String::as_str).collect();
+        let mut names: BTreeSet<&str> = process.sets.iter().flatten().map(String::as_str).collect();
         for event in &process.events {
             match (&event.sets, &event.payload_schema) {
-                (Some(sets), _) => named.extend(sets.iter().map(String::as_str)),
-                (None, Some(schema)) => named.extend(schema.property_names()),
+                (Some(sets), _) => names.extend(sets.iter().map(String::as_str)),
+                (None, Some(schema)) => names.extend(schema.property_names()),
                 (None, None) => {}
             }
         }
@@ -89,14 +89,14 @@ impl<'a> SettableVariables<'a> {
             let is_closed = event.payload_schema.as_ref().is_some_and(Schema::is_closed);
             event.sets.is_none() && !is_closed && event.name != OVERRIDE_GUARD
         };
-        Self { named, open: process.events.iter().filter(is_open).collect() }
+        Self { names, open: process.events.iter().filter(is_open).collect() }
     }
 
     fn can_set(&self, process: &Process, variable: &str) -> bool {
         let is_open = !self.open.is_empty() || process.sets.is_none();
         process.initial_context.contains_key(variable)
             || process.from_campaign.contains_key(variable)
-            || self.named.contains(variable)
+            || self.names.contains(variable)
             || (is_open && !process.reads.contains(variable))
     }
 }

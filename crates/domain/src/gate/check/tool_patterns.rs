@@ -2,7 +2,7 @@
 //! alias.x='!…' x`, and `Bash(find *)` also `-delete`.
 
 use super::Checker;
-use super::launcher_programs::{Reach, WIDE_PROGRAMS, WideProgram};
+use super::launcher_programs::{LAUNCHER_PROGRAMS, LauncherProgram, OpenArguments};
 use crate::gate::finding::{Rule, shorten};
 use crate::gate::process::ToolPermissions;
 use skald_tool_calls::shell::{self, ShellCommand};
@@ -49,8 +49,12 @@ fn argument_reason(argument: &str) -> Option<&'static str> {
 fn command_reason(command: &ShellCommand, is_whole: bool) -> Option<&'static str> {
     let program = command.program()?;
     if command.words.len() == 1 && !is_whole {
-        let begins = |wide: &&WideProgram| wide.names.iter().any(|name| name.starts_with(&program));
-        return WIDE_PROGRAMS.iter().filter(|wide| wide.subcommand.is_empty()).find(begins).map(|wide| wide.why);
+        let begins = |launcher: &&LauncherProgram| launcher.names.iter().any(|name| name.starts_with(&program));
+        return LAUNCHER_PROGRAMS
+            .iter()
+            .filter(|launcher| launcher.subcommand.is_empty())
+            .find(begins)
+            .map(|launcher| launcher.why);
     }
     let inner = command.inner.iter().filter_map(|inner| inner.line.as_ref()?.commands.last());
     let inner: Vec<&ShellCommand> = inner.filter(|inner| !inner.words.is_empty()).collect();
@@ -60,16 +64,16 @@ fn command_reason(command: &ShellCommand, is_whole: bool) -> Option<&'static str
     let at = command.first_argument_index()?;
     let argument = command.words.get(at).map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
     let is_whole = is_whole || at + 1 < command.words.len();
-    let is_wide = |wide: &&WideProgram| {
-        let is_open = match (wide.subcommand, wide.reach) {
-            ("", Reach::AnyArgument) => true,
-            ("", Reach::FirstArgument) => argument.is_none(),
+    let is_too_wide = |launcher: &&LauncherProgram| {
+        let is_open = match (launcher.subcommand, launcher.open_arguments) {
+            ("", OpenArguments::AnyArgument) => true,
+            ("", OpenArguments::FirstArgument) => argument.is_none(),
             (subcommand, _) if is_whole => argument == Some(subcommand),
             (subcommand, _) => argument.is_some_and(|begin| subcommand.starts_with(begin)),
         };
-        is_open && wide.names.contains(&program.as_str())
+        is_open && launcher.names.contains(&program.as_str())
     };
-    WIDE_PROGRAMS.iter().find(is_wide).map(|wide| wide.why)
+    LAUNCHER_PROGRAMS.iter().find(is_too_wide).map(|launcher| launcher.why)
 }
 
 #[cfg(test)]
@@ -77,7 +81,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shells_in_disguise_are_told_from_narrow_patterns() {
+    fn whatever_the_shell_parser_knows_to_run_other_programs_is_too_wide() {
+        for name in shell::launcher_names() {
+            let pattern = format!("Bash({name} *)");
+            assert!(too_wide_reason(&pattern).is_some(), "{pattern}");
+        }
+        for (name, subcommand) in shell::launcher_subcommands() {
+            let pattern = format!("Bash({name} {subcommand} *)");
+            assert!(too_wide_reason(&pattern).is_some(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_allow_a_shell_are_told_from_others() {
         for pattern in [
             "Bash(*)",
             "Bash(* --help)",

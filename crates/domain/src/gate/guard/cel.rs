@@ -91,9 +91,9 @@ impl CelExpression {
     }
 
     /// Evaluates the expression, or returns why it cannot be evaluated.
-    pub(super) fn evaluate(&self, scene: &GuardInputs<'_>) -> Result<bool, String> {
+    pub(super) fn evaluate(&self, inputs: &GuardInputs<'_>) -> Result<bool, String> {
         let mut known = CostInputs::default();
-        known.variables.extend(self.names.iter().map(|name| ((*name).to_owned(), variable_value(name, scene))));
+        known.variables.extend(self.names.iter().map(|name| ((*name).to_owned(), variable_value(name, inputs))));
         self.check_affordable(&mut known)?;
         let mut context = Context::with_env(Arc::clone(&ENVIRONMENT));
         for (name, value) in &known.variables {
@@ -107,8 +107,8 @@ impl CelExpression {
                 let error = error.to_string();
                 // The error of an access to null does not name the variable, so report the missing campaign instead.
                 let is_lost =
-                    self.uses_variable("campaign") && scene.facts.campaign.is_none() && error.contains("null");
-                Err(if is_lost { GuardMessages(scene.process.locale).no_campaign() } else { shorten(&error) })
+                    self.uses_variable("campaign") && inputs.facts.campaign.is_none() && error.contains("null");
+                Err(if is_lost { GuardMessages(inputs.process.locale).no_campaign() } else { shorten(&error) })
             }
         }
     }
@@ -238,28 +238,28 @@ fn collect_context_reads(expression: &IdedExpr, reads: &mut ReadVariables) {
     }
 }
 
-fn variable_value(name: &str, scene: &GuardInputs<'_>) -> Value {
+fn variable_value(name: &str, inputs: &GuardInputs<'_>) -> Value {
     match name {
         "context" => {
-            let numbers = scene.facts.campaign_numbers.iter();
+            let numbers = inputs.facts.campaign_numbers.iter();
             // Of two entries of a name the later one counts, which is the campaign's.
-            let all = scene.context.iter().chain(numbers);
+            let all = inputs.context.iter().chain(numbers);
             all.map(|(name, value)| (name.clone(), value.clone())).collect()
         }
-        "payload" => Value::Object(scene.payload.clone()),
-        "artifacts" => artifacts_value(scene),
+        "payload" => Value::Object(inputs.payload.clone()),
+        "artifacts" => artifacts_value(inputs),
         "run" => json!({
-            "id": scene.run_id, "state": scene.state, "attempts": scene.attempts, "visits": scene.visits,
+            "id": inputs.run_id, "state": inputs.state, "attempts": inputs.attempts, "visits": inputs.visits,
         }),
-        _ => scene.facts.campaign.clone().unwrap_or(Value::Null),
+        _ => inputs.facts.campaign.clone().unwrap_or(Value::Null),
     }
 }
 
 /// The evidence that is not stale: each content once, under its first path, with the types of all copies.
-fn artifacts_value(scene: &GuardInputs<'_>) -> Value {
+fn artifacts_value(inputs: &GuardInputs<'_>) -> Value {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut found: Vec<(&Artifact, BTreeSet<&str>)> = Vec::new();
-    for artifact in scene.evidence.iter().filter(|artifact| !scene.facts.stale.contains(&artifact.path)) {
+    for artifact in inputs.evidence.iter().filter(|artifact| !inputs.facts.stale.contains(&artifact.path)) {
         let place = *places.entry(&artifact.sha256).or_insert(found.len());
         if place == found.len() {
             found.push((artifact, BTreeSet::new()));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::messages::{GuardMessages, display_value, display_values};
-use super::{ContextTest, Counter, Guard, GuardComparison, GuardPart, Substance, Test};
+use super::{ContentRequirement, ContextTest, Counter, Guard, GuardComparison, GuardPart, Test};
 use crate::gate::evidence::{Artifact, Evidence};
 use crate::gate::facts::Facts;
 use crate::gate::finding::clip;
@@ -54,7 +54,7 @@ impl GuardResult {
 
 /// Result of evaluating a guard. Besides yes and no, a guard can be undecidable, and then so is its negation.
 #[derive(Debug, Clone, PartialEq)]
-enum Verdict {
+enum GuardVerdict {
     Holds,
     Lacks(Vec<String>),
     /// The variable is not defined: neither the guard nor its negation is satisfied.
@@ -71,7 +71,7 @@ const THIN_LISTED_MAX: usize = 5;
 /// Maximum number of stale files in the reasons of one guard; the event lists all.
 const STALE_LISTED_MAX: usize = 20;
 
-impl Verdict {
+impl GuardVerdict {
     fn from_bool(holds: bool, reason: impl FnOnce() -> String) -> Self {
         if holds { Self::Holds } else { Self::Lacks(vec![reason()]) }
     }
@@ -98,92 +98,98 @@ impl GuardInputs<'_> {
 
     /// Evaluates the guard of this name.
     pub fn evaluate(&self, guard: &str) -> GuardResult {
-        let verdict = Evaluation { scene: self, known: RefCell::default() }.evaluate_named(guard);
+        let verdict = Evaluation { inputs: self, verdicts: RefCell::default() }.evaluate_named(guard);
         let missing = verdict.reasons().to_vec();
-        GuardResult { guard: guard.to_owned(), satisfied: verdict == Verdict::Holds, missing }
+        GuardResult { guard: guard.to_owned(), satisfied: verdict == GuardVerdict::Holds, missing }
     }
 }
 
 /// One evaluation. It caches verdicts by name; without that, a few guards that refer to each other repeatedly would
 /// take exponential time.
 struct Evaluation<'a> {
-    scene: &'a GuardInputs<'a>,
-    known: RefCell<BTreeMap<String, Verdict>>,
+    inputs: &'a GuardInputs<'a>,
+    verdicts: RefCell<BTreeMap<String, GuardVerdict>>,
 }
 
 /// A verdict, and the values for the placeholders of a message.
 struct EvaluatedTest {
-    verdict: Verdict,
+    verdict: GuardVerdict,
     current: String,
     required: String,
     /// Reasons that are added to the author's message.
-    beside: Vec<String>,
+    artifact_reasons: Vec<String>,
 }
 
 impl EvaluatedTest {
-    fn new(verdict: Verdict, current: &dyn fmt::Display, required: &dyn fmt::Display) -> Self {
-        Self { verdict, current: current.to_string(), required: required.to_string(), beside: Vec::new() }
+    fn new(verdict: GuardVerdict, current: &dyn fmt::Display, required: &dyn fmt::Display) -> Self {
+        Self { verdict, current: current.to_string(), required: required.to_string(), artifact_reasons: Vec::new() }
     }
 }
 
 impl Evaluation<'_> {
     fn messages(&self) -> GuardMessages {
-        GuardMessages(self.scene.process.locale)
+        GuardMessages(self.inputs.process.locale)
     }
 
-    fn evaluate_named(&self, name: &str) -> Verdict {
-        if let Some(known) = self.known.borrow().get(name) {
-            return known.clone();
+    fn evaluate_named(&self, name: &str) -> GuardVerdict {
+        if let Some(verdicts) = self.verdicts.borrow().get(name) {
+            return verdicts.clone();
         }
-        let verdict = match self.scene.process.guards.get(name) {
+        let verdict = match self.inputs.process.guards.get(name) {
             Some(guard) => self.evaluate_guard(guard),
-            None => Verdict::Errs(vec![self.messages().undefined_guard(name)]),
+            None => GuardVerdict::Errs(vec![self.messages().undefined_guard(name)]),
         };
-        self.known.borrow_mut().insert(name.to_owned(), verdict.clone());
+        self.verdicts.borrow_mut().insert(name.to_owned(), verdict.clone());
         verdict
     }
 
-    fn evaluate_part(&self, part: &GuardPart) -> Verdict {
+    fn evaluate_part(&self, part: &GuardPart) -> GuardVerdict {
         match part {
             GuardPart::Named(name) => self.evaluate_named(name),
             GuardPart::Inline(guard) => self.evaluate_guard(guard),
         }
     }
 
-    fn evaluate_guard(&self, guard: &Guard) -> Verdict {
-        let EvaluatedTest { verdict, current, required, beside } = self.evaluate_test(&guard.test);
+    fn evaluate_guard(&self, guard: &Guard) -> GuardVerdict {
+        let EvaluatedTest { verdict, current, required, artifact_reasons } = self.evaluate_test(&guard.test);
         let said = |reasons: Vec<String>| {
             let own = guard
                 .message
                 .as_ref()
                 .map(|message| vec![message.replace("{required}", &required).replace("{current}", &current)]);
-            own.unwrap_or(reasons).iter().chain(&beside).map(|reason| clip(reason, REASON_CHARS_MAX)).collect()
+            own.unwrap_or(reasons)
+                .iter()
+                .chain(&artifact_reasons)
+                .map(|reason| clip(reason, REASON_CHARS_MAX))
+                .collect()
         };
         match verdict {
-            Verdict::Holds => Verdict::Holds,
-            Verdict::Lacks(reasons) => Verdict::Lacks(said(reasons)),
-            Verdict::Undefined(reasons) => Verdict::Undefined(said(reasons)),
+            GuardVerdict::Holds => GuardVerdict::Holds,
+            GuardVerdict::Lacks(reasons) => GuardVerdict::Lacks(said(reasons)),
+            GuardVerdict::Undefined(reasons) => GuardVerdict::Undefined(said(reasons)),
             // An error keeps its own reasons: the author's message is about a guard that is not satisfied.
-            Verdict::Errs(reasons) => Verdict::Errs(reasons),
+            GuardVerdict::Errs(reasons) => GuardVerdict::Errs(reasons),
         }
     }
 
     fn evaluate_test(&self, test: &Test) -> EvaluatedTest {
         match test {
-            Test::ArtifactExists { artifact_type, substance } => {
-                self.evaluate_artifacts(artifact_type, 1, substance, |words, _| words.artifact_missing(artifact_type))
+            Test::ArtifactExists { artifact_type, requirement } => {
+                self.evaluate_artifacts(artifact_type, 1, requirement, |words, _| words.artifact_missing(artifact_type))
             }
-            Test::ArtifactCount { artifact_type, min_count, substance } => {
-                self.evaluate_artifacts(artifact_type, *min_count, substance, |words, current| {
+            Test::ArtifactCount { artifact_type, min_count, requirement } => {
+                self.evaluate_artifacts(artifact_type, *min_count, requirement, |words, current| {
                     words.artifact_count(artifact_type, current, *min_count)
                 })
             }
             Test::Context { variable, test } => self.evaluate_context(variable, test),
             Test::Run { counter, of, comparison, value } => self.evaluate_counter(*counter, of, *comparison, value),
             Test::Cel(expression) => {
-                let verdict = match expression.evaluate(self.scene) {
-                    Ok(holds) => Verdict::from_bool(holds, || self.messages().condition_not_met(expression.source())),
-                    Err(why) => Verdict::Errs(vec![self.messages().evaluation_failed(expression.source(), &why)]),
+                let verdict = match expression.evaluate(self.inputs) {
+                    Ok(holds) => {
+                        GuardVerdict::from_bool(holds, || self.messages().condition_not_met(expression.source()))
+                    }
+                    Err(why) => GuardVerdict::Errs(vec![self.messages().evaluation_failed(expression.source(), &why)]),
                 };
                 EvaluatedTest::new(verdict, &false, &true)
             }
@@ -197,43 +203,43 @@ impl Evaluation<'_> {
         &self,
         artifact_type: &str,
         required: u64,
-        substance: &Substance,
+        requirement: &ContentRequirement,
         reason: impl FnOnce(GuardMessages, u64) -> String,
     ) -> EvaluatedTest {
-        let (evidence, stale, words) = (self.scene.evidence, &self.scene.facts.stale, self.messages());
-        let is_thin = |artifact: &Artifact| !artifact.measure.as_ref().is_some_and(|found| substance.is_met(found));
-        let current = if substance.is_empty() {
+        let (evidence, stale, words) = (self.inputs.evidence, &self.inputs.facts.stale, self.messages());
+        let is_thin = |artifact: &Artifact| !artifact.measure.as_ref().is_some_and(|found| requirement.is_met(found));
+        let current = if requirement.is_empty() {
             evidence.count_distinct(artifact_type, stale)
         } else {
             evidence.count_accepted(artifact_type, stale, required, |artifact| !is_thin(artifact))
         };
-        let verdict = Verdict::from_bool(current >= required, || {
+        let verdict = GuardVerdict::from_bool(current >= required, || {
             let reason = reason(words, current);
-            if substance.is_empty() { reason } else { format!("{reason}{}", words.each_needs(substance)) }
+            if requirement.is_empty() { reason } else { format!("{reason}{}", words.each_needs(requirement)) }
         });
         let mut judged = EvaluatedTest::new(verdict, &current, &required);
-        if judged.verdict != Verdict::Holds {
-            if !substance.is_empty() {
+        if judged.verdict != GuardVerdict::Holds {
+            if !requirement.is_empty() {
                 let found = evidence.of_type(artifact_type).filter(|artifact| !stale.contains(&artifact.path));
                 let thin = found.filter(|artifact| is_thin(artifact)).take(THIN_LISTED_MAX);
-                judged.beside.extend(thin.map(|artifact| words.artifact_thin(artifact, substance)));
+                judged.artifact_reasons.extend(thin.map(|artifact| words.artifact_thin(artifact, requirement)));
             }
             let paths = evidence.stale_paths(artifact_type, stale).take(STALE_LISTED_MAX);
-            judged.beside.extend(paths.map(|path| words.artifact_stale(path)));
+            judged.artifact_reasons.extend(paths.map(|path| words.artifact_stale(path)));
         }
         judged
     }
 
     fn evaluate_context(&self, variable: &str, test: &ContextTest) -> EvaluatedTest {
         let words = self.messages();
-        let found = self.scene.variable(variable);
+        let found = self.inputs.variable(variable);
         match test {
             ContextTest::Exists => {
-                let verdict = Verdict::from_bool(found.is_some(), || words.missing_variable(variable));
+                let verdict = GuardVerdict::from_bool(found.is_some(), || words.missing_variable(variable));
                 return EvaluatedTest::new(verdict, &found.map_or_else(|| words.undefined_value(), display_value), &"");
             }
             ContextTest::NotExists => {
-                let verdict = Verdict::from_bool(found.is_none(), || words.unwanted_variable(variable));
+                let verdict = GuardVerdict::from_bool(found.is_none(), || words.unwanted_variable(variable));
                 return EvaluatedTest::new(verdict, &found.map(display_value).unwrap_or_default(), &"");
             }
             _ => {}
@@ -246,7 +252,7 @@ impl Evaluation<'_> {
         };
         let Some(current) = found else {
             return EvaluatedTest::new(
-                Verdict::Undefined(vec![words.undefined_variable(variable)]),
+                GuardVerdict::Undefined(vec![words.undefined_variable(variable)]),
                 &words.undefined_value(),
                 &required,
             );
@@ -254,22 +260,24 @@ impl Evaluation<'_> {
         let is_in = |values: &[Value]| values.iter().any(|value| is_equal(current, value));
         let verdict = match test {
             ContextTest::Equals(value) => {
-                Verdict::from_bool(is_equal(current, value), || words.equals(variable, current, value))
+                GuardVerdict::from_bool(is_equal(current, value), || words.equals(variable, current, value))
             }
             ContextTest::NotEquals(value) => {
-                Verdict::from_bool(!is_equal(current, value), || words.not_equals(variable, current, value))
+                GuardVerdict::from_bool(!is_equal(current, value), || words.not_equals(variable, current, value))
             }
-            ContextTest::In(values) => Verdict::from_bool(is_in(values), || words.one_of(variable, current, values)),
+            ContextTest::In(values) => {
+                GuardVerdict::from_bool(is_in(values), || words.one_of(variable, current, values))
+            }
             ContextTest::NotIn(values) => {
-                Verdict::from_bool(!is_in(values), || words.none_of(variable, current, values))
+                GuardVerdict::from_bool(!is_in(values), || words.none_of(variable, current, values))
             }
             ContextTest::Compare(comparison, bound) => match current {
-                Value::Number(number) => Verdict::from_bool(is_comparison_met(*comparison, number, bound), || {
+                Value::Number(number) => GuardVerdict::from_bool(is_comparison_met(*comparison, number, bound), || {
                     words.comparison_failed(variable, current, &words.bound(*comparison, bound))
                 }),
-                _ => Verdict::Errs(vec![words.not_a_number(variable, current)]),
+                _ => GuardVerdict::Errs(vec![words.not_a_number(variable, current)]),
             },
-            ContextTest::Exists | ContextTest::NotExists => Verdict::Holds,
+            ContextTest::Exists | ContextTest::NotExists => GuardVerdict::Holds,
         };
         EvaluatedTest::new(verdict, &display_value(current), &required)
     }
@@ -282,45 +290,45 @@ impl Evaluation<'_> {
         bound: &Number,
     ) -> EvaluatedTest {
         let counts = match counter {
-            Counter::Attempts => self.scene.attempts,
-            Counter::Visits => self.scene.visits,
+            Counter::Attempts => self.inputs.attempts,
+            Counter::Visits => self.inputs.visits,
         };
         let current = counts.get(of).copied().unwrap_or(0);
         let words = self.messages();
-        let verdict = Verdict::from_bool(is_comparison_met(comparison, &Number::from(current), bound), || {
+        let verdict = GuardVerdict::from_bool(is_comparison_met(comparison, &Number::from(current), bound), || {
             words.counter_failed(counter, of, current, &words.bound(comparison, bound))
         });
         EvaluatedTest::new(verdict, &current, bound)
     }
 
     fn evaluate_all(&self, parts: &[GuardPart]) -> EvaluatedTest {
-        let verdicts: Vec<Verdict> = parts.iter().map(|part| self.evaluate_part(part)).collect();
-        let held = verdicts.iter().filter(|verdict| **verdict == Verdict::Holds).count();
+        let verdicts: Vec<GuardVerdict> = parts.iter().map(|part| self.evaluate_part(part)).collect();
+        let held = verdicts.iter().filter(|verdict| **verdict == GuardVerdict::Holds).count();
         let reasons = distinct_reasons(&verdicts);
         let verdict = if held == parts.len() {
-            Verdict::Holds
-        } else if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Lacks(_))) {
-            Verdict::Lacks(reasons)
+            GuardVerdict::Holds
+        } else if verdicts.iter().any(|verdict| matches!(verdict, GuardVerdict::Lacks(_))) {
+            GuardVerdict::Lacks(reasons)
         } else {
-            Verdict::undecided(&verdicts, reasons)
+            GuardVerdict::undecided(&verdicts, reasons)
         };
         EvaluatedTest::new(verdict, &held, &parts.len())
     }
 
     fn evaluate_any(&self, parts: &[GuardPart]) -> EvaluatedTest {
-        let verdicts: Vec<Verdict> = parts.iter().map(|part| self.evaluate_part(part)).collect();
-        let is_held = verdicts.contains(&Verdict::Holds);
+        let verdicts: Vec<GuardVerdict> = parts.iter().map(|part| self.evaluate_part(part)).collect();
+        let is_held = verdicts.contains(&GuardVerdict::Holds);
         let reasons = distinct_reasons(&verdicts);
         let reason = match reasons.len() {
             1 => reasons,
             _ => vec![clip(&self.messages().any_of(&reasons), REASON_CHARS_MAX)],
         };
         let verdict = if is_held {
-            Verdict::Holds
-        } else if verdicts.iter().all(|verdict| matches!(verdict, Verdict::Lacks(_))) {
-            Verdict::Lacks(reason)
+            GuardVerdict::Holds
+        } else if verdicts.iter().all(|verdict| matches!(verdict, GuardVerdict::Lacks(_))) {
+            GuardVerdict::Lacks(reason)
         } else {
-            Verdict::undecided(&verdicts, reason)
+            GuardVerdict::undecided(&verdicts, reason)
         };
         EvaluatedTest::new(verdict, &usize::from(is_held), &1)
     }
@@ -331,8 +339,8 @@ impl Evaluation<'_> {
             GuardPart::Inline(_) => None,
         };
         let verdict = match self.evaluate_part(part) {
-            Verdict::Holds => Verdict::Lacks(vec![self.messages().should_not_hold(name)]),
-            Verdict::Lacks(_) => Verdict::Holds,
+            GuardVerdict::Holds => GuardVerdict::Lacks(vec![self.messages().should_not_hold(name)]),
+            GuardVerdict::Lacks(_) => GuardVerdict::Holds,
             unknown => unknown,
         };
         EvaluatedTest::new(verdict, &true, &false)
@@ -340,9 +348,9 @@ impl Evaluation<'_> {
 }
 
 /// The reasons of several verdicts without duplicates, at most `REASONS_MAX`.
-fn distinct_reasons(verdicts: &[Verdict]) -> Vec<String> {
+fn distinct_reasons(verdicts: &[GuardVerdict]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    for reason in verdicts.iter().flat_map(Verdict::reasons) {
+    for reason in verdicts.iter().flat_map(GuardVerdict::reasons) {
         if reasons.len() < REASONS_MAX && !reasons.contains(reason) {
             reasons.push(reason.clone());
         }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::finding::{clip, shorten};
 use super::super::process::Locale;
-use super::{Counter, GuardComparison, Substance};
+use super::{ContentRequirement, Counter, GuardComparison};
 use crate::gate::evidence::Artifact;
 
 /// Characters of a value that a reason shows.
@@ -37,17 +37,17 @@ impl GuardMessages {
     }
 
     /// What each artifact needs to count, to be appended to a reason.
-    pub(super) fn each_needs(self, substance: &Substance) -> String {
+    pub(super) fn each_needs(self, requirement: &ContentRequirement) -> String {
         let mut parts = Vec::new();
-        if substance.min_bytes > 0 {
-            let most = substance.min_bytes;
+        if requirement.min_bytes > 0 {
+            let most = requirement.min_bytes;
             parts.push(self.pick(|| format!("{most} bytes of text"), || format!("{most} バイト")));
         }
-        if substance.min_lines > 0 {
-            let most = substance.min_lines;
+        if requirement.min_lines > 0 {
+            let most = requirement.min_lines;
             parts.push(self.pick(|| format!("{most} lines"), || format!("{most} 行")));
         }
-        parts.extend(substance.contains.iter().map(|word| format!("'{word}'")));
+        parts.extend(requirement.contains.iter().map(|word| format!("'{word}'")));
         self.pick(
             || format!(" (each with at least {})", parts.join(", ")),
             || format!(" (各成果物に必要: {})", parts.join("、")),
@@ -55,24 +55,24 @@ impl GuardMessages {
     }
 
     /// Why an artifact does not count for a guard that asks for substance.
-    pub(super) fn artifact_thin(self, artifact: &Artifact, substance: &Substance) -> String {
+    pub(super) fn artifact_thin(self, artifact: &Artifact, requirement: &ContentRequirement) -> String {
         let measure = artifact.measure.clone().unwrap_or_default();
         let mut parts = Vec::new();
-        if measure.bytes < substance.min_bytes {
-            let (current, required) = (measure.bytes, substance.min_bytes);
+        if measure.bytes < requirement.min_bytes {
+            let (current, required) = (measure.bytes, requirement.min_bytes);
             parts.push(self.pick(
                 || format!("bytes of text: {current}, required {required}"),
                 || format!("バイト数: {current} (必要: {required})"),
             ));
         }
-        if measure.lines < substance.min_lines {
-            let (current, required) = (measure.lines, substance.min_lines);
+        if measure.lines < requirement.min_lines {
+            let (current, required) = (measure.lines, requirement.min_lines);
             parts.push(self.pick(
                 || format!("lines: {current}, required {required}"),
                 || format!("行数: {current} (必要: {required})"),
             ));
         }
-        let lacks: Vec<String> = substance
+        let lacks: Vec<String> = requirement
             .contains
             .iter()
             .filter(|word| !measure.contains.contains(word))

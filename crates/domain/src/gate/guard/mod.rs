@@ -34,13 +34,13 @@ pub struct Guard {
 pub enum Test {
     ArtifactExists {
         artifact_type: String,
-        substance: Substance,
+        requirement: ContentRequirement,
     },
     /// Counts distinct contents, not paths.
     ArtifactCount {
         artifact_type: String,
         min_count: u64,
-        substance: Substance,
+        requirement: ContentRequirement,
     },
     Context {
         variable: String,
@@ -60,14 +60,14 @@ pub enum Test {
 
 /// What the content of an artifact must have to count. Without any of it, everything that was submitted counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Substance {
+pub struct ContentRequirement {
     pub min_bytes: u64,
     pub min_lines: u64,
     /// Words and headings, see [`ContentMeasure`].
     pub contains: Vec<String>,
 }
 
-impl Substance {
+impl ContentRequirement {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -184,14 +184,14 @@ impl Guard {
     }
 
     /// The artifact types whose content it measures, each with what it asks for.
-    pub(super) fn substances(&self) -> Vec<(&str, &Substance)> {
+    pub(super) fn content_requirements(&self) -> Vec<(&str, &ContentRequirement)> {
         let written = self.inline_guards().into_iter();
         let asked = written.filter_map(|(_, guard)| match &guard.test {
-            Test::ArtifactExists { artifact_type, substance }
-            | Test::ArtifactCount { artifact_type, substance, .. } => Some((artifact_type.as_str(), substance)),
+            Test::ArtifactExists { artifact_type, requirement }
+            | Test::ArtifactCount { artifact_type, requirement, .. } => Some((artifact_type.as_str(), requirement)),
             _ => None,
         });
-        asked.filter(|(_, substance)| !substance.is_empty()).collect()
+        asked.filter(|(_, requirement)| !requirement.is_empty()).collect()
     }
 
     /// Whether an expression in this guard uses a variable such as `campaign`. Guards that it refers to are not

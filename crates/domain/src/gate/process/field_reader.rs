@@ -1,15 +1,15 @@
 //! Reads mappings of a process file by key. Unknown, missing or mistyped fields become findings, and reading goes on.
 
-use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, join_pointer, shorten, suggest_word};
+use super::super::finding::{FINDINGS_MAX, Finding, Rule, SourcePosition, join_pointer, shorten, suggest_word};
 use super::super::json_schema::Schema;
 use super::super::schema_cost;
-use super::super::yaml::{Content, Key, Node};
+use super::super::yaml::{Content, Node, YamlKey};
 use crate::deceptive_characters::{code_point, first_deceptive};
 use crate::limits;
 
 /// Reads fields and collects findings.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct FieldReader {
     pub(super) findings: Vec<Finding>,
     /// Regex states of all patterns in the schemas read so far.
     states: u64,
@@ -22,8 +22,8 @@ const STATES_MAX: u64 = 200_000;
 #[derive(Debug, Clone)]
 pub(super) struct Fields<'a> {
     pub(super) path: String,
-    pub(super) place: Place,
-    entries: &'a [(Key, Node)],
+    pub(super) place: SourcePosition,
+    entries: &'a [(YamlKey, Node)],
 }
 
 impl<'a> Fields<'a> {
@@ -41,17 +41,17 @@ impl<'a> Fields<'a> {
         join_pointer(&self.path, key)
     }
 
-    pub(super) fn entries(&self) -> &'a [(Key, Node)] {
+    pub(super) fn entries(&self) -> &'a [(YamlKey, Node)] {
         self.entries
     }
 }
 
-impl Reader {
+impl FieldReader {
     pub(super) fn report(
         &mut self,
         rule: Rule,
         path: &str,
-        place: Place,
+        place: SourcePosition,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {

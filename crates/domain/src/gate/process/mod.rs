@@ -255,13 +255,13 @@ impl Process {
 
     /// The words and headings that guards look for in artifacts, each once.
     pub fn searched_words(&self) -> BTreeSet<&str> {
-        let asked = self.guards.values().flat_map(Guard::substances);
-        asked.flat_map(|(_, substance)| &substance.contains).map(String::as_str).collect()
+        let asked = self.guards.values().flat_map(Guard::content_requirements);
+        asked.flat_map(|(_, requirement)| &requirement.contains).map(String::as_str).collect()
     }
 
     /// Whether a guard asks for the substance of artifacts of this type.
     pub fn is_measured(&self, artifact_type: &str) -> bool {
-        self.guards.values().flat_map(Guard::substances).any(|(asked, _)| asked == artifact_type)
+        self.guards.values().flat_map(Guard::content_requirements).any(|(asked, _)| asked == artifact_type)
     }
 
     /// Whether an expression reads `campaign`.

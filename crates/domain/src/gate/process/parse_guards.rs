@@ -3,15 +3,17 @@
 use serde_json::Value;
 
 use super::super::finding::{Rule, join_pointer, shorten, suggest_word};
-use super::super::guard::{CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardPart, Substance, Test};
+use super::super::guard::{
+    CelExpression, ContentRequirement, ContextTest, Counter, Guard, GuardComparison, GuardPart, Test,
+};
 use super::super::yaml::{Content, Node};
-use super::field_reader::{Fields, Reader};
+use super::field_reader::{FieldReader, Fields};
 use crate::limits;
 
 const GUARD_TYPES: &[&str] = &["artifact", "context", "run", "cel"];
 const COMBINATORS: &[&str] = &["all", "any", "not"];
 
-pub(super) fn parse_guard(reader: &mut Reader, node: &Node, path: &str) -> Option<Guard> {
+pub(super) fn parse_guard(reader: &mut FieldReader, node: &Node, path: &str) -> Option<Guard> {
     let fields = reader.mapping(node, path)?;
     let (description, message) =
         (reader.optional_text(&fields, "description"), reader.optional_text(&fields, "message"));
@@ -22,7 +24,7 @@ pub(super) fn parse_guard(reader: &mut Reader, node: &Node, path: &str) -> Optio
     Some(Guard { description, message, test })
 }
 
-fn parse_combined(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<Test> {
+fn parse_combined(reader: &mut FieldReader, fields: &Fields<'_>, key: &str) -> Option<Test> {
     reader.check_keys(fields, &[key, "description", "message"]);
     let (node, path) = (reader.required_field(fields, key)?, fields.path(key));
     if key == "not" {
@@ -41,14 +43,14 @@ fn parse_combined(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option
 }
 
 /// A guard's name, or an inline guard.
-fn parse_part(reader: &mut Reader, node: &Node, path: &str) -> Option<GuardPart> {
+fn parse_part(reader: &mut FieldReader, node: &Node, path: &str) -> Option<GuardPart> {
     match node.content {
         Content::Map(_) => parse_guard(reader, node, path).map(|guard| GuardPart::Inline(Box::new(guard))),
         _ => reader.name(node, path).map(GuardPart::Named),
     }
 }
 
-fn parse_leaf(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+fn parse_leaf(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<Test> {
     let kind = reader.required_field(fields, "type").and_then(|node| reader.text(node, &fields.path("type")))?;
     match kind.as_str() {
         "artifact" => parse_artifact_test(reader, fields),
@@ -62,13 +64,13 @@ fn parse_leaf(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
     }
 }
 
-fn report_unknown(reader: &mut Reader, fields: &Fields<'_>, key: &str, given: &str, allowed: &[&str]) {
+fn report_unknown(reader: &mut FieldReader, fields: &Fields<'_>, key: &str, given: &str, allowed: &[&str]) {
     let place = fields.get(key).map_or(fields.place, |node| node.place);
     let message = format!("{:?} is not allowed, allowed: {}", shorten(given), allowed.join(", "));
     reader.report(Rule::InvalidValue, &fields.path(key), place, message, suggest_word(given, allowed));
 }
 
-fn parse_condition(reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
+fn parse_condition(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<String> {
     let node = reader.required_field(fields, "condition")?;
     reader.text(node, &fields.path("condition"))
 }
@@ -85,10 +87,10 @@ const ARTIFACT_KEYS: &[&str] = &[
     "message",
 ];
 
-fn parse_artifact_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+fn parse_artifact_test(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<Test> {
     reader.check_keys(fields, ARTIFACT_KEYS);
     let artifact_type = reader.required_name(fields, "artifact_type");
-    let substance = parse_substance(reader, fields);
+    let requirement = parse_content_requirement(reader, fields);
     let condition = parse_condition(reader, fields)?;
     match condition.as_str() {
         "exists" => {
@@ -102,7 +104,7 @@ fn parse_artifact_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test>
                     "use condition: count",
                 );
             }
-            Some(Test::ArtifactExists { artifact_type, substance })
+            Some(Test::ArtifactExists { artifact_type, requirement })
         }
         "count" => {
             let node = reader.required_field(fields, "min_count")?;
@@ -120,7 +122,7 @@ fn parse_artifact_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test>
                     "write it without quotes",
                 );
             }
-            Some(Test::ArtifactCount { artifact_type, min_count: min_count?, substance })
+            Some(Test::ArtifactCount { artifact_type, min_count: min_count?, requirement })
         }
         _ => {
             report_unknown(reader, fields, "condition", &condition, &["exists", "count"]);
@@ -129,7 +131,7 @@ fn parse_artifact_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test>
     }
 }
 
-fn parse_substance(reader: &mut Reader, fields: &Fields<'_>) -> Substance {
+fn parse_content_requirement(reader: &mut FieldReader, fields: &Fields<'_>) -> ContentRequirement {
     let (min_bytes, min_lines) = (parse_size(reader, fields, "min_bytes"), parse_size(reader, fields, "min_lines"));
     let contains = reader.names(fields, "contains").unwrap_or_default();
     let is_empty = |node: &&Node| match &node.content {
@@ -140,11 +142,11 @@ fn parse_substance(reader: &mut Reader, fields: &Fields<'_>) -> Substance {
         let message = "a guard that asks for no word lets everything through";
         reader.report(Rule::InvalidValue, &fields.path("contains"), node.place, message, "write a list: [one, two]");
     }
-    Substance { min_bytes, min_lines, contains }
+    ContentRequirement { min_bytes, min_lines, contains }
 }
 
 /// A minimum size of content. It is at most what is measured of a content, so that it can be reached.
-fn parse_size(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> u64 {
+fn parse_size(reader: &mut FieldReader, fields: &Fields<'_>, key: &str) -> u64 {
     let Some(node) = fields.get_nullable(key) else { return 0 };
     let size = match &node.content {
         Content::Number(number) => number.as_u64(),
@@ -172,7 +174,7 @@ const CONTEXT_CONDITIONS: &[&str] = &[
     "at_least",
 ];
 
-fn parse_context_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+fn parse_context_test(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<Test> {
     reader.check_keys(fields, &["type", "variable", "condition", "value", "description", "message"]);
     let variable = reader.required_name(fields, "variable");
     let condition = parse_condition(reader, fields)?;
@@ -203,7 +205,7 @@ fn is_primitive(node: &Node) -> bool {
     !matches!(node.content, Content::List(_) | Content::Map(_))
 }
 
-fn parse_primitive(reader: &mut Reader, fields: &Fields<'_>) -> Option<Value> {
+fn parse_primitive(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<Value> {
     match fields.get_nullable("value") {
         Some(node) if is_primitive(node) => Some(node.json()),
         found => {
@@ -213,7 +215,7 @@ fn parse_primitive(reader: &mut Reader, fields: &Fields<'_>) -> Option<Value> {
     }
 }
 
-fn parse_primitives(reader: &mut Reader, fields: &Fields<'_>) -> Option<Vec<Value>> {
+fn parse_primitives(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<Vec<Value>> {
     match fields.get_nullable("value") {
         Some(Node { content: Content::List(items), .. }) if !items.is_empty() && items.iter().all(is_primitive) => {
             Some(items.iter().map(Node::json).collect())
@@ -225,7 +227,7 @@ fn parse_primitives(reader: &mut Reader, fields: &Fields<'_>) -> Option<Vec<Valu
     }
 }
 
-fn parse_number(reader: &mut Reader, fields: &Fields<'_>) -> Option<serde_json::Number> {
+fn parse_number(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<serde_json::Number> {
     match fields.get_nullable("value") {
         Some(Node { content: Content::Number(number), .. }) => Some(number.clone()),
         found => {
@@ -235,7 +237,7 @@ fn parse_number(reader: &mut Reader, fields: &Fields<'_>) -> Option<serde_json::
     }
 }
 
-fn report_wrong_value(reader: &mut Reader, fields: &Fields<'_>, found: Option<&Node>, wanted: &str) {
+fn report_wrong_value(reader: &mut FieldReader, fields: &Fields<'_>, found: Option<&Node>, wanted: &str) {
     let (place, given) = found.map_or((fields.place, "missing"), |node| (node.place, node.kind()));
     let message = format!("the value of this condition is {wanted}, this is {given}");
     reader.report(
@@ -247,7 +249,7 @@ fn report_wrong_value(reader: &mut Reader, fields: &Fields<'_>, found: Option<&N
     );
 }
 
-fn parse_run_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+fn parse_run_test(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<Test> {
     reader.check_keys(fields, &["type", "counter", "of", "condition", "value", "description", "message"]);
     reader.required_field(fields, "counter");
     let counter = reader.enum_value(fields, "counter", Counter::WORDS);
@@ -258,7 +260,7 @@ fn parse_run_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
     Some(Test::Run { counter: counter?, of, comparison: comparison?, value: value? })
 }
 
-fn parse_cel_test(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+fn parse_cel_test(reader: &mut FieldReader, fields: &Fields<'_>) -> Option<Test> {
     reader.check_keys(fields, &["type", "expression", "description", "message"]);
     let node = reader.required_field(fields, "expression")?;
     let path = fields.path("expression");

@@ -8,7 +8,7 @@ use super::super::campaign_numbers::CampaignNumber;
 use super::super::finding::{Finding, Rule, join_pointer, shorten};
 use super::super::guard::Guard;
 use super::super::yaml::Node;
-use super::field_reader::{Fields, Reader};
+use super::field_reader::{FieldReader, Fields};
 use super::{Locale, Process, ReadVariables, parse_guards, parse_states_and_events};
 
 const TOP_LEVEL_KEYS: &[&str] = &["process", "states", "events", "transitions", "guards", "artifacts", "roles"];
@@ -27,13 +27,13 @@ const PROCESS_KEYS: &[&str] = &[
 
 /// Parses a process; `None` if the form of the file has errors. Also returns all findings about the form.
 pub(super) fn parse_process(node: &Node, hash: String) -> (Option<Process>, Vec<Finding>) {
-    let mut reader = Reader::default();
+    let mut reader = FieldReader::default();
     let process = parse_top_level(&mut reader, node, hash);
     let is_right = !reader.findings.iter().any(Finding::is_error);
     (process.filter(|_| is_right), reader.findings)
 }
 
-fn parse_top_level(reader: &mut Reader, node: &Node, hash: String) -> Option<Process> {
+fn parse_top_level(reader: &mut FieldReader, node: &Node, hash: String) -> Option<Process> {
     let file = reader.fields(node, "", TOP_LEVEL_KEYS)?;
     let head = reader.required_field(&file, "process").and_then(|node| reader.fields(node, "/process", PROCESS_KEYS));
     let states = parse_items(reader, &file, "states", true, parse_states_and_events::parse_state);
@@ -70,7 +70,7 @@ fn parse_top_level(reader: &mut Reader, node: &Node, hash: String) -> Option<Pro
 }
 
 /// Ids are used as file names and in URIs, so only plain characters are allowed.
-fn parse_id(reader: &mut Reader, head: &Fields<'_>) -> String {
+fn parse_id(reader: &mut FieldReader, head: &Fields<'_>) -> String {
     let id = reader.required_name(head, "id");
     let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | '.');
     if id.starts_with('.') || !id.chars().all(is_plain) {
@@ -82,14 +82,14 @@ fn parse_id(reader: &mut Reader, head: &Fields<'_>) -> String {
     id
 }
 
-fn parse_initial_context(reader: &mut Reader, head: &Fields<'_>) -> Map<String, Value> {
+fn parse_initial_context(reader: &mut FieldReader, head: &Fields<'_>) -> Map<String, Value> {
     let mapping = head.get("initial_context").and_then(|node| reader.mapping(node, "/process/initial_context"));
     mapping
         .map(|mapping| mapping.entries().iter().map(|(key, node)| (key.text.clone(), node.json())).collect())
         .unwrap_or_default()
 }
 
-fn parse_from_campaign(reader: &mut Reader, head: &Fields<'_>) -> BTreeMap<String, CampaignNumber> {
+fn parse_from_campaign(reader: &mut FieldReader, head: &Fields<'_>) -> BTreeMap<String, CampaignNumber> {
     let Some(node) = head.get("from_campaign") else { return BTreeMap::new() };
     let Some(mapping) = reader.mapping(node, "/process/from_campaign") else { return BTreeMap::new() };
     let mut found = BTreeMap::new();
@@ -102,9 +102,15 @@ fn parse_from_campaign(reader: &mut Reader, head: &Fields<'_>) -> BTreeMap<Strin
     found
 }
 
-type ReadItem<T> = fn(&mut Reader, &Node, &str) -> Option<T>;
+type ReadItem<T> = fn(&mut FieldReader, &Node, &str) -> Option<T>;
 
-fn parse_items<T>(reader: &mut Reader, file: &Fields<'_>, key: &str, is_required: bool, read: ReadItem<T>) -> Vec<T> {
+fn parse_items<T>(
+    reader: &mut FieldReader,
+    file: &Fields<'_>,
+    key: &str,
+    is_required: bool,
+    read: ReadItem<T>,
+) -> Vec<T> {
     let node = if is_required { reader.required_field(file, key) } else { file.get(key) };
     let Some(node) = node else { return Vec::new() };
     let path = join_pointer("", key);
@@ -112,7 +118,7 @@ fn parse_items<T>(reader: &mut Reader, file: &Fields<'_>, key: &str, is_required
     list.iter().enumerate().filter_map(|(index, item)| read(reader, item, &join_pointer(&path, index))).collect()
 }
 
-fn parse_guards(reader: &mut Reader, file: &Fields<'_>) -> BTreeMap<String, Guard> {
+fn parse_guards(reader: &mut FieldReader, file: &Fields<'_>) -> BTreeMap<String, Guard> {
     let Some(mapping) = file.get("guards").and_then(|node| reader.mapping(node, "/guards")) else {
         return BTreeMap::new();
     };

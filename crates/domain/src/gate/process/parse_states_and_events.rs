@@ -2,10 +2,10 @@
 
 use super::super::finding::{Rule, join_pointer, shorten};
 use super::super::yaml::Node;
-use super::field_reader::{Fields, Reader};
+use super::field_reader::{FieldReader, Fields};
 use super::{ArtifactKind, EventKind, OnGuardFail, Role, State, ToolPermissions, Transition};
 
-pub(super) fn parse_state(reader: &mut Reader, node: &Node, path: &str) -> Option<State> {
+pub(super) fn parse_state(reader: &mut FieldReader, node: &Node, path: &str) -> Option<State> {
     let keys = ["name", "description", "prompt", "required_artifacts", "is_final", "tool_permissions"];
     let fields = reader.fields(node, path, &keys)?;
     let permissions = fields.get("tool_permissions");
@@ -20,7 +20,7 @@ pub(super) fn parse_state(reader: &mut Reader, node: &Node, path: &str) -> Optio
     })
 }
 
-fn parse_tool_permissions(reader: &mut Reader, node: &Node, path: &str) -> Option<ToolPermissions> {
+fn parse_tool_permissions(reader: &mut FieldReader, node: &Node, path: &str) -> Option<ToolPermissions> {
     let fields = reader.fields(node, path, &["allowed", "denied", "ask"])?;
     Some(ToolPermissions {
         allowed: parse_tool_patterns(reader, &fields, "allowed"),
@@ -30,7 +30,7 @@ fn parse_tool_permissions(reader: &mut Reader, node: &Node, path: &str) -> Optio
 }
 
 /// Reads tool patterns and reports malformed ones: these match no tool, so what they should deny would be allowed.
-fn parse_tool_patterns(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Vec<String> {
+fn parse_tool_patterns(reader: &mut FieldReader, fields: &Fields<'_>, key: &str) -> Vec<String> {
     let patterns = reader.names(fields, key).unwrap_or_default();
     for (index, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| !ToolPermissions::is_pattern(pattern)) {
         let place = fields.get(key).map_or(fields.place, |node| node.place_of(&format!("/{index}")));
@@ -41,7 +41,7 @@ fn parse_tool_patterns(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> V
     patterns
 }
 
-pub(super) fn parse_event(reader: &mut Reader, node: &Node, path: &str) -> Option<EventKind> {
+pub(super) fn parse_event(reader: &mut FieldReader, node: &Node, path: &str) -> Option<EventKind> {
     let fields = reader.fields(node, path, &["name", "description", "payload_schema", "allowed_roles", "sets"])?;
     reader.required_field(&fields, "allowed_roles");
     Some(EventKind {
@@ -53,7 +53,7 @@ pub(super) fn parse_event(reader: &mut Reader, node: &Node, path: &str) -> Optio
     })
 }
 
-pub(super) fn parse_transition(reader: &mut Reader, node: &Node, path: &str) -> Option<Transition> {
+pub(super) fn parse_transition(reader: &mut FieldReader, node: &Node, path: &str) -> Option<Transition> {
     let keys = ["from", "event", "to", "guard", "allowed_roles", "description", "on_guard_fail"];
     let fields = reader.fields(node, path, &keys)?;
     Some(Transition {
@@ -67,7 +67,7 @@ pub(super) fn parse_transition(reader: &mut Reader, node: &Node, path: &str) -> 
     })
 }
 
-pub(super) fn parse_artifact(reader: &mut Reader, node: &Node, path: &str) -> Option<ArtifactKind> {
+pub(super) fn parse_artifact(reader: &mut FieldReader, node: &Node, path: &str) -> Option<ArtifactKind> {
     let keys = ["type", "description", "required_in_states", "required_for_transitions", "schema"];
     let fields = reader.fields(node, path, &keys)?;
     Some(ArtifactKind {
@@ -79,7 +79,7 @@ pub(super) fn parse_artifact(reader: &mut Reader, node: &Node, path: &str) -> Op
     })
 }
 
-pub(super) fn parse_role(reader: &mut Reader, node: &Node, path: &str) -> Option<Role> {
+pub(super) fn parse_role(reader: &mut FieldReader, node: &Node, path: &str) -> Option<Role> {
     let fields = reader.fields(node, path, &["name", "allowed_events", "can_approve", "can_reject"])?;
     reader.required_field(&fields, "allowed_events");
     Some(Role {

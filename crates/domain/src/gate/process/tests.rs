@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::super::campaign_numbers::CampaignNumbers;
 use super::super::finding::{Finding, Rule};
-use super::super::guard::{Substance, Test};
+use super::super::guard::{ContentRequirement, Test};
 use super::*;
 use crate::limits;
 
@@ -285,10 +285,10 @@ fn what_guards_ask_of_content_is_read() {
     let loaded = load_changed(asked, &format!("{asked}, min_bytes: 200, min_lines: 3, contains: [Steps, '## Seen']"));
     assert_eq!(loaded.findings, []);
     let process = loaded.process.unwrap();
-    let substance =
-        Substance { min_bytes: 200, min_lines: 3, contains: vec!["Steps".to_owned(), "## Seen".to_owned()] };
-    let Test::ArtifactExists { substance: found, .. } = &process.guards["has_repro"].test else { panic!() };
-    assert_eq!(*found, substance);
+    let requirement =
+        ContentRequirement { min_bytes: 200, min_lines: 3, contains: vec!["Steps".to_owned(), "## Seen".to_owned()] };
+    let Test::ArtifactExists { requirement: found, .. } = &process.guards["has_repro"].test else { panic!() };
+    assert_eq!(*found, requirement);
     assert_eq!(process.searched_words().into_iter().collect::<Vec<_>>(), ["## Seen", "Steps"]);
     assert!(process.is_measured("repro") && !process.is_measured("other"));
     for (wrong, path) in [

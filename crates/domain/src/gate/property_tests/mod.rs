@@ -18,23 +18,23 @@ use super::tests::{RunFixture, submitted_file};
 use super::*;
 use crate::decider::Decider;
 
-fn try_attempt(desk: &mut RunFixture, attempt: &GeneratedAttempt) -> Result<(), RunRefusal> {
+fn try_attempt(fixture: &mut RunFixture, attempt: &GeneratedAttempt) -> Result<(), RunRefusal> {
     match attempt {
         GeneratedAttempt::Emit { who, role, event, payload, files, stale } => {
-            desk.facts.stale = stale.iter().cloned().collect();
+            fixture.facts.stale = stale.iter().cloned().collect();
             let files = files.iter().map(|(path, content)| submitted_file(path, content)).collect();
             let who = principal(*who);
-            desk.emit((&who, ROLES[*role]), EVENT_NAMES[*event], payload.clone(), files).map(drop)
+            fixture.emit((&who, ROLES[*role]), EVENT_NAMES[*event], payload.clone(), files).map(drop)
         }
         GeneratedAttempt::Override { who, role, is_human, event } => {
-            desk.facts = Facts::default();
-            let result = desk.override_guard(&principal(*who), (ROLES[*role], *is_human), EVENT_NAMES[*event]);
+            fixture.facts = Facts::default();
+            let result = fixture.override_guard(&principal(*who), (ROLES[*role], *is_human), EVENT_NAMES[*event]);
             assert!(*is_human || result.is_err(), "only people override");
             result.map(drop)
         }
         GeneratedAttempt::Cancel => {
             let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
-            desk.execute("somebody", &cancel).map(drop)
+            fixture.execute("somebody", &cancel).map(drop)
         }
     }
 }
@@ -47,25 +47,25 @@ proptest! {
         source in process_source(),
         attempts in proptest::collection::vec(attempt(), 0..40),
     ) {
-        let mut desk = RunFixture::with_run(&source);
-        let process = Arc::clone(&desk.process);
+        let mut fixture = RunFixture::with_run(&source);
+        let process = Arc::clone(&fixture.process);
         let mut model = RunModel::default();
         let mut seen = 0;
         for attempt in [None].into_iter().chain(attempts.iter().map(Some)) {
-            let before = desk.state.clone();
-            let result = attempt.map_or(Ok(()), |attempt| try_attempt(&mut desk, attempt));
+            let before = fixture.state.clone();
+            let result = attempt.map_or(Ok(()), |attempt| try_attempt(&mut fixture, attempt));
             if result.is_err() {
-                assert_eq!(desk.state, before);
+                assert_eq!(fixture.state, before);
             }
-            for (given, event) in &desk.journal[seen..] {
+            for (given, event) in &fixture.journal[seen..] {
                 model.apply(&process, event, given);
             }
-            seen = desk.journal.len();
-            assert_eq!(desk.state.state(), model.state);
+            seen = fixture.journal.len();
+            assert_eq!(fixture.state.state(), model.state);
             let context: BTreeMap<String, Value> =
-                desk.state.context().iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+                fixture.state.context().iter().map(|(name, value)| (name.clone(), value.clone())).collect();
             assert_eq!(context, model.context);
-            assert_eq!(desk.state.visits().values().sum::<u64>(), model.visits.len() as u64);
+            assert_eq!(fixture.state.visits().values().sum::<u64>(), model.visits.len() as u64);
         }
     }
 
@@ -74,17 +74,17 @@ proptest! {
         source in process_source(),
         attempts in proptest::collection::vec(attempt(), 0..30),
     ) {
-        let mut desk = RunFixture::with_run(&source);
+        let mut fixture = RunFixture::with_run(&source);
         for attempt in &attempts {
-            let _ = try_attempt(&mut desk, attempt);
+            let _ = try_attempt(&mut fixture, attempt);
         }
-        let replayed = desk.journal.iter().fold(RunState::default(), |state, (given, event)| {
+        let replayed = fixture.journal.iter().fold(RunState::default(), |state, (given, event)| {
             let stored = serde_json::to_string(event).unwrap();
             RunRules::evolve(state, &serde_json::from_str(&stored).unwrap(), given)
         });
-        assert_eq!(replayed, desk.state);
-        let stored = serde_json::to_string(&desk.state).unwrap();
-        assert_eq!(serde_json::from_str::<RunState>(&stored).unwrap(), desk.state);
+        assert_eq!(replayed, fixture.state);
+        let stored = serde_json::to_string(&fixture.state).unwrap();
+        assert_eq!(serde_json::from_str::<RunState>(&stored).unwrap(), fixture.state);
     }
 
     #[test]
@@ -92,14 +92,14 @@ proptest! {
         source in process_source(),
         attempts in proptest::collection::vec(attempt(), 0..15),
     ) {
-        let mut desk = RunFixture::with_run(&source);
+        let mut fixture = RunFixture::with_run(&source);
         for attempt in &attempts {
-            let _ = try_attempt(&mut desk, attempt);
+            let _ = try_attempt(&mut fixture, attempt);
         }
         for role in ROLES {
-            for view in desk.view_as("principal-0", role).events(true) {
-                let mut copy = RunFixture::empty(Arc::clone(&desk.process));
-                (copy.state, copy.facts) = (desk.state.clone(), desk.facts.clone());
+            for view in fixture.view_as("principal-0", role).events(true) {
+                let mut copy = RunFixture::empty(Arc::clone(&fixture.process));
+                (copy.state, copy.facts) = (fixture.state.clone(), fixture.facts.clone());
                 let accepted = copy.emit(("principal-0", role), &view.event_name, json!({}), vec![]);
                 assert_eq!(accepted.is_ok(), view.is_allowed, "{view:?} {accepted:?}");
             }
@@ -158,9 +158,9 @@ fn the_generated_processes_can_be_gone_through() {
     let plans = (process_source(), proptest::collection::vec(attempt(), 30));
     for _ in 0..60 {
         let (source, attempts) = plans.new_tree(&mut runner).unwrap().current();
-        let mut desk = RunFixture::with_run(&source);
-        refused += attempts.iter().filter(|attempt| try_attempt(&mut desk, attempt).is_err()).count();
-        for (_, event) in &desk.journal {
+        let mut fixture = RunFixture::with_run(&source);
+        refused += attempts.iter().filter(|attempt| try_attempt(&mut fixture, attempt).is_err()).count();
+        for (_, event) in &fixture.journal {
             match event {
                 RunEvent::Emitted(emitted) if emitted.recorded => recorded += 1,
                 RunEvent::Emitted(emitted) if emitted.guard.is_some() => moved += 1,

@@ -65,7 +65,7 @@ pub struct Emit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Override {
     pub process: Arc<Process>,
-    pub standing: ActingRole,
+    pub acting_role: ActingRole,
     /// The event of the transition.
     pub event: String,
     /// The target state, if the event has several guarded transitions.

@@ -75,11 +75,11 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &DecisionContext) -> Decide
     let (evidence, artifacts) = check_submission::check_artifacts(state, process, artifacts, unfit)?;
     let facts = &facts.without_resubmitted(&artifacts);
     let set = check_submission::check_payload(state, process, event, payload, facts)?;
-    let scene = state.guard_inputs(process, &evidence, payload, facts);
-    let Choice { taken, guards } = choose_transition(&transitions, role, |guard| scene.evaluate(guard), name)?;
-    let (to, guard, recorded) = match taken {
-        Taken::Moved(transition) => (transition.to.clone(), transition.guard.clone(), false),
-        Taken::Recorded => (state.state.clone(), None, true),
+    let inputs = state.guard_inputs(process, &evidence, payload, facts);
+    let Choice { outcome, guards } = choose_transition(&transitions, role, |guard| inputs.evaluate(guard), name)?;
+    let (to, guard, recorded) = match outcome {
+        TransitionOutcome::Moved(transition) => (transition.to.clone(), transition.guard.clone(), false),
+        TransitionOutcome::Recorded => (state.state.clone(), None, true),
     };
     Ok(RunEvent::Emitted(Box::new(Emitted {
         event: name.clone(),
@@ -106,13 +106,13 @@ fn changed_numbers(state: &RunState, facts: &Facts) -> Map<String, Value> {
     changed.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-enum Taken<'a> {
+enum TransitionOutcome<'a> {
     Moved(&'a Transition),
     Recorded,
 }
 
 struct Choice<'a> {
-    taken: Taken<'a>,
+    outcome: TransitionOutcome<'a>,
     guards: Vec<GuardResult>,
 }
 
@@ -125,19 +125,21 @@ fn choose_transition<'a>(
     let mut guards: Vec<GuardResult> = Vec::new();
     let mut is_recorded = false;
     for transition in transitions.iter().filter(|transition| can_take(transition, role)) {
-        let Some(guard) = &transition.guard else { return Ok(Choice { taken: Taken::Moved(transition), guards }) };
+        let Some(guard) = &transition.guard else {
+            return Ok(Choice { outcome: TransitionOutcome::Moved(transition), guards });
+        };
         // A guard that was evaluated before was not satisfied, or its transition would have been taken.
         if !guards.iter().any(|result| result.guard == *guard) {
             guards.push(evaluate(guard));
         }
         if guards.last().is_some_and(|result| result.guard == *guard && result.satisfied) {
-            return Ok(Choice { taken: Taken::Moved(transition), guards });
+            return Ok(Choice { outcome: TransitionOutcome::Moved(transition), guards });
         }
         is_recorded |= transition.on_guard_fail == OnGuardFail::Record;
     }
     match guards.is_empty() {
         true => Err(RunRefusal::TransitionsForbidden { event: event.to_owned(), role: role.to_owned() }),
-        false if is_recorded => Ok(Choice { taken: Taken::Recorded, guards }),
+        false if is_recorded => Ok(Choice { outcome: TransitionOutcome::Recorded, guards }),
         false => Err(RunRefusal::GuardFailed { results: guards }),
     }
 }
@@ -147,12 +149,12 @@ fn can_take(transition: &Transition, role: &str) -> bool {
 }
 
 fn decide_override(state: &RunState, command: &Override, given: &DecisionContext) -> Decided {
-    let Override { process, standing, event: name, to, reason, facts, facts_of } = command;
+    let Override { process, acting_role, event: name, to, reason, facts, facts_of } = command;
     check_active(state)?;
     check_facts_revision(state, *facts_of)?;
     check_pinned_process(state, process)?;
-    let role = &standing.role;
-    if !standing.is_human {
+    let role = &acting_role.role;
+    if !acting_role.is_human {
         return Err(RunRefusal::NotHuman { role: role.clone() });
     }
     if let Some(event) = process.event(OVERRIDE_GUARD)

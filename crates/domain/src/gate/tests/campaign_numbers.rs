@@ -29,8 +29,8 @@ roles: [{name: agent, allowed_events: ["*"]}, {name: human, allowed_events: ["*"
 const NUMBERS: CampaignNumbers = CampaignNumbers { players: 3, actors: 7, open_sessions: 1 };
 
 fn create_in_campaign(context: Value, numbers: CampaignNumbers) -> (RunFixture, Result<Vec<RunEvent>, RunRefusal>) {
-    let mut desk = RunFixture::empty(load_process(PARTY));
-    let RunCommand::Create { id, process, role, .. } = desk.create_command(Map::new()) else { panic!() };
+    let mut fixture = RunFixture::empty(load_process(PARTY));
+    let RunCommand::Create { id, process, role, .. } = fixture.create_command(Map::new()) else { panic!() };
     let create = RunCommand::Create {
         id,
         process,
@@ -40,8 +40,8 @@ fn create_in_campaign(context: Value, numbers: CampaignNumbers) -> (RunFixture, 
         campaign_numbers: Some(numbers),
         folder: None,
     };
-    let created = desk.execute("alice", &create);
-    (desk, created)
+    let created = fixture.execute("alice", &create);
+    (fixture, created)
 }
 
 impl RunFixture {
@@ -54,49 +54,53 @@ impl RunFixture {
 
 #[test]
 fn a_run_begins_with_the_numbers_of_its_campaign() {
-    let (desk, created) = create_in_campaign(json!({}), NUMBERS);
+    let (fixture, created) = create_in_campaign(json!({}), NUMBERS);
     created.unwrap();
-    assert_eq!(Value::Object(desk.view().context()), json!({"party_size": 3, "open_sessions": 1}));
+    assert_eq!(Value::Object(fixture.view().context()), json!({"party_size": 3, "open_sessions": 1}));
     let (_, agreed) = create_in_campaign(json!({"party_size": 3}), NUMBERS);
     agreed.unwrap();
     let (_, refused) = create_in_campaign(json!({"party_size": 1}), NUMBERS);
     let refusal = refused.unwrap_err();
     assert_eq!(refusal.pointer().as_deref(), Some("/context/party_size"));
     assert_eq!(refusal.misfits()[0].message, "'party_size' comes from the campaign of this run, where it is 3");
-    let (desk, created) = create_in_campaign(json!({"party_size": 2}), CampaignNumbers::default());
+    let (fixture, created) = create_in_campaign(json!({"party_size": 2}), CampaignNumbers::default());
     created.unwrap();
-    assert_eq!(desk.state.context().get("party_size"), Some(&json!(2)), "a campaign without players says nothing");
-    let desk = RunFixture::with_run(PARTY);
-    assert_eq!(desk.state.context().get("party_size"), Some(&json!(4)), "without a campaign it is as the process says");
+    assert_eq!(fixture.state.context().get("party_size"), Some(&json!(2)), "a campaign without players says nothing");
+    let fixture = RunFixture::with_run(PARTY);
+    assert_eq!(
+        fixture.state.context().get("party_size"),
+        Some(&json!(4)),
+        "without a campaign it is as the process says"
+    );
 }
 
 #[test]
 fn guards_and_prompts_follow_the_campaign() {
-    let (mut desk, _) = create_in_campaign(json!({}), NUMBERS);
-    desk.look_up(NUMBERS);
-    let refusal = desk.emit_as_agent("go", vec![]).unwrap_err();
+    let (mut fixture, _) = create_in_campaign(json!({}), NUMBERS);
+    fixture.look_up(NUMBERS);
+    let refusal = fixture.emit_as_agent("go", vec![]).unwrap_err();
     assert_eq!(
         refusal.guards()[0].missing,
         ["Context variable 'party_size' is '3', expected at most 1", "end the session first"]
     );
-    desk.look_up(CampaignNumbers { players: 1, actors: 7, open_sessions: 0 });
-    assert_eq!(desk.view().prompt("a").unwrap(), "For 1 players.");
-    let lie = desk.emit(("robot", "agent"), "note", json!({"party_size": 9}), vec![]).unwrap_err();
+    fixture.look_up(CampaignNumbers { players: 1, actors: 7, open_sessions: 0 });
+    assert_eq!(fixture.view().prompt("a").unwrap(), "For 1 players.");
+    let lie = fixture.emit(("robot", "agent"), "note", json!({"party_size": 9}), vec![]).unwrap_err();
     assert_eq!(lie.misfits()[0].message, "'party_size' comes from the campaign of this run, where it is 1");
-    let emitted = desk.emit(("robot", "agent"), "note", json!({"party_size": 1}), vec![]).unwrap();
+    let emitted = fixture.emit(("robot", "agent"), "note", json!({"party_size": 1}), vec![]).unwrap();
     assert_eq!(Value::Object(emitted.campaign_numbers), json!({"party_size": 1, "open_sessions": 0}));
-    assert_eq!(desk.state.context().get("open_sessions"), Some(&json!(0)));
-    let emitted = desk.emit_as_agent("go", vec![]).unwrap();
+    assert_eq!(fixture.state.context().get("open_sessions"), Some(&json!(0)));
+    let emitted = fixture.emit_as_agent("go", vec![]).unwrap();
     assert!(emitted.campaign_numbers.is_empty(), "they stand in the context already");
     assert_eq!(emitted.to, "b");
 }
 
 #[test]
 fn an_override_keeps_the_numbers_too() {
-    let (mut desk, _) = create_in_campaign(json!({}), NUMBERS);
-    desk.look_up(CampaignNumbers { open_sessions: 2, ..NUMBERS });
-    let events = desk.override_guard("hanna", ("human", true), "go").unwrap();
+    let (mut fixture, _) = create_in_campaign(json!({}), NUMBERS);
+    fixture.look_up(CampaignNumbers { open_sessions: 2, ..NUMBERS });
+    let events = fixture.override_guard("hanna", ("human", true), "go").unwrap();
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(Value::Object(overridden.campaign_numbers.clone()), json!({"open_sessions": 2}));
-    assert_eq!(desk.state.context().get("open_sessions"), Some(&json!(2)));
+    assert_eq!(fixture.state.context().get("open_sessions"), Some(&json!(2)));
 }

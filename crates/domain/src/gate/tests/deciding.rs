@@ -26,121 +26,124 @@ roles:
 "#;
 
 fn run_in_review() -> RunFixture {
-    let mut desk = RunFixture::with_run(REVIEW);
-    desk.emit_as_agent("submit", vec![submitted_file("text.md", "t")]).unwrap();
-    desk
+    let mut fixture = RunFixture::with_run(REVIEW);
+    fixture.emit_as_agent("submit", vec![submitted_file("text.md", "t")]).unwrap();
+    fixture
 }
 
 #[test]
 fn approvals_need_the_flag() {
-    let mut desk = run_in_review();
-    let refusal = desk.emit(("other", "agent"), "approve", json!({}), vec![]).unwrap_err();
+    let mut fixture = run_in_review();
+    let refusal = fixture.emit(("other", "agent"), "approve", json!({}), vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.to_string().as_str()),
         (RunRefusalKind::Forbidden, "role 'agent' has no can_approve")
     );
-    let refusal = desk.emit(("rex", "reviewer"), "reject", json!({}), vec![]).unwrap_err();
+    let refusal = fixture.emit(("rex", "reviewer"), "reject", json!({}), vec![]).unwrap_err();
     assert_eq!(refusal.to_string(), "role 'reviewer' has no can_reject");
-    let emitted = desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let emitted = fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     assert!(emitted.decision);
-    assert!(!desk.state.has_submitted("rex"), "to decide is not to submit");
+    assert!(!fixture.state.has_submitted("rex"), "to decide is not to submit");
 }
 
 #[test]
 fn who_submitted_decides_nothing_also_later_and_in_another_role() {
-    let mut desk = run_in_review();
+    let mut fixture = run_in_review();
     let own = RunRefusal::OwnWork { principal: "robot".to_owned() };
-    assert_eq!(desk.emit(("robot", "human"), "approve", json!({}), vec![]), Err(own.clone()));
-    assert_eq!(desk.emit(("robot", "human"), "reject", json!({}), vec![]), Err(own.clone()));
-    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-    assert_eq!(desk.emit(("robot", "human"), "approve", json!({}), vec![]), Err(own));
-    let done = desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(fixture.emit(("robot", "human"), "approve", json!({}), vec![]), Err(own.clone()));
+    assert_eq!(fixture.emit(("robot", "human"), "reject", json!({}), vec![]), Err(own.clone()));
+    fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(fixture.emit(("robot", "human"), "approve", json!({}), vec![]), Err(own));
+    let done = fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     assert!(done.is_final);
 }
 
 #[test]
 fn a_second_token_of_the_submitter_decides_nothing_either() {
-    let mut desk = run_in_review();
-    desk.facts.same_person = vec!["robot".to_owned()];
-    let refusal = desk.emit(("robot-2", "human"), "approve", json!({}), vec![]).unwrap_err();
+    let mut fixture = run_in_review();
+    fixture.facts.same_person = vec!["robot".to_owned()];
+    let refusal = fixture.emit(("robot-2", "human"), "approve", json!({}), vec![]).unwrap_err();
     assert_eq!(refusal.to_string(), "'robot-2 (also robot)' submitted to this run, and may not decide on it");
     assert_eq!(refusal.kind(), RunRefusalKind::Forbidden);
-    desk.facts.same_person = vec!["rex".to_owned()];
-    desk.emit(("rex-2", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    fixture.facts.same_person = vec!["rex".to_owned()];
+    fixture.emit(("rex-2", "reviewer"), "approve", json!({}), vec![]).unwrap();
 }
 
 #[test]
 fn a_rejection_does_not_make_the_submitter_a_stranger() {
-    let mut desk = run_in_review();
-    desk.emit(("hanna", "human"), "reject", json!({}), vec![]).unwrap();
-    desk.emit(("puppet", "agent"), "submit", json!({}), vec![]).unwrap();
+    let mut fixture = run_in_review();
+    fixture.emit(("hanna", "human"), "reject", json!({}), vec![]).unwrap();
+    fixture.emit(("puppet", "agent"), "submit", json!({}), vec![]).unwrap();
     assert_eq!(
-        desk.emit(("robot", "human"), "approve", json!({}), vec![]),
+        fixture.emit(("robot", "human"), "approve", json!({}), vec![]),
         Err(RunRefusal::OwnWork { principal: "robot".to_owned() })
     );
 }
 
 #[test]
 fn only_people_override_and_it_is_recorded() {
-    let mut desk = RunFixture::with_run(REVIEW);
+    let mut fixture = RunFixture::with_run(REVIEW);
     assert_eq!(
-        desk.override_guard("robot", ("agent", false), "submit"),
+        fixture.override_guard("robot", ("agent", false), "submit"),
         Err(RunRefusal::NotHuman { role: "agent".to_owned() })
     );
-    assert_eq!(desk.override_guard("robot", ("human", false), "submit").unwrap_err().kind(), RunRefusalKind::Forbidden);
-    let events = desk.override_guard("hanna", ("human", true), "submit").unwrap();
+    assert_eq!(
+        fixture.override_guard("robot", ("human", false), "submit").unwrap_err().kind(),
+        RunRefusalKind::Forbidden
+    );
+    let events = fixture.override_guard("hanna", ("human", true), "submit").unwrap();
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
     assert_eq!((overridden.guard.as_str(), overridden.to.as_str()), ("has_text", "review"));
     assert_eq!(overridden.guards[0].missing, ["Artifact 'text' does not exist"]);
-    assert_eq!(desk.state.state(), "review");
+    assert_eq!(fixture.state.state(), "review");
 }
 
 #[test]
 fn an_override_is_for_a_guard_that_is_not_satisfied() {
-    let mut desk = run_in_review();
-    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-    let refusal = desk.override_guard("hanna", ("human", true), "approve").unwrap_err();
+    let mut fixture = run_in_review();
+    fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let refusal = fixture.override_guard("hanna", ("human", true), "approve").unwrap_err();
     assert_eq!((refusal.kind(), refusal.hint()), (RunRefusalKind::Rejected, "emit 'approve' as it is".to_owned()));
-    let refusal = desk.override_guard("hanna", ("human", true), "submit").unwrap_err();
+    let refusal = fixture.override_guard("hanna", ("human", true), "submit").unwrap_err();
     assert_eq!(refusal.kind(), RunRefusalKind::InvalidEvent);
 }
 
 #[test]
 fn an_override_of_a_decision_is_a_decision() {
-    let mut desk = RunFixture::with_run(REVIEW);
-    desk.override_guard("otto", ("human", true), "submit").unwrap();
-    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let mut fixture = RunFixture::with_run(REVIEW);
+    fixture.override_guard("otto", ("human", true), "submit").unwrap();
+    fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     assert_eq!(
-        desk.override_guard("adam", ("agent", true), "approve").unwrap_err().to_string(),
+        fixture.override_guard("adam", ("agent", true), "approve").unwrap_err().to_string(),
         "role 'agent' has no can_approve"
     );
-    desk.override_guard("hanna", ("human", true), "approve").unwrap();
-    assert_eq!(desk.state.status(), RunStatus::Finished);
+    fixture.override_guard("hanna", ("human", true), "approve").unwrap();
+    assert_eq!(fixture.state.status(), RunStatus::Finished);
 }
 
 #[test]
 fn who_overrode_a_guard_does_not_decide_on_what_came_of_it() {
-    let mut desk = RunFixture::with_run(REVIEW);
-    desk.override_guard("hanna", ("human", true), "submit").unwrap();
+    let mut fixture = RunFixture::with_run(REVIEW);
+    fixture.override_guard("hanna", ("human", true), "submit").unwrap();
     let own = RunRefusal::OwnWork { principal: "hanna".to_owned() };
-    assert_eq!(desk.emit(("hanna", "human"), "approve", json!({}), vec![]), Err(own.clone()));
-    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-    assert_eq!(desk.override_guard("hanna", ("human", true), "approve"), Err(own));
+    assert_eq!(fixture.emit(("hanna", "human"), "approve", json!({}), vec![]), Err(own.clone()));
+    fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(fixture.override_guard("hanna", ("human", true), "approve"), Err(own));
 }
 
 #[test]
 fn a_decision_brings_no_evidence_of_its_own() {
-    let mut desk = RunFixture::with_run(REVIEW);
-    desk.override_guard("otto", ("human", true), "submit").unwrap();
-    desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let mut fixture = RunFixture::with_run(REVIEW);
+    fixture.override_guard("otto", ("human", true), "submit").unwrap();
+    fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     let refusal =
-        desk.emit(("rex", "reviewer"), "approve", json!({}), vec![submitted_file("text.md", "mine")]).unwrap_err();
+        fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![submitted_file("text.md", "mine")]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.pointer().as_deref()),
         (RunRefusalKind::InvalidPayload, Some("/artifact_paths/0")),
         "the guard asks for a text, which who approves does not write"
     );
-    let refusal = desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap_err();
+    let refusal = fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap_err();
     assert_eq!(refusal.kind(), RunRefusalKind::GuardFailed);
 }
 
@@ -151,12 +154,12 @@ fn an_override_of_a_decision_is_for_the_roles_that_may_take_it() {
     for (source, message) in
         [(event, "role 'human' may not emit 'approve'"), (way, "Permission denied for all available transitions")]
     {
-        let mut desk = RunFixture::with_run(&source);
-        desk.override_guard("otto", ("human", true), "submit").unwrap();
-        desk.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
-        let refusal = desk.override_guard("hanna", ("human", true), "approve").unwrap_err();
+        let mut fixture = RunFixture::with_run(&source);
+        fixture.override_guard("otto", ("human", true), "submit").unwrap();
+        fixture.emit(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+        let refusal = fixture.override_guard("hanna", ("human", true), "approve").unwrap_err();
         assert_eq!((refusal.kind(), refusal.to_string().as_str()), (RunRefusalKind::Forbidden, message));
-        assert!(desk.override_guard("rita", ("reviewer", true), "approve").is_ok());
+        assert!(fixture.override_guard("rita", ("reviewer", true), "approve").is_ok());
     }
 }
 
@@ -165,20 +168,20 @@ fn what_was_known_is_kept_with_an_override() {
     let guard = "{all: [{type: artifact, artifact_type: text, condition: exists}, \
                  {type: cel, expression: 'campaign.ready'}]}";
     let source = REVIEW.replace("{type: artifact, artifact_type: text, condition: exists}", guard);
-    let mut desk = RunFixture::with_run(&source);
-    desk.facts.campaign = Some(json!({"ready": false}));
-    let events = desk.override_guard("hanna", ("human", true), "submit").unwrap();
+    let mut fixture = RunFixture::with_run(&source);
+    fixture.facts.campaign = Some(json!({"ready": false}));
+    let events = fixture.override_guard("hanna", ("human", true), "submit").unwrap();
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
-    assert_eq!(overridden.campaign, desk.facts.campaign);
+    assert_eq!(overridden.campaign, fixture.facts.campaign);
 }
 
 #[test]
 fn a_process_says_who_may_override() {
     let source = REVIEW.replace("events:\n", "events:\n  - {name: override_guard, allowed_roles: [reviewer]}\n");
-    let mut desk = RunFixture::with_run(&source);
-    let refusal = desk.override_guard("hanna", ("human", true), "submit").unwrap_err();
+    let mut fixture = RunFixture::with_run(&source);
+    let refusal = fixture.override_guard("hanna", ("human", true), "submit").unwrap_err();
     assert_eq!((refusal.kind(), refusal.hint()), (RunRefusalKind::Forbidden, "roles that may: reviewer".to_owned()));
-    assert!(desk.override_guard("rex", ("reviewer", true), "submit").is_ok());
+    assert!(fixture.override_guard("rex", ("reviewer", true), "submit").is_ok());
 }
 
 #[test]
@@ -186,34 +189,34 @@ fn an_override_names_the_way_where_there_are_several() {
     let second = "  - {from: work, event: submit, to: second, guard: has_more}\n  - {from: review, event: approve";
     let source = REVIEW.replacen("  - {from: review, event: approve", second, 1);
     let more = "guards:\n  has_more: {type: artifact, artifact_type: text, condition: count, min_count: 2}\n";
-    let mut desk = RunFixture::with_run(&source.replace("guards:\n", more));
+    let mut fixture = RunFixture::with_run(&source.replace("guards:\n", more));
     let mut overrides = |to: Option<&str>, reason: &str| {
         let command = RunCommand::Override(Box::new(Override {
-            process: Arc::clone(&desk.process),
-            standing: ActingRole { role: "human".to_owned(), is_human: true },
+            process: Arc::clone(&fixture.process),
+            acting_role: ActingRole { role: "human".to_owned(), is_human: true },
             event: "submit".to_owned(),
             to: to.map(str::to_owned),
             reason: reason.to_owned(),
             facts: Facts::default(),
-            facts_of: desk.state.revision(),
+            facts_of: fixture.state.revision(),
         }));
-        desk.execute("hanna", &command)
+        fixture.execute("hanna", &command)
     };
     assert_eq!(overrides(None, " "), Err(RunRefusal::Empty { field: "reason" }));
     assert_eq!(overrides(Some("done"), "why").unwrap_err().kind(), RunRefusalKind::InvalidEvent);
     let events = overrides(Some("second"), " it is late ").unwrap();
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
     assert_eq!((overridden.guard.as_str(), overridden.reason.as_str()), ("has_more", "it is late"));
-    assert_eq!(desk.state.state(), "second");
+    assert_eq!(fixture.state.state(), "second");
 }
 
 #[test]
 fn facts_of_an_earlier_state_decide_nothing() {
-    let mut desk = RunFixture::with_run(REVIEW);
-    let before = desk.state.revision();
-    desk.emit_as_agent("submit", vec![submitted_file("text.md", "a text")]).unwrap();
+    let mut fixture = RunFixture::with_run(REVIEW);
+    let before = fixture.state.revision();
+    fixture.emit_as_agent("submit", vec![submitted_file("text.md", "a text")]).unwrap();
     let command = RunCommand::Emit(Box::new(Emit {
-        process: Arc::clone(&desk.process),
+        process: Arc::clone(&fixture.process),
         role: "human".to_owned(),
         event: "approve".to_owned(),
         payload: Map::new(),
@@ -222,6 +225,6 @@ fn facts_of_an_earlier_state_decide_nothing() {
         facts: Facts::default(),
         facts_of: before,
     }));
-    let refused = desk.execute("hanna", &command).unwrap_err();
+    let refused = fixture.execute("hanna", &command).unwrap_err();
     assert_eq!(refused, RunRefusal::OutOfDate { facts_of: before, revision: before + 1 });
 }

@@ -6,10 +6,10 @@ use super::*;
 
 /// The refusal of a run with this context, where `head` is added to the exploration process.
 fn creation_refusal(head: &str, context: Value) -> RunRefusal {
-    let mut desk =
+    let mut fixture =
         RunFixture::empty(load_process(&EXPLORATION.replace("initial_context:", &format!("{head}initial_context:"))));
-    let create = desk.create_command(object(context));
-    desk.execute("robot", &create).unwrap_err()
+    let create = fixture.create_command(object(context));
+    fixture.execute("robot", &create).unwrap_err()
 }
 
 #[test]
@@ -32,10 +32,10 @@ fn a_context_that_does_not_fit_says_what_may_be_set() {
 
 #[test]
 fn an_unknown_event_is_not_repeated_at_any_length() {
-    let mut desk = RunFixture::with_run(EXPLORATION);
-    let refusal = desk.emit_as_agent(&"x".repeat(100_000), vec![]).unwrap_err();
+    let mut fixture = RunFixture::with_run(EXPLORATION);
+    let refusal = fixture.emit_as_agent(&"x".repeat(100_000), vec![]).unwrap_err();
     assert_eq!(refusal.to_string(), format!("Event '{}…' not found", "x".repeat(79)));
-    assert_eq!(desk.emit_as_agent("finish", vec![]).unwrap_err().to_string(), "Event 'finish' not found");
+    assert_eq!(fixture.emit_as_agent("finish", vec![]).unwrap_err().to_string(), "Event 'finish' not found");
 }
 
 #[test]
@@ -44,10 +44,11 @@ fn an_artifact_that_does_not_fit_says_why_and_what_fits() {
         "description: 統合結果}",
         "description: 統合結果, schema: {properties: {summary: {type: string}}, required: [summary]}}",
     );
-    let mut desk = RunFixture::with_run(&source);
+    let mut fixture = RunFixture::with_run(&source);
     let mut misfit = |content: &str| {
-        let refusal =
-            desk.emit_as_agent("submit_experiment_plan", vec![submitted_file("synthesis.json", content)]).unwrap_err();
+        let refusal = fixture
+            .emit_as_agent("submit_experiment_plan", vec![submitted_file("synthesis.json", content)])
+            .unwrap_err();
         assert!(refusal.hint().contains("its schema"), "{}", refusal.hint());
         refusal.misfits()[0].message.clone()
     };

@@ -64,10 +64,10 @@ impl RunFixture {
 
     /// A run of this process, just created.
     pub(super) fn with_run(source: &str) -> Self {
-        let mut desk = Self::empty(load_process(source));
-        let create = desk.create_command(Map::new());
-        desk.execute("alice", &create).unwrap();
-        desk
+        let mut fixture = Self::empty(load_process(source));
+        let create = fixture.create_command(Map::new());
+        fixture.execute("alice", &create).unwrap();
+        fixture
     }
 
     pub(super) fn create_command(&self, context: Map<String, Value>) -> RunCommand {
@@ -137,13 +137,13 @@ impl RunFixture {
     pub(super) fn override_guard(
         &mut self,
         by: &str,
-        standing: (&str, bool),
+        acting_role: (&str, bool),
         event: &str,
     ) -> Result<Vec<RunEvent>, RunRefusal> {
-        let (role, is_human) = standing;
+        let (role, is_human) = acting_role;
         let command = RunCommand::Override(Box::new(Override {
             process: Arc::clone(&self.process),
-            standing: ActingRole { role: role.to_owned(), is_human },
+            acting_role: ActingRole { role: role.to_owned(), is_human },
             event: event.to_owned(),
             to: None,
             reason: "it is late".to_owned(),

@@ -27,12 +27,13 @@ pub struct MissingGuard {
 pub struct RequiredArtifact {
     pub r#type: String,
     pub description: String,
-    pub status: Presence,
+    pub status: ArtifactStatus,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Presence {
+#[schemars(rename = "Presence")]
+pub enum ArtifactStatus {
     Missing,
     Present,
 }
@@ -124,8 +125,8 @@ impl RunView<'_> {
             r#type: name.clone(),
             description: self.process.artifact(name).and_then(|kind| kind.description.clone()).unwrap_or_default(),
             status: match self.run.evidence().count_distinct(name, &self.facts.stale) {
-                0 => Presence::Missing,
-                _ => Presence::Present,
+                0 => ArtifactStatus::Missing,
+                _ => ArtifactStatus::Present,
             },
         };
         state.required_artifacts.iter().map(view).collect()
@@ -160,12 +161,12 @@ impl RunView<'_> {
     /// them.
     pub fn events(&self, include_blocked: bool) -> Vec<EventView> {
         // Many transitions may have the same guard, which is evaluated once.
-        let mut asked = BTreeMap::new();
-        let views = self.process.events.iter().map(|event| self.event_view(event, &mut asked));
+        let mut guard_results = BTreeMap::new();
+        let views = self.process.events.iter().map(|event| self.event_view(event, &mut guard_results));
         views.filter(|view| include_blocked || view.is_allowed).collect()
     }
 
-    fn event_view<'a>(&'a self, event: &EventKind, asked: &mut GuardResults<'a>) -> EventView {
+    fn event_view<'a>(&'a self, event: &EventKind, guard_results: &mut GuardResults<'a>) -> EventView {
         let here: Vec<&Transition> =
             self.process.transitions_from(self.run.state()).filter(|found| found.event == event.name).collect();
         let shown: Vec<&Transition> = if here.is_empty() {
@@ -174,7 +175,7 @@ impl RunView<'_> {
             here.clone()
         };
         let transitions: Vec<TransitionView> =
-            shown.into_iter().map(|transition| self.transition_view(transition, asked)).collect();
+            shown.into_iter().map(|transition| self.transition_view(transition, guard_results)).collect();
         let would_be_accepted = here.iter().zip(&transitions).any(|(transition, view)| {
             let is_open = view.guard_status != GuardStatus::Unsatisfied;
             self.can_take(transition) && (is_open || transition.on_guard_fail == OnGuardFail::Record)
@@ -205,10 +206,10 @@ impl RunView<'_> {
     pub(super) fn transition_view<'a>(
         &'a self,
         transition: &'a Transition,
-        asked: &mut GuardResults<'a>,
+        guard_results: &mut GuardResults<'a>,
     ) -> TransitionView {
         let guard = transition.guard.as_deref();
-        let result = guard.map(|guard| asked.entry(guard).or_insert_with(|| self.evaluate(guard)).clone());
+        let result = guard.map(|guard| guard_results.entry(guard).or_insert_with(|| self.evaluate(guard)).clone());
         let guard_status = match &result {
             None => GuardStatus::NoGuard,
             Some(result) if result.satisfied => GuardStatus::Satisfied,

@@ -9,7 +9,9 @@ mod progress;
 #[cfg(test)]
 mod tests;
 
-pub use events::{AllowedEvent, EventView, GuardStatus, MissingGuard, Presence, RequiredArtifact, TransitionView};
+pub use events::{
+    AllowedEvent, ArtifactStatus, EventView, GuardStatus, MissingGuard, RequiredArtifact, TransitionView,
+};
 pub use plan::{Plan, Step};
 pub use progress::Progress;
 

@@ -4,16 +4,16 @@ use super::super::tests::{EXPLORATION, RunFixture, submitted_file};
 use super::super::{Decision, RunCommand};
 
 fn run_with_plan() -> RunFixture {
-    let mut desk = RunFixture::with_run(EXPLORATION);
+    let mut fixture = RunFixture::with_run(EXPLORATION);
     let files = vec![submitted_file("experiment_plan.md", "p")];
-    desk.emit(("robot", "agent"), "submit_experiment_plan", json!({"plan": "look"}), files).unwrap();
-    desk
+    fixture.emit(("robot", "agent"), "submit_experiment_plan", json!({"plan": "look"}), files).unwrap();
+    fixture
 }
 
 #[test]
 fn a_state_says_what_is_missing_and_what_may_be_emitted() {
-    let desk = RunFixture::with_run(EXPLORATION);
-    let look = desk.view();
+    let fixture = RunFixture::with_run(EXPLORATION);
+    let look = fixture.view();
     assert_eq!(
         to_value(look.missing_guards()).unwrap(),
         json!([{
@@ -42,10 +42,10 @@ fn a_state_says_what_is_missing_and_what_may_be_emitted() {
 fn a_prompt_is_filled_within_bounds() {
     let marks = "{context.x}".repeat(100);
     let source = EXPLORATION.replace("prompt: ", &format!("prompt: '{marks}' # "));
-    let mut desk = RunFixture::empty(super::super::tests::load_process(&source));
-    let create = desk.create_command(super::super::tests::object(json!({"x": "y".repeat(100_000)})));
-    desk.execute("alice", &create).unwrap();
-    let prompt = desk.view().prompt("experiment").unwrap();
+    let mut fixture = RunFixture::empty(super::super::tests::load_process(&source));
+    let create = fixture.create_command(super::super::tests::object(json!({"x": "y".repeat(100_000)})));
+    fixture.execute("alice", &create).unwrap();
+    let prompt = fixture.view().prompt("experiment").unwrap();
     assert!(prompt.starts_with(&"y".repeat(9_999)) && prompt.ends_with("{context.x}") && prompt.len() < 220_000);
 }
 
@@ -59,23 +59,23 @@ fn the_events_of_a_large_process_are_listed_at_once() {
     source += &lines(|number| format!("  - {{name: e{number}, allowed_roles: []}}\n"));
     source += "transitions:\n";
     source += &lines(|number| format!("  - {{from: s{number}, event: e{number}, to: s{}}}\n", number + 1));
-    let desk = RunFixture::with_run(&source);
-    let events = desk.view().events(true);
+    let fixture = RunFixture::with_run(&source);
+    let events = fixture.view().events(true);
     assert_eq!(events[999].blocked_reason.as_deref(), Some("cannot be emitted in the current state (only in s999)"));
 }
 
 #[test]
 fn a_guard_without_a_description_says_where_it_leads() {
-    let desk = run_with_plan();
-    assert_eq!(desk.view().missing_guards()[0].description, "状態 'synthesize' への遷移のガード");
-    assert_eq!(to_value(desk.view().required_artifacts()).unwrap()[0]["status"], "missing");
+    let fixture = run_with_plan();
+    assert_eq!(fixture.view().missing_guards()[0].description, "状態 'synthesize' への遷移のガード");
+    assert_eq!(to_value(fixture.view().required_artifacts()).unwrap()[0]["status"], "missing");
 }
 
 #[test]
 fn events_are_listed_with_what_blocks_them() {
-    let mut desk = run_with_plan();
-    desk.emit_as_agent("submit_observation", vec![submitted_file("observation-1.md", "one")]).unwrap();
-    let listed = to_value(desk.view().events(true)).unwrap();
+    let mut fixture = run_with_plan();
+    fixture.emit_as_agent("submit_observation", vec![submitted_file("observation-1.md", "one")]).unwrap();
+    let listed = to_value(fixture.view().events(true)).unwrap();
     let names: Vec<&str> =
         listed.as_array().unwrap().iter().map(|event| event["event_name"].as_str().unwrap()).collect();
     assert_eq!(names, ["submit_experiment_plan", "submit_observation", "finish_observation", "submit_synthesis"]);
@@ -111,51 +111,51 @@ fn events_are_listed_with_what_blocks_them() {
             "blocked_reason": "現在の状態では発行できません（synthesize 状態でのみ発行可能）",
         })
     );
-    let open: Vec<String> = desk.view().events(false).into_iter().map(|event| event.event_name).collect();
+    let open: Vec<String> = fixture.view().events(false).into_iter().map(|event| event.event_name).collect();
     assert_eq!(open, ["submit_observation"]);
-    let foreign = to_value(desk.view_as("eve", "guest").events(true)).unwrap();
+    let foreign = to_value(fixture.view_as("eve", "guest").events(true)).unwrap();
     assert_eq!(foreign[1]["blocked_reason"], "ロール 'guest' では発行できません");
-    assert!(desk.view_as("eve", "guest").allowed_events().is_empty());
+    assert!(fixture.view_as("eve", "guest").allowed_events().is_empty());
 }
 
 /// Events that are listed as allowed are accepted, and all others are refused.
 #[test]
 fn what_is_allowed_is_what_would_be_accepted() {
-    let mut desk = run_with_plan();
+    let mut fixture = run_with_plan();
     for _ in 0..2 {
-        for view in desk.view().events(true) {
+        for view in fixture.view().events(true) {
             let mut copy = RunFixture::with_run(EXPLORATION);
-            copy.state = desk.state.clone();
+            copy.state = fixture.state.clone();
             let payload = if view.event_name == "submit_experiment_plan" { json!({"plan": ""}) } else { json!({}) };
             let accepted = copy.emit(("robot", "agent"), &view.event_name, payload, vec![]);
             assert_eq!(accepted.is_ok(), view.is_allowed, "{}", view.event_name);
         }
         let files =
             (1..4).map(|number| submitted_file(&format!("observation-{number}.md"), &number.to_string())).collect();
-        let _ = desk.emit_as_agent("submit_observation", files);
+        let _ = fixture.emit_as_agent("submit_observation", files);
     }
-    assert_eq!(desk.state.state(), "synthesize");
+    assert_eq!(fixture.state.state(), "synthesize");
 }
 
 #[test]
 fn progress_is_what_was_left_where_it_is_and_what_remains() {
-    let mut desk = run_with_plan();
-    let progress = |desk: &RunFixture| to_value(desk.view().progress()).unwrap();
+    let mut fixture = run_with_plan();
+    let progress = |fixture: &RunFixture| to_value(fixture.view().progress()).unwrap();
     assert_eq!(
-        progress(&desk),
+        progress(&fixture),
         json!({"completed_states": ["experiment"], "current_state": "observe", "remaining_states": ["synthesize", "decide"]})
     );
     let files = (1..4).map(|number| submitted_file(&format!("observation-{number}.md"), &number.to_string())).collect();
-    desk.emit_as_agent("submit_observation", files).unwrap();
-    desk.emit_as_agent("submit_synthesis", vec![submitted_file("synthesis.md", "s")]).unwrap();
+    fixture.emit_as_agent("submit_observation", files).unwrap();
+    fixture.emit_as_agent("submit_synthesis", vec![submitted_file("synthesis.md", "s")]).unwrap();
     assert_eq!(
-        progress(&desk),
+        progress(&fixture),
         json!({
             "completed_states": ["experiment", "observe", "synthesize"], "current_state": "decide", "remaining_states": [],
         })
     );
-    assert_eq!(desk.view().events(true)[0].blocked_reason.as_deref(), Some("この実行は終了しています"));
-    assert!(desk.view().missing_guards().is_empty());
+    assert_eq!(fixture.view().events(true)[0].blocked_reason.as_deref(), Some("この実行は終了しています"));
+    assert!(fixture.view().missing_guards().is_empty());
 }
 
 const WAYS: &str = r#"
@@ -179,8 +179,8 @@ roles: [{name: agent, allowed_events: []}, {name: human, allowed_events: [], can
 
 #[test]
 fn a_plan_is_the_shortest_way_and_what_is_missing_on_it() {
-    let desk = RunFixture::with_run(WAYS);
-    let plan = desk.view().plan("end").unwrap();
+    let fixture = RunFixture::with_run(WAYS);
+    let plan = fixture.view().plan("end").unwrap();
     assert_eq!(
         to_value(plan).unwrap(),
         json!({
@@ -203,8 +203,8 @@ fn a_plan_is_the_shortest_way_and_what_is_missing_on_it() {
         RunFixture::with_run(&anybody.replace("  - {from: b, event: leap, to: end, allowed_roles: [agent]}\n", ""));
     let steps = decided.view().plan("end").unwrap().steps;
     assert_eq!(steps.last().unwrap().allowed_roles, ["human"], "who may emit it and may approve");
-    assert!(desk.view().plan("a").unwrap().steps.is_empty());
-    assert_eq!(desk.view().plan("nowhere"), None);
+    assert!(fixture.view().plan("a").unwrap().steps.is_empty());
+    assert_eq!(fixture.view().plan("nowhere"), None);
     let mut done = RunFixture::with_run(EXPLORATION);
     done.override_guard("hanna", ("human", true), "submit_experiment_plan").unwrap();
     assert_eq!(done.view().plan("experiment"), None, "there is no way back");
@@ -215,20 +215,20 @@ fn without_a_target_there_is_a_plan_for_each_ending() {
     let source = WAYS
         .replace("{name: end, is_final: true}", "{name: end, is_final: true}, {name: lost, is_final: true}")
         .replace("guards: {", "  - {from: a, event: leap, to: lost}\nguards: {");
-    let desk = RunFixture::with_run(&source);
-    let plans = desk.view().plans();
+    let fixture = RunFixture::with_run(&source);
+    let plans = fixture.view().plans();
     let told: Vec<(&str, usize)> = plans.iter().map(|plan| (plan.to_state.as_str(), plan.steps.len())).collect();
     assert_eq!(told, [("lost", 1), ("end", 2)]);
-    assert_eq!(desk.view().plan("end"), Some(plans[1].clone()));
+    assert_eq!(fixture.view().plan("end"), Some(plans[1].clone()));
 }
 
 #[test]
 fn a_cancelled_run_has_nothing_to_do_and_nothing_ahead() {
-    let mut desk = RunFixture::with_run(EXPLORATION);
-    assert!(desk.view().prompt("experiment").is_some() && !desk.view().required_artifacts().is_empty());
+    let mut fixture = RunFixture::with_run(EXPLORATION);
+    assert!(fixture.view().prompt("experiment").is_some() && !fixture.view().required_artifacts().is_empty());
     let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
-    desk.execute("hanna", &cancel).unwrap();
-    let look = desk.view();
+    fixture.execute("hanna", &cancel).unwrap();
+    let look = fixture.view();
     assert_eq!((look.prompt("experiment"), look.required_artifacts(), look.missing_guards()), (None, vec![], vec![]));
     assert_eq!(
         to_value(look.progress()).unwrap(),
@@ -240,20 +240,20 @@ fn a_cancelled_run_has_nothing_to_do_and_nothing_ahead() {
 /// Guards are evaluated without new evidence; what is missing may come with the event.
 #[test]
 fn an_event_that_its_guard_blocks_is_accepted_with_what_is_missing() {
-    let mut desk = RunFixture::with_run(
+    let mut fixture = RunFixture::with_run(
         &WAYS
             .replace("to: b, guard: noted, allowed_roles: [human]", "to: b, guard: noted")
             .replace("  - {from: a, event: go, to: a}\n", ""),
     );
-    let go = desk.view().events(true).remove(0);
+    let go = fixture.view().events(true).remove(0);
     assert!(!go.is_allowed);
     assert_eq!(go.blocked_reason.as_deref(), Some("Guard conditions not satisfied; emit it with what is missing"));
-    assert_eq!(desk.emit_as_agent("go", vec![submitted_file("note.md", "n")]).unwrap().to, "b");
+    assert_eq!(fixture.emit_as_agent("go", vec![submitted_file("note.md", "n")]).unwrap().to, "b");
 }
 
 #[test]
 fn a_process_is_drawn_with_any_names() {
-    let desk = RunFixture::with_run(WAYS);
+    let fixture = RunFixture::with_run(WAYS);
     let expected = r#"stateDiagram-v2
     state "a" as s0
     state "b" as s1
@@ -268,18 +268,18 @@ fn a_process_is_drawn_with_any_names() {
     s1 --> s3 : leap
     s3 --> [*]
 "#;
-    assert_eq!(desk.process.mermaid(None), expected);
-    let marked = desk.process.mermaid(Some("b"));
+    assert_eq!(fixture.process.mermaid(None), expected);
+    let marked = fixture.process.mermaid(Some("b"));
     assert!(marked.starts_with(expected) && marked.ends_with("    class s1 current\n"));
 }
 
 #[test]
 fn who_submitted_is_not_shown_that_they_may_decide() {
-    let mut desk = RunFixture::with_run(WAYS);
-    desk.emit(("hanna", "human"), "go", json!({}), vec![submitted_file("note.md", "n")]).unwrap();
-    desk.emit(("hanna", "human"), "go", json!({}), vec![]).unwrap();
+    let mut fixture = RunFixture::with_run(WAYS);
+    fixture.emit(("hanna", "human"), "go", json!({}), vec![submitted_file("note.md", "n")]).unwrap();
+    fixture.emit(("hanna", "human"), "go", json!({}), vec![]).unwrap();
     let reason = |principal: &str| {
-        let events = desk.view_as(principal, "human").events(true);
+        let events = fixture.view_as(principal, "human").events(true);
         events.into_iter().find(|event| Decision::from_event(&event.event_name).is_some()).unwrap().blocked_reason
     };
     assert_eq!(reason("hanna").as_deref(), Some("'hanna' submitted to this run, and may not decide on it"));
@@ -291,7 +291,7 @@ fn who_submitted_is_not_shown_that_they_may_decide() {
     let approve = events.into_iter().find(|event| Decision::from_event(&event.event_name).is_some()).unwrap();
     assert_eq!(approve.blocked_reason.as_deref(), Some("'hanna' はこの実行に提出しているため判断できません"));
     let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
-    desk.execute("hanna", &cancel).unwrap();
-    let events = desk.view_as("rex", "human").events(true);
+    fixture.execute("hanna", &cancel).unwrap();
+    let events = fixture.view_as("rex", "human").events(true);
     assert!(events.iter().all(|event| event.blocked_reason.as_deref() == Some("the run is over")));
 }

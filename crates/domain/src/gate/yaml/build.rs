@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::scalar::parse_plain_scalar;
-use super::{Content, Key, Node};
-use crate::gate::finding::{Finding, Place, Rule, shorten};
+use super::{Content, Node, YamlKey};
+use crate::gate::finding::{Finding, Rule, SourcePosition, shorten};
 use crate::limits;
 
 /// Parses the only document of a file.
@@ -17,7 +17,7 @@ pub(in crate::gate) fn read(source: &str) -> Result<Node, Finding> {
         return Err(Finding::new(
             Rule::TooLarge,
             "",
-            Place::START,
+            SourcePosition::START,
             message,
             "shorten its prompts, or split the process",
         ));
@@ -27,7 +27,7 @@ pub(in crate::gate) fn read(source: &str) -> Result<Node, Finding> {
 
 /// A list or a mapping that has not ended yet.
 struct OpenCollection {
-    place: Place,
+    place: SourcePosition,
     anchor: usize,
     inside: OpenContent,
     /// Nesting depth of its content.
@@ -38,7 +38,7 @@ struct OpenCollection {
 
 enum OpenContent {
     List(Vec<Node>),
-    Map { entries: Vec<(Key, Node)>, keys: BTreeSet<String>, key: Option<Key> },
+    Map { entries: Vec<(YamlKey, Node)>, keys: BTreeSet<String>, key: Option<YamlKey> },
 }
 
 /// A node with an anchor. Each alias adds its count of nodes and its depth again.
@@ -92,11 +92,11 @@ impl Builder {
             }
         }
         self.root.ok_or_else(|| {
-            invalid_yaml(Place::START, "the file is empty", "write a process: process, states, events, …")
+            invalid_yaml(SourcePosition::START, "the file is empty", "write a process: process, states, events, …")
         })
     }
 
-    fn count_nodes(&mut self, nodes: usize, place: Place) -> Result<(), Finding> {
+    fn count_nodes(&mut self, nodes: usize, place: SourcePosition) -> Result<(), Finding> {
         self.nodes = self.nodes.saturating_add(nodes);
         if self.nodes <= limits::PROCESS_NODES_MAX {
             return Ok(());
@@ -108,7 +108,7 @@ impl Builder {
         Err(Finding::new(Rule::TooLarge, "", place, message, "split the process, or use fewer aliases"))
     }
 
-    fn check_depth(&self, height: usize, place: Place) -> Result<(), Finding> {
+    fn check_depth(&self, height: usize, place: SourcePosition) -> Result<(), Finding> {
         if self.open.len() + height <= limits::PROCESS_DEPTH_MAX {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl Builder {
         Err(Finding::new(Rule::TooDeep, "", place, message, "write it flatter"))
     }
 
-    fn begin_collection(&mut self, place: Place, anchor: usize, inside: OpenContent) -> Result<(), Finding> {
+    fn begin_collection(&mut self, place: SourcePosition, anchor: usize, inside: OpenContent) -> Result<(), Finding> {
         if let Some(OpenCollection { inside: OpenContent::Map { key: None, .. }, .. }) = self.open.last() {
             return Err(invalid_yaml(
                 place,
@@ -146,7 +146,7 @@ impl Builder {
         self.add_node(node, height);
     }
 
-    fn add_alias(&mut self, id: usize, place: Place) -> Result<(), Finding> {
+    fn add_alias(&mut self, id: usize, place: SourcePosition) -> Result<(), Finding> {
         let Some(AnchoredNode { node, nodes, height }) = self.anchors.get(&id).cloned() else {
             return Err(invalid_yaml(place, "an alias stands inside what it names", "write out what is meant"));
         };
@@ -192,20 +192,20 @@ impl Builder {
     }
 }
 
-fn new_key(keys: &mut BTreeSet<String>, text: String, place: Place) -> Result<Key, Finding> {
+fn new_key(keys: &mut BTreeSet<String>, text: String, place: SourcePosition) -> Result<YamlKey, Finding> {
     // `<<` is the merge key of YAML 1.1. YAML 1.2 does not have it, and as a plain key it would not do what the author
     // means.
     if text == "<<" {
         return Err(invalid_yaml(place, "mappings are not merged here", "write out the entries that are meant"));
     }
     if keys.insert(text.clone()) {
-        return Ok(Key { place, text });
+        return Ok(YamlKey { place, text });
     }
     let message = format!("{:?} is there already", shorten(&text));
     Err(Finding::new(Rule::DuplicateKey, "", place, message, "keep one of the two"))
 }
 
-fn parse_scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, place: Place) -> Result<Content, Finding> {
+fn parse_scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, place: SourcePosition) -> Result<Content, Finding> {
     let is_text = match tag {
         Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => true,
         Some(tag) => return Err(foreign_tag(tag, place)),
@@ -223,27 +223,27 @@ fn parse_scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, place: Place)
     })
 }
 
-fn check_tag(tag: Option<&Tag>, own: &str, place: Place) -> Result<(), Finding> {
+fn check_tag(tag: Option<&Tag>, own: &str, place: SourcePosition) -> Result<(), Finding> {
     match tag {
         Some(tag) if !(tag.is_yaml_core_schema() && tag.suffix == own) => Err(foreign_tag(tag, place)),
         _ => Ok(()),
     }
 }
 
-fn foreign_tag(tag: &Tag, place: Place) -> Finding {
+fn foreign_tag(tag: &Tag, place: SourcePosition) -> Finding {
     let message = format!("the tag {} means nothing here", shorten(&format!("{}{}", tag.handle, tag.suffix)));
     invalid_yaml(place, message, "leave it out; !!str makes a text of a scalar, as quotes do")
 }
 
 fn syntax_error(error: &ScanError) -> Finding {
-    let place = Place { line: error.marker().line(), column: error.marker().col() + 1 };
+    let place = SourcePosition { line: error.marker().line(), column: error.marker().col() + 1 };
     invalid_yaml(place, shorten(error.info()), "check the indentation, colons and quotes around this place")
 }
 
-fn invalid_yaml(place: Place, message: impl Into<String>, hint: &str) -> Finding {
+fn invalid_yaml(place: SourcePosition, message: impl Into<String>, hint: &str) -> Finding {
     Finding::new(Rule::InvalidYaml, "", place, message, hint)
 }
 
-fn span_start(span: &Span) -> Place {
-    Place { line: span.start.line(), column: span.start.col() + 1 }
+fn span_start(span: &Span) -> SourcePosition {
+    SourcePosition { line: span.start.line(), column: span.start.col() + 1 }
 }

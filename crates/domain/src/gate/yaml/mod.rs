@@ -13,11 +13,11 @@ pub(super) use build::read;
 
 use serde_json::{Map, Number, Value};
 
-use super::finding::Place;
+use super::finding::SourcePosition;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
-    pub(super) place: Place,
+    pub(super) place: SourcePosition,
     pub(super) content: Content,
 }
 
@@ -29,12 +29,12 @@ pub(super) enum Content {
     Text(String),
     List(Vec<Node>),
     /// In the order of the file, without duplicate keys.
-    Map(Vec<(Key, Node)>),
+    Map(Vec<(YamlKey, Node)>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Key {
-    pub(super) place: Place,
+pub(super) struct YamlKey {
+    pub(super) place: SourcePosition,
     pub(super) text: String,
 }
 
@@ -66,7 +66,7 @@ impl Node {
     }
 
     /// The place of the node at a JSON pointer, or of its nearest ancestor that exists.
-    pub(super) fn place_of(&self, pointer: &str) -> Place {
+    pub(super) fn place_of(&self, pointer: &str) -> SourcePosition {
         let mut node = self;
         for step in pointer.split('/').skip(1) {
             let step = step.replace("~1", "/").replace("~0", "~");

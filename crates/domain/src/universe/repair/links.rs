@@ -38,7 +38,7 @@ struct Members {
     ids: Vec<String>,
     numbers: BTreeMap<String, usize>,
     /// The parent that each member names.
-    said: Vec<Option<String>>,
+    parent_ids: Vec<Option<String>>,
     children: Vec<Vec<Value>>,
     /// Rogue planets may be missing from the list of roots.
     is_rogue: Vec<bool>,
@@ -47,16 +47,18 @@ struct Members {
 impl Members {
     /// The reason why a member's parent changes, with the new value; `None` if it does not change.
     fn parent_reason(&self, number: usize, parent: Option<usize>) -> Option<String> {
-        let said = self.said[number].as_deref();
+        let parent_id = self.parent_ids[number].as_deref();
         let now = parent.map(|parent| self.ids[parent].as_str());
-        if said == now {
+        if parent_id == now {
             return None;
         }
-        let was = match said {
+        let was = match parent_id {
             None => "is null".to_owned(),
-            Some(said) if said == self.ids[number] => "is its own id".to_owned(),
-            Some(said) if self.numbers.contains_key(said) => "leads in a ring, back to where it began".to_owned(),
-            Some(said) => format!("is {:?}, which is not there", truncate_for_message(said)),
+            Some(parent_id) if parent_id == self.ids[number] => "is its own id".to_owned(),
+            Some(parent_id) if self.numbers.contains_key(parent_id) => {
+                "leads in a ring, back to where it began".to_owned()
+            }
+            Some(parent_id) => format!("is {:?}, which is not there", truncate_for_message(parent_id)),
         };
         Some(match now {
             None => format!("{was}; it is null now"),
@@ -108,12 +110,12 @@ impl Hierarchy {
     fn parse_members(&self, state: &Map<String, Value>) -> Option<Members> {
         let things = state.get(self.things)?.as_object()?;
         let mut members =
-            Members { ids: vec![], numbers: BTreeMap::new(), said: vec![], children: vec![], is_rogue: vec![] };
+            Members { ids: vec![], numbers: BTreeMap::new(), parent_ids: vec![], children: vec![], is_rogue: vec![] };
         for (number, (id, thing)) in things.iter().enumerate() {
             let thing = thing.as_object()?;
             members.ids.push(id.clone());
             members.numbers.insert(id.clone(), number);
-            members.said.push(match thing.get(self.parent) {
+            members.parent_ids.push(match thing.get(self.parent) {
                 None | Some(Value::Null) => None,
                 Some(Value::String(parent)) => Some(parent.clone()),
                 Some(_) => return None,
@@ -129,10 +131,14 @@ impl Hierarchy {
 
     /// Determines the parent of each member.
     fn resolve_parents(&self, members: &Members, repairs: &mut Repairs) -> Vec<Option<usize>> {
-        let said = members.said.iter().enumerate().map(|(number, said)| {
-            said.as_ref().and_then(|parent| members.numbers.get(parent)).copied().filter(|parent| *parent != number)
+        let sent_parents = members.parent_ids.iter().enumerate().map(|(number, parent_id)| {
+            parent_id
+                .as_ref()
+                .and_then(|parent| members.numbers.get(parent))
+                .copied()
+                .filter(|parent| *parent != number)
         });
-        let mut parents: Vec<Option<usize>> = said.collect();
+        let mut parents: Vec<Option<usize>> = sent_parents.collect();
         break_cycles(&mut parents);
         let mut root_finder = RootFinder(parents.clone());
         for (lister, children) in members.children.iter().enumerate() {

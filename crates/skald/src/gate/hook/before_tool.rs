@@ -80,7 +80,8 @@ fn decide_in_run(
     tool_input: &Value,
 ) -> Result<HookDecision, Fault> {
     let input = json!({"run_id": run_id, "tool_name": tool, "tool_input": tool_input});
-    let answer = call_gate(arguments, async |desk| desk.call("state_gate.tool_permission", input).await)?;
+    let answer =
+        call_gate(arguments, async |engine_access| engine_access.call("state_gate.tool_permission", input).await)?;
     let verdict = match answer["decision"].as_str() {
         Some("allow") => HookVerdict::Allow,
         Some("ask") => HookVerdict::Ask,

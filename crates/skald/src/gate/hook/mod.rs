@@ -72,7 +72,7 @@ fn print_context(found: Result<Result<Option<String>, String>, String>) -> ExitC
 
 /// Runs work on a thread of its own, with a timeout. A panic and a hang become errors.
 fn run_with_timeout<T: Send + 'static>(
-    patience: Duration,
+    timeout: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
     let (sender, receiver) = mpsc::channel();
@@ -81,8 +81,8 @@ fn run_with_timeout<T: Send + 'static>(
         let _ = sender.send(work());
     });
     started.map_err(|error| format!("the gate cannot be asked: {error}"))?;
-    receiver.recv_timeout(patience).map_err(|error| match error {
-        RecvTimeoutError::Timeout => format!("the gate gave no answer within {} seconds", patience.as_secs_f32()),
+    receiver.recv_timeout(timeout).map_err(|error| match error {
+        RecvTimeoutError::Timeout => format!("the gate gave no answer within {} seconds", timeout.as_secs_f32()),
         RecvTimeoutError::Disconnected => "the gate failed inside".to_owned(),
     })
 }

@@ -54,7 +54,8 @@ fn refuse_named_path(words: &BTreeSet<&str>, guarded: &GuardedPaths) -> Option<S
     pieces.into_iter().find_map(|piece| word_reason(piece, goes_up, guarded).map(|what| refusal_text(piece, what)))
 }
 
-/// The command without quotes, escapes and line continuations.
+/// The command without quotes, escapes and line continuations. This is no parser: names are searched in the whole text
+/// as well, so that a line which the shell parser reads wrongly is refused all the same.
 fn remove_quotes(command: &str) -> String {
     let joined = command.replace("\\\n", "").replace("\\\r\n", "");
     let kept = joined.chars().filter(|letter| !matches!(letter, '\'' | '"'));
@@ -180,6 +181,28 @@ fn is_guarded_match(word: &str, guarded: &GuardedPaths) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Both readings of a line find the same words, as long as nothing is expanded.
+    #[test]
+    #[cfg(not(windows))]
+    fn the_text_without_quotes_has_the_words_that_the_parser_reads() {
+        for command in [
+            "rm -r 'notes'/\"a\"/b",
+            "skald gate cancel \\\n --ro\"le\" human",
+            "s\\kald --to'ken' x; sudo cat a && sh -c 'rm b'",
+            "A=1 env B=2 cargo test > out.txt",
+        ] {
+            let (plain, line) = (remove_quotes(command), read(command));
+            let is_separator = |letter: char| letter.is_whitespace() || WORD_SEPARATORS.contains(&letter);
+            let plain: BTreeSet<&str> = plain.split(is_separator).collect();
+            let read_words = line.all_commands().into_iter().flat_map(|command| &command.words);
+            let read_words: Vec<&str> = read_words.flat_map(|word| word.text.split_whitespace()).collect();
+            assert!(
+                !read_words.is_empty() && read_words.iter().all(|word| plain.contains(word)),
+                "{command}: {plain:?}"
+            );
+        }
+    }
 
     #[test]
     fn nobody_calls_the_gate_as_somebody_else() {

@@ -32,12 +32,12 @@ impl HookRequest {
     }
 
     fn parse(event: &str, text: &str) -> Result<Self, String> {
-        let mut told: Value =
+        let mut message: Value =
             serde_json::from_str(text).map_err(|error| format!("standard input is not JSON: {error}"))?;
-        if !told.is_object() {
+        if !message.is_object() {
             return Err("standard input is no JSON object".to_owned());
         }
-        match &told["hook_event_name"] {
+        match &message["hook_event_name"] {
             Value::Null => {}
             Value::String(name) if name == event => {}
             other => {
@@ -45,10 +45,10 @@ impl HookRequest {
             }
         }
         Ok(Self {
-            tool_name: require_tool_name(&told["tool_name"])?,
-            cwd: told["cwd"].as_str().filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
-            tool_input: told["tool_input"].take(),
-            tool_response: told["tool_response"].take(),
+            tool_name: require_tool_name(&message["tool_name"])?,
+            cwd: message["cwd"].as_str().filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
+            tool_input: message["tool_input"].take(),
+            tool_response: message["tool_response"].take(),
         })
     }
 }

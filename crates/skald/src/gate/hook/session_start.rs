@@ -27,6 +27,7 @@ pub(super) fn run_context(arguments: &GateCallArguments, run: &RunArguments) -> 
 fn run_state_text(arguments: &GateCallArguments, run: &RunArguments) -> Result<Option<String>, Fault> {
     enter_project()?;
     let Some(run_id) = find_run_id::find_run_id(run)? else { return Ok(None) };
-    let state = call_gate(arguments, async |desk| desk.call(GET_STATE, json!({"run_id": run_id})).await)?;
+    let state =
+        call_gate(arguments, async |engine_access| engine_access.call(GET_STATE, json!({"run_id": run_id})).await)?;
     Ok(Some(text::state(&state)))
 }

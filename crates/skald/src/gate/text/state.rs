@@ -6,7 +6,7 @@ use super::{TextPage, align_columns, list_items, one_line};
 
 pub(in crate::gate) fn state(state: &Value) -> String {
     let mut page = TextPage::default();
-    let standing = format!(
+    let status_line = format!(
         "{} ({}), revision {}",
         one_line(&state["current_state"]),
         one_line(&state["status"]),
@@ -15,7 +15,7 @@ pub(in crate::gate) fn state(state: &Value) -> String {
     page.add_fields(&[
         ("Run", one_line(&state["run_id"])),
         ("Process", format!("{} {}", one_line(&state["process_id"]), one_line(&state["process_version"]))),
-        ("State", standing),
+        ("State", status_line),
         ("Updated", one_line(&state["updated_at"])),
         ("Campaign", one_line(&state["campaign_id"])),
         ("Artifacts in", one_line(&state["artifact_base_path"])),

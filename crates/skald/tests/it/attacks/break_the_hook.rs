@@ -19,22 +19,26 @@ fn copy_program_to(program: &Path) {
 }
 
 /// The configured hook command, for a copy of the program in the working folder.
-fn configured_hook_command(desk: &GateWorkspace, options: &[&str]) -> String {
-    let program = desk.file("bin/skald");
-    fs::create_dir_all(desk.file("bin")).expect("a folder");
+fn configured_hook_command(workspace: &GateWorkspace, options: &[&str]) -> String {
+    let program = workspace.file("bin/skald");
+    fs::create_dir_all(workspace.file("bin")).expect("a folder");
     copy_program_to(&program);
     let mut command = Command::new(&program);
-    command.args(["gate", "hook", "config"]).args(options).current_dir(desk.file("."));
-    command.env("SKALD_STORE", format!("sqlite:{}", desk.file("world.db").display()));
+    command.args(["gate", "hook", "config"]).args(options).current_dir(workspace.file("."));
+    command.env("SKALD_STORE", format!("sqlite:{}", workspace.file("world.db").display()));
     let settings: Value = serde_json::from_slice(&run_with_input(command, "").stdout).expect("settings");
     settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().expect("a line").to_owned()
 }
 
 /// Runs a hook command in a shell, as an agent does.
-fn run_hook_command(desk: &GateWorkspace, line: &str) -> Output {
+fn run_hook_command(workspace: &GateWorkspace, line: &str) -> Output {
     let mut shell = Command::new("sh");
-    shell.args(["-c", line]).current_dir(desk.file(".")).env_remove("SKALD_STORE").env_remove("CLAUDE_PROJECT_DIR");
-    let call = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": desk.file("."),
+    shell
+        .args(["-c", line])
+        .current_dir(workspace.file("."))
+        .env_remove("SKALD_STORE")
+        .env_remove("CLAUDE_PROJECT_DIR");
+    let call = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": workspace.file("."),
         "tool_input": {"command": "git status"}});
     run_with_input(shell, &call.to_string())
 }
@@ -65,15 +69,15 @@ const ATTACKS: &[Attack] = &[
 
 #[test]
 fn a_hook_that_does_not_run_denies() {
-    let desk = GateWorkspace::new();
-    let line = configured_hook_command(&desk, &[]);
-    desk.begin_run();
-    let ran = run_hook_command(&desk, &line);
+    let workspace = GateWorkspace::new();
+    let line = configured_hook_command(&workspace, &[]);
+    workspace.begin_run();
+    let ran = run_hook_command(&workspace, &line);
     assert!(ran.status.success() && text(&ran.stdout).contains("\"allow\""), "{ran:?}");
-    let program = desk.file("bin/skald");
+    let program = workspace.file("bin/skald");
     for (what, attack) in ATTACKS {
         attack(&program);
-        let ran = run_hook_command(&desk, &line);
+        let ran = run_hook_command(&workspace, &line);
         assert_eq!(ran.status.code(), Some(2), "{what}: {ran:?}");
         assert!(ran.stdout.is_empty(), "{what}: {ran:?}");
         assert!(text(&ran.stderr).contains("the hook of the gate did not run, so no tool is used"), "{what}: {ran:?}");
@@ -84,9 +88,9 @@ fn a_hook_that_does_not_run_denies() {
 
 #[test]
 fn a_hook_that_leaves_the_decision_to_the_agent_says_so() {
-    let desk = GateWorkspace::new();
-    let line = configured_hook_command(&desk, &["--when-allowed", "nothing"]);
-    desk.begin_run();
-    let ran = run_hook_command(&desk, &line);
+    let workspace = GateWorkspace::new();
+    let line = configured_hook_command(&workspace, &["--when-allowed", "nothing"]);
+    workspace.begin_run();
+    let ran = run_hook_command(&workspace, &line);
     assert!(ran.status.success() && text(&ran.stdout) == "{}\n", "{ran:?}");
 }

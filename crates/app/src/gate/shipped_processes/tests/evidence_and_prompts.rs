@@ -1,7 +1,7 @@
 //! Tests of trust in shipped processes: evidence is approved as submitted, and prompts contain no text of the agent.
 
 use serde_json::{Value, json};
-use skald_domain::gate::{OVERRIDE_GUARD, Presence, RunRefusal, load};
+use skald_domain::gate::{ArtifactStatus, OVERRIDE_GUARD, RunRefusal, load};
 
 use super::game_processes::{walk_to_canon_review, walk_to_character_review};
 use super::{Walk, shipped_processes};
@@ -16,7 +16,7 @@ fn refused_approval(walk: &mut Walk, role: &str, payload: Value) -> Vec<String> 
 
 fn missing_artifacts(walk: &Walk) -> Vec<String> {
     let required = walk.run_view().required_artifacts().into_iter();
-    required.filter(|artifact| artifact.status == Presence::Missing).map(|artifact| artifact.r#type).collect()
+    required.filter(|artifact| artifact.status == ArtifactStatus::Missing).map(|artifact| artifact.r#type).collect()
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_short_evening_needs_two_scenes_and_rework_has_an_end() {
     let override_ = |is_human: bool| {
         RunCommand::Override(Box::new(Override {
             process: Arc::clone(&walk.process),
-            standing: ActingRole { role: if is_human { "human" } else { "agent" }.to_owned(), is_human },
+            acting_role: ActingRole { role: if is_human { "human" } else { "agent" }.to_owned(), is_human },
             event: "submit_check".to_owned(),
             to: Some("ready".to_owned()),
             reason: "they will never notice".to_owned(),
