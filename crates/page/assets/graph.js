@@ -151,7 +151,8 @@ function look(svg, nodes, edges, place) {
   };
   svg.addEventListener("pointerup", release);
   svg.addEventListener("pointercancel", release);
-  svg.addEventListener("click", (event) => { if (moved) event.preventDefault(); }, true);
+  // A drag opens nothing. A click by the keyboard has no detail, and opens what has the focus.
+  svg.addEventListener("click", (event) => { if (moved && event.detail > 0) event.preventDefault(); }, true);
   svg.addEventListener("dragstart", (event) => event.preventDefault());
   svg.addEventListener("wheel", (event) => {
     event.preventDefault();

@@ -277,6 +277,13 @@ function isTouched(part) {
     || [...part.querySelectorAll("input:not([type=hidden]), textarea")].some((field) => field.value !== field.defaultValue);
 }
 
+// What somebody has unfolded stays so.
+function unfoldAsBefore(old, fresh) {
+  const head = (details) => details.querySelector("summary")?.textContent;
+  const open = new Set([...old.querySelectorAll("details[open]")].map(head));
+  for (const details of fresh.querySelectorAll("details")) details.open ||= open.has(head(details));
+}
+
 async function refresh(isChoice) {
   history.replaceState(null, "", address());
   const answer = await fetch(address(), { headers: { "HX-Request": "true" } });
@@ -287,6 +294,7 @@ async function refresh(isChoice) {
     if (!old || !fresh || old.outerHTML === fresh.outerHTML) continue;
     if (isTouched(old) && !(isChoice === true && id === "sky-body")) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement.dataset.bodyLink : null;
+    unfoldAsBefore(old, fresh);
     old.replaceWith(fresh);
     if (focused) fresh.querySelector(`[data-body-link="${CSS.escape(focused)}"]`)?.focus();
   }
