@@ -2,6 +2,7 @@
 // side, one heading, and nothing that moves for whoever wants it calm.
 
 import { sideways, sizes } from "../harness.mjs";
+import { pagesOf } from "../pages.mjs";
 import { addLore, addQuest, addSky, emitter, holdChange } from "../world.mjs";
 
 export async function checkPart(kit) {
@@ -12,28 +13,11 @@ export async function checkPart(kit) {
   await emit("submit_clue", { payload: { summary: "It rings beneath the hull", source: "witness" }, artifacts: [{ path: "clue-1.md", text: "The fisher heard it ring beneath the hull, three nights in a row." }] });
   const guest = await kit.server.personToken("Gus", "guest", { campaign: table.campaign });
   table.tokens.guest = guest.token;
-  const pages = paths(table);
+  const pages = pagesOf(table);
   await Promise.all([
     walk(kit, table, "gm", { ...pages.everybody, ...pages.players, ...pages.gameMasters }),
     walk(kit, table, "player", { ...pages.everybody, ...pages.players }).then(() => walk(kit, table, "guest", pages.everybody)),
   ]);
-}
-
-function paths({ path, skyPath, entities, quest }) {
-  const entry = `${path}/lore/${entities.dunmere}`;
-  return {
-    everybody: {
-      home: "/", table: path, sessions: `${path}/sessions`, session: `${path}/sessions/1`, dice: "/dice?e=2d6%2B3&e2=1d12",
-      duality: "/dice?e=duality(%2B2%2C%20dc%2014)", examples: "/dice", lore: `${path}/lore`, entry, timeline: `${path}/timeline`,
-      graph: `${path}/graph`, skies: `${path}/sky`, sky: skyPath, body: `${skyPath}?body=bell`, browsers: "/browsers",
-    },
-    players: { runs: `${path}/runs` },
-    gameMasters: {
-      canon: `${path}/canon`, conflict: `${path}/canon/c1`, "new entry": `${path}/lore/new`, edit: `${entry}/edit`, history: `${entry}/history`,
-      version: `${entry}/history/1`, "new post": `${entry}/posts/new`, archive: `${path}/lore/archive`, kanka: `${path}/kanka`,
-      event: `${path}/timeline/1`, run: `${path}/runs/${quest}`, evidence: `${path}/runs/${quest}/evidence?path=clue-1.md`, "view as": `${path}/view-as`,
-    },
-  };
 }
 
 async function walk(kit, table, role, pages) {
@@ -46,6 +30,7 @@ async function walk(kit, table, role, pages) {
     await checkFrame(kit, page, `${role} ${name}`);
     for (const size of Object.values(sizes)) {
       await page.setViewportSize(size);
+      kit.same(`no word of the bar is broken: ${role} ${name} ${size.width}`, await page.evaluate(findBrokenWords), []);
       const wide = await sideways(page);
       kit.check(`no scrolling to the side: ${role} ${name} ${size.width}`, wide <= 0, wide);
       if (size === sizes.tablet) continue;
@@ -58,6 +43,17 @@ async function walk(kit, table, role, pages) {
   }
   await visitor.close();
   kit.visitors.splice(kit.visitors.indexOf(visitor), 1);
+}
+
+// Runs in the page: links of the bar that do not stand on one line.
+function findBrokenWords() {
+  const lines = (link) => {
+    const range = document.createRange();
+    range.selectNodeContents(link);
+    return new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))).size;
+  };
+  const links = document.querySelectorAll("header nav a");
+  return [...links].filter((link) => !/\s/.test(link.textContent.trim()) && lines(link) > 1).map((link) => link.textContent);
 }
 
 async function checkFrame(kit, page, what) {
