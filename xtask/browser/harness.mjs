@@ -152,6 +152,15 @@ export function waitForText(locator, text) {
   return locator.filter({ hasText: text }).first().waitFor({ state: "visible" });
 }
 
+// Waits until something has a value, asking again and again.
+export async function waitForValue(ask, wanted, waitMs = 10_000) {
+  const end = Date.now() + waitMs;
+  for (let found = await ask(); found !== wanted; found = await ask()) {
+    if (Date.now() > end) throw new Error(`it is ${found}, not ${wanted}`);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
 // Opens a part that is folded away, by the words of its head.
 export async function unfold(root, words) {
   const part = root.locator("details").filter({ has: root.page().locator("summary", { hasText: words }) }).last();

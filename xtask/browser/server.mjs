@@ -1,7 +1,7 @@
 // Starts a Skald server on a store of its own, makes tokens for people, and calls its operations.
 
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,11 +12,16 @@ const execute = promisify(execFile);
 const READS_OF_A_PERSON = "600";
 
 export class Server {
-  static async start(skald, { requiresToken = true } = {}) {
+  // With processes, each by its name, runs of them can be begun besides those that every server has.
+  static async start(skald, { requiresToken = true, processes = {} } = {}) {
     const server = new Server();
+    const folder = mkdtempSync(join(tmpdir(), "skald-page-"));
+    const own = join(folder, "processes");
+    mkdirSync(own);
+    for (const [name, process] of Object.entries(processes)) writeFileSync(join(own, `${name}.yaml`), JSON.stringify(process));
     server.skald = skald;
-    server.store = `sqlite:${join(mkdtempSync(join(tmpdir(), "skald-page-")), "world.db")}`;
-    server.options = requiresToken ? ["--require-token"] : [];
+    server.store = `sqlite:${join(folder, "world.db")}`;
+    server.options = [...(requiresToken ? ["--require-token"] : []), "--process-dir", own];
     if (requiresToken) {
       const made = await server.createToken("The author", ["--role", "gm", "--calls", "0", "--reads", "0", "--lists", "0"]);
       server.author = made.token;

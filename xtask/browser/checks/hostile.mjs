@@ -1,24 +1,7 @@
 // Hostile text in every field that people and programs fill in, on every page, as game master and as player: it is text.
 
+import { BIDI, RIGHT_TO_LEFT, hostile, markdown } from "../hostile_texts.mjs";
 import { body, emitter } from "../world.mjs";
-
-// What would run, load or send something if it were taken as HTML, Markdown or an attribute.
-const hostile = {
-  script: `<script>window.broken=1</script>"'><img src=x onerror="window.broken=1">`,
-  htmx: `' hx-get='/planted' hx-trigger='load' data-hx-post="/planted" hx-on:click="broken=1" x='`,
-  svg: `"><svg onload="window.broken=1"><style>*{display:none}</style><foreignObject><iframe src=//evil.example></iframe></foreignObject></svg>`,
-  partial: `</textarea></title><hx-partial hx-target="#log">planted</hx-partial><form action=//evil.example><base href=//evil.example>`,
-};
-const markdown = [
-  "[a](javascript:window.broken=1) [b](data:text/html,<script>broken=1</script>) ![c](http://evil.example/x.png) <http://evil.example>",
-  "![d](javascript:window.broken=1) [e]: javascript:broken=1 [f][e] <a href='java\tscript:broken=1' onclick='broken=1' style='position:fixed' hx-get='/planted'>g</a>",
-  "<details open ontoggle=broken=1><summary>h</summary></details> <math><mtext><img src=x onerror=broken=1></math> <meta http-equiv=refresh content='0;url=//evil.example'>",
-  "[[Dunmere\"><script>broken=1</script>]] `<script>broken=1</script>` <object data=//evil.example></object> <embed src=//evil.example> <link rel=stylesheet href=//evil.example>",
-];
-// Turns what follows around, in whatever is not kept apart from it. Names take no such characters, but letters that are
-// written from right to left.
-const BIDI = "\u202e\u2067turned\u202d";
-const RIGHT_TO_LEFT = "\u05d0\u05d1\u05d2 123";
 
 export async function checkPart(kit) {
   const refused = await kit.server.call("campaign_create", { name: BIDI, gm_mode: "AI" }).catch((error) => String(error));
@@ -75,10 +58,12 @@ async function fill(kit, kind, text) {
   const emit = emitter(world, run);
   await emit("accept_quest", { payload: { terms: turned } });
   await emit("submit_clue", { payload: { summary: turned, source: "magic", found_by: name }, artifacts: [{ path: "clue-1.md", text: entry }] });
-  return Object.assign(world, { first, second, post, event, universe, run });
+  const titled = (await call("state_gate.create_run", { process_id: `hostile-${kind}`, campaign_id: campaign })).run_id;
+  await emitter(world, titled)("go_on", { payload: { word: turned } });
+  return Object.assign(world, { titled, first, second, post, event, universe, run });
 }
 
-function addresses({ path, first, post, event, universe, run }) {
+function addresses({ path, first, post, event, universe, run, titled }) {
   const everybody = [
     "/", path, `${path}/sessions`, `${path}/sessions/1`, `${path}/lore`, `${path}/lore?q=${encodeURIComponent("<script>\u202e' hx-get='")}`,
     `${path}/lore/${first}`, `${path}/timeline?include=all`, `${path}/timeline/${event}`, `${path}/graph`, `${path}/sky`,
@@ -86,7 +71,7 @@ function addresses({ path, first, post, event, universe, run }) {
   ];
   const gameMasters = [
     `${path}/lore/${first}/edit`, `${path}/lore/${first}/history`, `${path}/lore/${first}/history/2`, `${path}/lore/${first}/posts/${post}`,
-    `${path}/canon`, `${path}/runs`, `${path}/runs/${run}`, `${path}/runs/${run}/evidence?path=clue-1.md`, `${path}/view-as`, `${path}/kanka`,
+    `${path}/canon`, `${path}/runs`, `${path}/runs/${run}`, `${path}/runs/${titled}`, `${path}/runs/${run}/evidence?path=clue-1.md`, `${path}/view-as`, `${path}/kanka`,
   ];
   return { everybody, gameMasters };
 }

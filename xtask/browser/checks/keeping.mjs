@@ -14,6 +14,10 @@ export async function checkPart(kit) {
   await owner.page.locator("summary").filter({ hasText: /owner|you/i }).first().click();
   kit.check("and may sign in as somebody", (await owner.page.getByRole("link", { name: "Sign in as somebody" }).count()) === 1);
   await kit.waits("how to connect an AI can be copied", () => owner.page.getByText("Connect your AI").waitFor());
+  await owner.goto(table.path);
+  await owner.page.getByLabel("Why", { exact: true }).fill("As the owner");
+  await owner.page.getByRole("button", { name: /Roll$/ }).click();
+  await kit.waits("and rolls", () => owner.page.getByRole("region", { name: "Log" }).getByText("As the owner").waitFor());
   await everyPage(kit, owner);
   await tokens(kit, owner, table);
   await invitations(kit, owner, table);

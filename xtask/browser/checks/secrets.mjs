@@ -7,7 +7,7 @@ import { addLore, addQuest, addSky } from "../world.mjs";
 const markers = {
   entry: "marker-of-an-entry", name: "marker-of-a-name", post: "marker-of-a-post", event: "marker-of-an-event",
   roll: "marker-of-a-roll", note: "marker-of-a-note", tracker: "marker-of-a-tracker", relationship: "marker-of-a-bond",
-  held: "marker-of-a-change", quest: "marker-of-a-quest",
+  held: "marker-of-a-change", quest: "marker-of-a-quest", form: "marker-of-a-form",
 };
 // 37 dice of 91 sides are thrown in secret and nowhere else.
 const SECRET_DICE = "37d91";
@@ -23,6 +23,8 @@ export async function checkPart(kit) {
   const own = gm.page.getByRole("region", { name: "Log" });
   await kit.waits("the game master sees the private note at once", () => own.getByText(markers.note).waitFor());
   await kit.waits("and the private roll", () => own.getByText(markers.roll).waitFor());
+  await rollForGameMasters(gm.page);
+  await kit.waits("also the one that was rolled with the form", () => own.getByText(markers.form).waitFor());
   await table.call("session_note", { campaign_id: table.campaign, text: "Everybody may know this." });
   const log = player.page.getByRole("region", { name: "Log" });
   await kit.waits("what comes after them is on the player's screen", () => log.getByText("Everybody may know this.").waitFor());
@@ -44,6 +46,15 @@ export async function checkPart(kit) {
   for (const visitor of kit.visitors) visitor.isCut = true;
   ofPlayer.close();
   ofGameMaster.close();
+}
+
+// A private roll as game masters make it: with the form of the table.
+async function rollForGameMasters(page) {
+  const form = page.locator("form").filter({ has: page.getByRole("button", { name: /Roll$/ }) });
+  await form.getByLabel("Roll", { exact: true }).fill(SECRET_DICE);
+  await form.getByLabel("Why", { exact: true }).fill(markers.form);
+  await form.getByLabel("Who sees it").selectOption({ label: "only game masters" });
+  await form.getByRole("button", { name: /Roll$/ }).click();
 }
 
 const around = (text, word) => text.slice(Math.max(0, text.indexOf(word) - 200), text.indexOf(word) + 200);

@@ -1,6 +1,6 @@
 // The table with two people at once: rolls, notes, trackers, the spotlight, sessions, the phone, colours.
 
-import { sizes, textOf, unfold, waitForText } from "../harness.mjs";
+import { sizes, textOf, unfold, waitForText, waitForValue } from "../harness.mjs";
 import { LONG_NAME } from "../world.mjs";
 
 const parts = (page) => ({
@@ -38,8 +38,7 @@ async function rolls(kit, gm, player) {
   await kit.waits("and the last roll", () => waitForText(other.now, "Rings the bell"));
   kit.same("what was typed stays", await other.note.inputValue(), "what I was about to write");
   kit.check("the focus stays", await focused(player.page, other.note));
-  await kit.waits("a box is empty once it was sent", () => own.reason.and(gm.page.locator(":placeholder-shown, :not([value])")).waitFor());
-  kit.same("the reason is empty", await own.reason.inputValue(), "");
+  await kit.waits("a box is empty once it was sent", () => waitForValue(() => own.reason.inputValue(), ""));
   const spoken = player.page.locator("[aria-live=polite]").filter({ hasText: "Rings the bell" });
   kit.check("a roll is announced", (await spoken.count()) > 0);
   await other.note.fill("The ferryman waves");
@@ -64,13 +63,7 @@ async function trackers(kit, gm, player) {
   const value = async (page) => Number((await textOf(page.getByRole("listitem").filter({ has: up(page) }).last())).match(/(\d+)\s*\/\s*\d+/)[1]);
   const before = await value(gm.page);
   await up(player.page).click();
-  await kit.waits("a tracker moves on the other screen", async () => {
-    const end = Date.now() + 10_000;
-    while ((await value(gm.page)) !== before + 1) {
-      if (Date.now() > end) throw new Error(`still ${await value(gm.page)}`);
-      await gm.page.waitForTimeout(30);
-    }
-  });
+  await kit.waits("a tracker moves on the other screen", () => waitForValue(() => value(gm.page), before + 1));
   await up(player.page).focus();
   await player.page.keyboard.press("Enter");
   await kit.waits("a change is in the log", () => waitForText(parts(gm.page).log, "Hope"));
