@@ -76,7 +76,7 @@ export class Visitor {
     });
     context.on("response", (response) => {
       if (response.status() >= 400 && !this.isExpected(response.url(), response.status())) {
-        this.fail(`status ${response.status()} of ${response.url()} on ${response.frame().page().url()}`);
+        this.fail(`status ${response.status()} of ${response.request().method()} ${response.url()}`);
       }
     });
     context.on("console", (message) => {

@@ -287,7 +287,9 @@ function unfoldAsBefore(old, fresh) {
 async function refresh(isChoice) {
   history.replaceState(null, "", address());
   const answer = await fetch(address(), { headers: { "HX-Request": "true" } });
-  if (!answer.ok) { if (isChoice !== true) chosen = null; return; }
+  // The chosen body was removed: the rest is still shown.
+  if (answer.status === 404 && chosen) { chosen = null; return refresh(); }
+  if (!answer.ok) return;
   const next = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const id of ["sky-body", "sky-bodies", "sky-forms"]) {
     const [old, fresh] = [document.getElementById(id), next.getElementById(id)];

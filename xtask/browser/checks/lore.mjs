@@ -27,7 +27,7 @@ async function newEntry(kit, table, gm) {
   await text(page).waitFor();
   await gm.checkAxe("a new entry");
   await page.getByLabel("Name", { exact: true }).fill("The ferryman");
-  await page.getByLabel("What it is").selectOption({ label: "Character" }).catch(() => page.getByLabel("What it is").selectOption("character"));
+  await page.getByLabel("What it is").selectOption({ label: "Character" });
   await page.getByLabel("Tags", { exact: true }).fill("river, dead");
   await text(page).fill("He rows **backwards** to [[Dunmere]] and [[Nowhere at all]].");
   const preview = page.getByRole("region", { name: "Preview" });
@@ -107,11 +107,23 @@ async function twoWriters(kit, table, gm) {
   await kit.waits("both versions are shown", () => page.getByRole("heading", { name: "Somebody else was faster" }).waitFor());
   const shown = await textOf(page.getByRole("main"));
   kit.check("theirs and ours", shown.includes("Saved by somebody else.") && shown.includes("What I was about to save."), shown);
-  kit.check("what was typed is in the box", (await text(page).inputValue()).includes("What I was about to save."));
-  await gm.checkAxe("both versions");
-  await text(page).fill("They answer the bell.\n\nBoth of it.");
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await gm.checkAxe(`both versions ${colorScheme}`);
+  }
+  await page.getByRole("radio", { name: /Keep both/ }).check();
   await save(page).click();
-  await kit.waits("and is saved knowingly", () => page.getByText("Both of it.").waitFor());
+  await kit.waits("one can keep both", () => page.getByText("Saved by somebody else.").waitFor());
+  kit.check("and what was typed", await page.getByText("What I was about to save.").isVisible());
+
+  // What only one side changed needs no question.
+  await gm.goto(`${path}/edit`);
+  await page.getByLabel("Kind", { exact: true }).fill("Choir");
+  await table.call("update_entities", { campaign_id: table.campaign, updates: [{ entity_id: listeners, tags: ["singing"] }] });
+  await page.getByText(/somebody else has just saved/i).waitFor();
+  await save(page).click();
+  await kit.waits("what only one side changed is put together", () => page.getByText("Choir", { exact: true }).waitFor());
+  kit.check("with what the other changed", await page.getByRole("link", { name: "singing" }).first().isVisible());
 }
 
 // A handout: nothing is told for ten seconds; then it appears where it may be seen, as does what changes in it.
