@@ -127,7 +127,7 @@ export class Visitor {
   async violations(page = this.page) {
     await page.evaluate(axeSource);
     const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-    return found.violations.map((rule) => `${rule.id}: ${rule.nodes.slice(0, 3).map((node) => `${node.target.join(" ")} ${node.html.slice(0, 160)}`).join(" | ")}`);
+    return found.violations.map((rule) => `${rule.id}: ${rule.nodes.slice(0, 3).map((node) => `${node.target.join(" ")} ${node.html.slice(0, 160)} ${node.failureSummary.replace(/\s+/g, " ")}`).join(" | ")}`);
   }
 
   async checkAxe(what, page = this.page) {

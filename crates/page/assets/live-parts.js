@@ -31,9 +31,17 @@ function showWarning() {
   if (warning) warning.hidden = false;
 }
 
+// Without what a script or a reader has changed since: times in the reader's zone, and what is unfolded.
+function plainContent(part) {
+  const copy = part.cloneNode(true);
+  for (const time of copy.querySelectorAll("time")) time.textContent = time.dateTime;
+  for (const details of copy.querySelectorAll("details")) details.open = false;
+  return copy.innerHTML;
+}
+
 function isSame(part, fresh) {
   if (part.dataset.revision) return part.dataset.revision === fresh.dataset.revision;
-  return part.innerHTML === fresh.innerHTML;
+  return plainContent(part) === plainContent(fresh);
 }
 
 function replace(part, fresh) {
