@@ -40,7 +40,7 @@ async function open(page, path, width, colorScheme, height = 800) {
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.goto(server.base + path, { waitUntil: "load" });
-  if (/\/c\/[^/]+$/.test(path) && page.url() !== `${server.base}/c/camp_nowhere`) await page.getByText(/\d+ ?%/).first().waitFor();
+  if (/\/c\/[^/]+$/.test(path) && page.url() !== `${server.base}/c/camp_nowhere`) await page.getByText(/\d+ ?%/).first().waitFor({ state: "attached" });
   if (/\/graph$/.test(path)) await page.getByRole("group", { name: "Entries and what connects them" }).waitFor();
   if (/\/sky\/./.test(path)) await page.getByRole("button", { name: "Play" }).waitFor();
   await page.evaluate(() => document.fonts.ready);
