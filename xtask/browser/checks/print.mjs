@@ -17,7 +17,7 @@ export async function checkPart(kit) {
     // As wide as the paper without its margins.
     await page.setViewportSize({ width: 718, height: 1000 });
     kit.check(`paper has the text: ${path}`, await page.getByText(words).first().isVisible());
-    const shown = await page.evaluate(() => [...document.querySelectorAll("button, input, textarea, select, nav, header.bar")]
+    const shown = await page.evaluate(() => [...document.querySelectorAll("button, input, textarea, select, summary, nav, header.bar")]
       .filter((element) => element.checkVisibility() && element.getBoundingClientRect().width > 1).map((element) => element.outerHTML.slice(0, 80)));
     kit.same(`and nothing to press: ${path}`, shown, []);
     const look = await page.evaluate(() => {
