@@ -35,6 +35,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   generate --check  fail if they differ from what is committed
   fixture           write the database that later versions are tested with, after a new migration
   screenshots       take the pictures of the page that the guides show
+  screenshots --all FOLDER  pictures of every page at three widths, light and dark, and on paper, to look at
   bench             Skald beside a bare rmcp server and other SDKs, as ratios
   bench --long      the same with more rounds, and larger sizes
   bench PART        one part of it, such as universe or gate
@@ -64,6 +65,7 @@ fn run_command(arguments: &[&str]) -> anyhow::Result<()> {
         ["generate"] => generate::write_generated(),
         ["generate", "--check"] => generate::check_generated(),
         ["screenshots"] => page_browser::take_screenshots(),
+        ["screenshots", "--all", folder] => page_browser::take_all_screenshots(folder),
         ["fixture"] => suite::write_fixture(),
         ["bench", words @ ..] => bench_command::run_bench(bench_command::BenchArguments::parse(words)?),
         ["dist", "--check"] => dist::check_shapes(),

@@ -1,4 +1,4 @@
-//! Walks through the web page in a real Chromium: two people at one table, with scripts and without.
+//! Walks through the web page in a real Chromium, part by part, and takes pictures of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,36 +13,57 @@ use crate::{paths, print_line, run};
 /// Debian's Chromium without a window, and what it needs besides.
 const CHROMIUM: &str = "chromium-headless-shell";
 const CHROMIUM_PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium-common"];
+/// Fonts of the pictures, which have names in Japanese and Arabic, and a file of them.
+const FONT_PACKAGES: [&str; 2] = ["fonts-dejavu-core", "fonts-noto-cjk"];
+const FONT_FILE: &str = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc";
 
 pub(crate) fn test_page() -> anyhow::Result<()> {
-    run_script("Chromium", "http", &mut browser_command(&paths::built_binary("release", "skald"))?)
+    let skald = paths::built_binary("release", "skald");
+    run_script("Chromium", "http", &mut browser_command("page.mjs", &skald)?)
 }
 
 /// Takes the pictures of the page that the guides show.
 pub(crate) fn take_screenshots() -> anyhow::Result<()> {
-    run::run_shown(&mut run::cargo_command(&["build", "--quiet", "--package", "skald"]))?;
-    let mut command = browser_command(&paths::built_binary("debug", "skald"))?;
-    run_script("Chromium", "http", command.arg(paths::root().join("docs/screenshots")))
+    run_script("Chromium", "http", screenshot_command()?.arg(paths::root().join("docs/screenshots")))
 }
 
-/// The script that drives a browser, for a program.
-fn browser_command(skald: &Path) -> anyhow::Result<Command> {
+/// Takes pictures of every page at three widths, light and dark, with long and foreign names, and on paper, to look at.
+pub(crate) fn take_all_screenshots(folder: &str) -> anyhow::Result<()> {
+    let folder = std::env::current_dir()?.join(folder);
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
+    run_script("Chromium", "http", screenshot_command()?.arg(folder).arg("all"))
+}
+
+fn screenshot_command() -> anyhow::Result<Command> {
+    run::run_shown(&mut run::cargo_command(&["build", "--quiet", "--package", "skald"]))?;
+    if !Path::new(FONT_FILE).exists() {
+        install_packages(&FONT_PACKAGES)?;
+    }
+    browser_command("screenshots.mjs", &paths::built_binary("debug", "skald"))
+}
+
+/// A script that drives a browser, for a program.
+fn browser_command(script: &str, skald: &Path) -> anyhow::Result<Command> {
     let folder = install_browser()?;
     let mut command = Command::new("node");
-    command.arg(folder.join("page.mjs")).arg(skald).arg(chromium_program()?).current_dir(&folder);
+    command.arg(folder.join(script)).arg(skald).arg(chromium_program()?).current_dir(&folder);
     Ok(command)
 }
 
-/// The folder with the script and the packages that drive a browser.
+/// The folder with the scripts and the packages that drive a browser.
 fn install_browser() -> anyhow::Result<PathBuf> {
     let folder = paths::target().join("browser");
-    fs::create_dir_all(&folder)?;
     let source = paths::root().join("xtask/browser");
+    // A script that was renamed or removed must not run from the folder.
+    for part in ["checks", ""] {
+        let to = folder.join(part);
+        if !part.is_empty() && to.exists() {
+            fs::remove_dir_all(&to)?;
+        }
+        copy_files(&source.join(part), &to)?;
+    }
     let wanted = fs::read_to_string(source.join("package.json"))?;
     let stamp = folder.join("npm.installed");
-    for file in ["page.mjs", "package.json"] {
-        fs::copy(source.join(file), folder.join(file))?;
-    }
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(folder);
     }
@@ -52,6 +73,17 @@ fn install_browser() -> anyhow::Result<PathBuf> {
         .context("the npm packages of the browser could not be installed")?;
     fs::write(stamp, wanted)?;
     Ok(folder)
+}
+
+fn copy_files(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to)?;
+    for file in fs::read_dir(from)? {
+        let file = file?;
+        if file.file_type()?.is_file() {
+            fs::copy(file.path(), to.join(file.file_name()))?;
+        }
+    }
+    Ok(())
 }
 
 fn chromium_program() -> anyhow::Result<PathBuf> {

@@ -88,11 +88,11 @@ function look(svg, nodes, edges, place) {
   const pointers = new Map();
   const show = () => svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
   const all = () => {
-    const xs = nodes.map((node) => node.x), ys = nodes.map((node) => node.y), room = 70;
-    const [x0, x1, y0, y1] = [Math.min(...xs) - room, Math.max(...xs) + room, Math.min(...ys) - room, Math.max(...ys) + room];
+    // With the names, which are longer than the points are wide.
+    const drawn = svg.getBBox(), room = 30;
     const ratio = svg.clientHeight / Math.max(svg.clientWidth, 1);
-    const w = Math.max(x1 - x0, (y1 - y0) / ratio), h = w * ratio;
-    view = { x: (x0 + x1 - w) / 2, y: (y0 + y1 - h) / 2, w, h };
+    const w = Math.max(drawn.width + 2 * room, (drawn.height + 2 * room) / ratio), h = w * ratio;
+    view = { x: drawn.x + (drawn.width - w) / 2, y: drawn.y + (drawn.height - h) / 2, w, h };
     show();
   };
   const zoom = (factor, cx = view.x + view.w / 2, cy = view.y + view.h / 2) => {
@@ -151,7 +151,8 @@ function look(svg, nodes, edges, place) {
   };
   svg.addEventListener("pointerup", release);
   svg.addEventListener("pointercancel", release);
-  svg.addEventListener("click", (event) => { if (moved) event.preventDefault(); }, true);
+  // A drag opens nothing. A click by the keyboard has no detail, and opens what has the focus.
+  svg.addEventListener("click", (event) => { if (moved && event.detail > 0) event.preventDefault(); }, true);
   svg.addEventListener("dragstart", (event) => event.preventDefault());
   svg.addEventListener("wheel", (event) => {
     event.preventDefault();

@@ -12,6 +12,13 @@ function isTouched(form) {
   });
 }
 
+// A page that answers a refused form has the form's address, which can only be sent to: it is that of the page itself.
+if (root?.dataset.page) history.replaceState(null, "", root.dataset.page);
+
+// A form that is on its way leads to another page, which a reload would overtake.
+let isLeaving = false;
+addEventListener("submit", (event) => { isLeaving ||= !event.defaultPrevented; });
+
 function isBusy(part) {
   const active = document.activeElement;
   if (part.querySelector("[data-waiting]")) return true;
@@ -24,9 +31,17 @@ function showWarning() {
   if (warning) warning.hidden = false;
 }
 
+// Without what a script or a reader has changed since: times in the reader's zone, and what is unfolded.
+function plainContent(part) {
+  const copy = part.cloneNode(true);
+  for (const time of copy.querySelectorAll("time")) time.textContent = time.dateTime;
+  for (const details of copy.querySelectorAll("details")) details.open = false;
+  return copy.innerHTML;
+}
+
 function isSame(part, fresh) {
   if (part.dataset.revision) return part.dataset.revision === fresh.dataset.revision;
-  return part.innerHTML === fresh.innerHTML;
+  return plainContent(part) === plainContent(fresh);
 }
 
 function replace(part, fresh) {
@@ -51,7 +66,7 @@ async function refresh() {
     const answer = await fetch(location.href);
     if (!answer.ok) {
       // It was deleted, or hidden from this visitor: the server says so, unless something typed would be lost.
-      if ([403, 404].includes(answer.status) && ![...document.forms].some(isTouched)) location.reload();
+      if ([403, 404].includes(answer.status) && !isLeaving && ![...document.forms].some(isTouched)) location.reload();
       return;
     }
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");

@@ -45,7 +45,9 @@ async function ask() {
     const html = await answer.text();
     // An answer that was overtaken by a later question is not shown.
     if (turn !== asked) return;
+    const isInHits = hits.contains(document.activeElement);
     hits.innerHTML = html;
+    if (isInHits) (links()[0] ?? input).focus();
     hits.dataset.words = words;
   } catch {
     if (turn === asked) hits.textContent = "Not connected. Try again in a moment.";

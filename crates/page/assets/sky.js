@@ -277,16 +277,26 @@ function isTouched(part) {
     || [...part.querySelectorAll("input:not([type=hidden]), textarea")].some((field) => field.value !== field.defaultValue);
 }
 
+// What somebody has unfolded stays so.
+function unfoldAsBefore(old, fresh) {
+  const head = (details) => details.querySelector("summary")?.textContent;
+  const open = new Set([...old.querySelectorAll("details[open]")].map(head));
+  for (const details of fresh.querySelectorAll("details")) details.open ||= open.has(head(details));
+}
+
 async function refresh(isChoice) {
   history.replaceState(null, "", address());
   const answer = await fetch(address(), { headers: { "HX-Request": "true" } });
-  if (!answer.ok) { if (isChoice !== true) chosen = null; return; }
+  // The chosen body was removed: the rest is still shown.
+  if (answer.status === 404 && chosen) { chosen = null; return refresh(); }
+  if (!answer.ok) return;
   const next = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const id of ["sky-body", "sky-bodies", "sky-forms"]) {
     const [old, fresh] = [document.getElementById(id), next.getElementById(id)];
     if (!old || !fresh || old.outerHTML === fresh.outerHTML) continue;
     if (isTouched(old) && !(isChoice === true && id === "sky-body")) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement.dataset.bodyLink : null;
+    unfoldAsBefore(old, fresh);
     old.replaceWith(fresh);
     if (focused) fresh.querySelector(`[data-body-link="${CSS.escape(focused)}"]`)?.focus();
   }

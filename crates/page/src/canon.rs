@@ -218,7 +218,7 @@ fn decision_form(action: &str, row: &HeldChange, is_resolved: bool, typed: &Form
         value: typed.text("reason"),
         kind: "text",
         note: Some("Kept with the decision"),
-        is_required: false,
+        is_required: true,
         fault,
     };
     html! {
@@ -231,7 +231,7 @@ fn decision_form(action: &str, row: &HeldChange, is_resolved: bool, typed: &Form
                 div.actions {
                     button.primary name="do" value="current" { "Keep it as it is" }
                     button name="do" value="proposed" { "Take the change" }
-                    button name="do" value="acknowledge" { "Decide later" }
+                    button name="do" value="acknowledge" formnovalidate { "Decide later" }
                 }
                 @if !row.fields.is_empty() {
                     details.more open[typed.is_set("value")] {

@@ -1,4 +1,5 @@
-//! `session_note`: adds a note to a campaign, corrects or tags one, or takes one back. The journal keeps what it was.
+//! `session_note`: adds a note to a campaign, begins a scene or moves the spotlight, corrects or tags a note, or takes one
+//! back. The journal keeps what it was.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,10 +43,20 @@ pub(super) struct SessionNoteInput {
     visible_to: Option<Vec<String>>,
 }
 
+impl SessionNoteInput {
+    /// Whether a scene begins or the spotlight moves without a note.
+    fn is_spotlight_alone(&self) -> bool {
+        let has_note = self.text.is_some() || self.tags.is_some() || self.visible_to.is_some() || self.remove;
+        !has_note && (self.scene.is_some() || self.spotlight.is_some())
+    }
+}
+
 /// A note after the command.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct NoteChanged {
-    id: String,
+    /// Left out if there is no note: a scene began, or the spotlight moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     /// Absent for a note that belongs to no session.
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
@@ -82,7 +93,10 @@ impl Operation for SessionNote {
             None => {
                 let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
                 let (scene, spotlight) = (input.scene.clone(), input.spotlight.clone());
-                let note = new_note(entered_campaign.state(), id, session_id.clone(), input)?;
+                let note = match input.is_spotlight_alone() {
+                    true => None,
+                    false => Some(new_note(entered_campaign.state(), id, session_id.clone(), input)?),
+                };
                 begin_scene(entered_campaign.state(), session_id, scene, spotlight, note)?
             }
             Some(note_id) => {
@@ -96,7 +110,7 @@ impl Operation for SessionNote {
         let (at, by) = (Moment::from(app.time_and_caller(call).at), call.caller.id().to_owned());
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let note = done.events.iter().rev().find_map(|event| answer_event(event, at, &by));
-            let mut note = note.expect("a note that was just added or changed");
+            let mut note = note.unwrap_or_else(|| unchanged_note(at, &by));
             if note.session_id.is_none() {
                 note.session_id.clone_from(&origin_session_id);
             }
@@ -131,21 +145,21 @@ fn new_note(
     Ok(with_visibility(visible_to, note))
 }
 
-/// Begins a scene or moves the spotlight together with a note, so that both or neither happen.
+/// Begins a scene or moves the spotlight, together with a note if there is one, so that both or neither happen.
 fn begin_scene(
     state: &CampaignState,
     session_id: Option<String>,
     scene: Option<String>,
     spotlight: Option<String>,
-    note: CampaignCommand,
+    note: Option<CampaignCommand>,
 ) -> Result<CampaignCommand, Fault> {
-    if scene.is_none() && spotlight.is_none() {
-        return Ok(note);
+    if let Some(note) = note.as_ref().filter(|_| scene.is_none() && spotlight.is_none()) {
+        return Ok(note.clone());
     }
     let up = spotlight.map(|up| resolve_actor(state, "/spotlight", &up)).transpose()?;
     let first = CampaignCommand::SetSpotlight { session_id, scene, up };
     let part = |command| BatchPart { pointer: String::new(), command };
-    Ok(CampaignCommand::Batch(vec![part(first), part(note)]))
+    Ok(CampaignCommand::Batch(std::iter::once(first).chain(note).map(part).collect()))
 }
 
 fn changed_note(state: &CampaignState, note_id: String, input: &SessionNoteInput) -> Result<CampaignCommand, Fault> {
@@ -192,9 +206,10 @@ fn check_may_change(call: &Call<'_>, entered_campaign: &EnteredCampaign, note_id
         .hint("ask the game master to change it"))
 }
 
-fn answer_event(event: &CampaignEvent, at: Moment, by: &str) -> Option<NoteChanged> {
-    let note = |id: &str| NoteChanged {
-        id: id.to_owned(),
+/// The answer where no note was touched.
+fn unchanged_note(at: Moment, by: &str) -> NoteChanged {
+    NoteChanged {
+        id: None,
         session_id: None,
         text: None,
         tags: None,
@@ -202,7 +217,11 @@ fn answer_event(event: &CampaignEvent, at: Moment, by: &str) -> Option<NoteChang
         removed: false,
         at,
         by: by.to_owned(),
-    };
+    }
+}
+
+fn answer_event(event: &CampaignEvent, at: Moment, by: &str) -> Option<NoteChanged> {
+    let note = |id: &str| NoteChanged { id: Some(id.to_owned()), ..unchanged_note(at, by) };
     match event {
         CampaignEvent::NoteAdded { note_id, session_id, text, tags, visible_to } => Some(NoteChanged {
             visible_to: visible_to.clone(),

@@ -319,7 +319,9 @@ fn scenes_and_trackers_stand_in_the_recap_and_the_prompts() {
     let (table, _) = Table::with_session();
     table.ok("tracker", json!({"method": "set", "trackers": [{"name": "Winter", "max": 1, "ticks": "session_end"}]}));
     table.ok("session_note", json!({"text": "They cross.", "scene": "The bridge", "spotlight": "mira"}));
-    table.ok("session_note", json!({"text": "A troll wakes.", "spotlight": "gm"}));
+    // The spotlight moves also without a note.
+    let moved = table.ok("session_note", json!({"spotlight": "gm"}));
+    assert_eq!((moved.get("id"), moved.get("text")), (None, None), "{moved}");
     table.change(&json!([{"actor_id": "Mira", "name": "HP", "by": -2, "reason": "a club"}]));
     let spotlight = table.ok("campaign_read", json!({}))["spotlight"].clone();
     assert_eq!(spotlight, json!({"scene": "The bridge", "up": "GM", "last": "Mira"}));

@@ -65,7 +65,7 @@ pub(super) fn run_page(
         .script("live-parts.js");
     let path = run_path(campaign, run);
     let mut response = layout.render(html! {
-        div data-live-parts={ (path) "/events" } { (run_parts(campaign, run, refused)) }
+        div data-live-parts={ (path) "/events" } data-page=(path) { (run_parts(campaign, run, refused)) }
     });
     if let Some(refused) = refused {
         *response.status_mut() = status(refused.fault.class());

@@ -1,0 +1,109 @@
+// Runs of a gate: a person approves, sends back, overrides and gives up; evidence; and who may not.
+
+import { textOf, unfold } from "../harness.mjs";
+import { addQuest, addReview } from "../world.mjs";
+
+const main = (page) => page.getByRole("main");
+const standsAt = (page, state) => main(page).getByText(`Stands at ${state}`).first().waitFor();
+
+export async function checkPart(kit) {
+  const table = await addQuest(await kit.table("Gates"), { quest: "Silence the bell", patron: "The abbess", stakes: "The town", reward: "Her list" });
+  const gm = await kit.signIn(table, "gm", { path: `${table.path}/runs` });
+  await kit.waits("runs are listed", () => gm.page.getByRole("link", { name: "Quest" }).waitFor());
+  await gm.checkAxe("runs");
+  await quest(kit, table, gm);
+  await override(kit, table, gm);
+  await approve(kit, table, gm);
+  await sendBack(kit, table, gm);
+  await others(kit, table);
+}
+
+async function quest(kit, table, gm) {
+  const { page } = gm;
+  const path = `${table.path}/runs/${table.quest}`;
+  const watching = await kit.signIn(table, "gm", { path });
+  await gm.goto(path);
+  kit.check("a run has its diagram", (await page.getByRole("region", { name: "Diagram" }).locator("svg").count()) === 1);
+  const accept = await unfold(main(page), /^\s*Accept quest/);
+  await accept.getByLabel("Terms").fill("Half now, half when it is silent.");
+  await accept.getByRole("button", { name: "Accept quest" }).click();
+  await kit.waits("a person moves a run", () => standsAt(page, "Investigation"));
+  await kit.waits("on every screen", () => standsAt(watching.page, "Investigation"));
+  const clue = await unfold(main(page), /^\s*Submit clue/);
+  await clue.getByLabel("Summary").fill("It rings beneath the hull");
+  await clue.getByLabel("Source").selectOption("witness");
+  await unfold(clue, "Attach evidence");
+  await clue.getByLabel("File name").fill("clue-tide.md");
+  await clue.getByLabel("Its text").fill("The fisher heard it ring beneath the hull, three nights in a row.");
+  await clue.getByRole("button", { name: "Submit clue" }).click();
+  const evidence = main(page).getByRole("link", { name: "clue-tide.md" }).first();
+  await kit.waits("evidence is beside what it is for", () => evidence.waitFor());
+  await kit.waits("and what is missing is said", () => main(page).getByText("clues: 1 of 3").first().waitFor());
+  await gm.checkAxe("a run with evidence");
+  await evidence.click();
+  await kit.waits("evidence can be read", () => page.getByText("The fisher heard it ring").waitFor());
+  await gm.checkAxe("evidence");
+  await gm.goto(path);
+  // A form that was refused keeps what was typed.
+  const late = await unfold(main(page), /^\s*Submit clue/);
+  for (const status of [400, 422]) gm.allow(status, `${path}/emit`);
+  await late.getByLabel("Summary").fill("A clue without its file name");
+  await late.getByLabel("Source").selectOption("place");
+  await unfold(late, "Attach evidence");
+  await late.getByLabel("Its text").fill("Text of a file that has no name");
+  await late.getByRole("button", { name: "Submit clue" }).click();
+  await kit.waits("a refusal is explained", () => page.getByRole("alert").first().waitFor());
+  kit.same("and keeps what was typed", await main(page).getByLabel("Summary").inputValue(), "A clue without its file name");
+  await gm.checkAxe("a refused form");
+}
+
+async function override(kit, table, gm) {
+  const { page } = gm;
+  await gm.goto(`${table.path}/runs/${table.quest}`);
+  const form = await unfold(main(page), /Override.*Submit clue/);
+  await form.getByLabel("Why it may go on all the same").fill("They saw it themselves.");
+  await form.getByRole("button", { name: /^Override/ }).click();
+  await kit.waits("a person overrides a guard", () => standsAt(page, "Confrontation"));
+  const history = await textOf(main(page));
+  kit.check("the history says who and why", history.includes("Guard overridden") && history.includes("They saw it themselves.") && history.includes("Ada as human"), history);
+  const cancel = await unfold(main(page), "Give the run up");
+  await cancel.getByLabel("Why", { exact: true }).fill("The players went home.");
+  await cancel.getByRole("button", { name: "Give up" }).click();
+  await kit.waits("a run can be given up", () => main(page).getByText("given up").first().waitFor());
+}
+
+async function approve(kit, table, gm) {
+  const { page } = gm;
+  await gm.goto(`${table.path}/runs/${await addReview(table)}`);
+  const form = await unfold(main(page), /^\s*Approve/);
+  await form.getByLabel("Impact").selectOption("minor");
+  await form.getByRole("button", { name: "Approve" }).click();
+  await kit.waits("a person approves", () => standsAt(page, "Canon"));
+  await kit.waits("and the run is finished", () => main(page).getByText("finished").first().waitFor());
+  await gm.checkAxe("a finished run");
+}
+
+async function sendBack(kit, table, gm) {
+  const { page } = gm;
+  await gm.goto(`${table.path}/runs/${await addReview(table)}`);
+  const form = await unfold(main(page), /^\s*Reject/);
+  await form.getByLabel("Wanted").fill("Say who rings it.");
+  await form.getByRole("button", { name: "Reject" }).click();
+  await kit.waits("a person sends a draft back", () => standsAt(page, "Draft"));
+  await kit.waits("with what is wanted, as quoted text", () => page.locator("blockquote").filter({ hasText: "Say who rings it." }).first().waitFor());
+}
+
+// Whoever acts as an agent decides nothing that takes a person; a player sees no run of others.
+async function others(kit, table) {
+  const run = await addReview(table);
+  const agent = await kit.server.personToken("Bot", "gm", { campaign: table.campaign, options: ["--kind", "agent"] });
+  table.tokens.agent = agent.token;
+  const { page } = await kit.signIn(table, "agent", { path: `${table.path}/runs/${run}` });
+  const shown = await textOf(main(page));
+  kit.check("an agent is told that a person decides", /as agent/i.test(shown) && !/Override a|Approve$/m.test(shown), shown);
+  kit.same("and has no button for it", await page.getByRole("button", { name: /^(Approve|Reject|Override)/ }).count(), 0);
+  const player = await kit.signIn(table, "player", { path: `${table.path}/runs` });
+  player.expect(404, `${table.path}/runs/${run}`);
+  kit.same("a player has no run of others", (await player.goto(`${table.path}/runs/${run}`)).status(), 404);
+  await player.checkAxe("nothing here");
+}
