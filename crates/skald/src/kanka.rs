@@ -12,7 +12,7 @@ use crate::open_store;
 use crate::output::{ProgressBar, error_from_fault, print_lines, print_note, to_printable};
 
 /// How long to wait for a server that syncs the campaign.
-const PATIENCE: Duration = Duration::from_mins(1);
+const LEASE_WAIT_MAX: Duration = Duration::from_mins(1);
 
 pub(crate) async fn run(arguments: &KankaArguments) -> anyhow::Result<()> {
     let store = arguments.store_arguments();
@@ -73,7 +73,7 @@ async fn call(engine: &LocalEngine, campaign: &ChosenCampaign, mut input: Value)
 async fn sync(engine: &LocalEngine, campaign: &ChosenCampaign, scope: SyncScope) -> anyhow::Result<SyncReport> {
     let progress = ProgressBar::start("syncing");
     let mut show_progress = |done: usize, total: usize| progress.set_message(&format!("{done} of {total} entities"));
-    let synced = engine.app().sync_mirror(&campaign.id, scope, PATIENCE, &mut show_progress).await;
+    let synced = engine.app().sync_mirror(&campaign.id, scope, LEASE_WAIT_MAX, &mut show_progress).await;
     progress.end();
     if synced.is_err() {
         print_note("The sync was interrupted. The same command goes on with it; what waits here is not lost.");

@@ -128,7 +128,7 @@ fn bulk_kind(type_id: Option<u64>, body: &Map<String, Value>) -> ApiResult<&'sta
     };
     match ENTITY_KINDS.iter().find(is_it) {
         Some(kind) if kind.entity_type.is_some() || kind.code == "tag" => Ok(kind),
-        Some(kind) => Err(ApiError::not_kept(kind.plural)),
+        Some(kind) => Err(ApiError::unsupported(kind.plural)),
         None => {
             let message = "there is no kind of entity of that number or module";
             Err(ApiError::invalid_field("module", message, "/entity-types lists them"))

@@ -26,12 +26,12 @@ pub(super) fn single(request: &ApiRequest, row: Value) -> Response {
 }
 
 /// A thing that was created.
-pub(super) fn created(request: &ApiRequest, row: Value) -> Response {
+pub(super) fn created_response(request: &ApiRequest, row: Value) -> Response {
     json_response(StatusCode::CREATED, &json!({"data": trim_fields(request, row)}))
 }
 
 /// The answer to a deletion.
-pub(super) fn deleted() -> Response {
+pub(super) fn deleted_response() -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
     response

@@ -65,7 +65,7 @@ impl ApiError {
     }
 
     /// Something that Kanka has and Skald does not.
-    pub(super) fn not_kept(what: &str) -> Self {
+    pub(super) fn unsupported(what: &str) -> Self {
         let message = format!("{what} are not kept here, so they cannot be written");
         let fault = Fault::new(Code::InvalidParams, message).hint("docs/kanka.md lists what is kept");
         let error = Self::with_status(StatusCode::METHOD_NOT_ALLOWED, &fault);

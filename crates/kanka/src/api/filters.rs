@@ -8,7 +8,7 @@ use super::request::ApiRequest;
 use crate::{ENTITY_KINDS, EntityKind};
 
 /// Filters on what Skald does not keep. An entity that must have such a thing is not there.
-const UNKEPT_FILTERS: [&str; 26] = [
+const UNSUPPORTED_FILTERS: [&str; 26] = [
     "age",
     "attribute_name",
     "attribute_value",
@@ -38,7 +38,7 @@ const UNKEPT_FILTERS: [&str; 26] = [
 ];
 
 /// A filter that no entity fits.
-fn nothing() -> Value {
+fn match_nothing() -> Value {
     json!({"entity_ids": []})
 }
 
@@ -57,7 +57,7 @@ pub(super) fn entities_filter(request: &ApiRequest) -> Value {
     if !tags.is_empty() {
         filter.insert("tags".to_owned(), json!({"any_of": tags}));
     }
-    if fits_nothing(request) { nothing() } else { Value::Object(filter) }
+    if fits_nothing(request) { match_nothing() } else { Value::Object(filter) }
 }
 
 /// The filter of the list of a kind: tags are all of those that are named, unless another option is.
@@ -86,11 +86,12 @@ pub(super) fn typed_filter(request: &ApiRequest, kind: &EntityKind) -> ApiResult
     if request.flag("archived") == Some(true) {
         filter.insert("archived".to_owned(), json!(true));
     }
-    let has_unkept = UNKEPT_FILTERS.iter().any(|name| request.parameter(name).is_some_and(|value| value != "!!"))
-        || [("has_attributes", true), ("has_entity_files", true), ("template", true)]
-            .iter()
-            .any(|(name, is_on)| request.flag(name) == Some(*is_on));
-    Ok(if has_unkept || fits_nothing(request) { nothing() } else { Value::Object(filter) })
+    let has_unsupported =
+        UNSUPPORTED_FILTERS.iter().any(|name| request.parameter(name).is_some_and(|value| value != "!!"))
+            || [("has_attributes", true), ("has_entity_files", true), ("template", true)]
+                .iter()
+                .any(|(name, is_on)| request.flag(name) == Some(*is_on));
+    Ok(if has_unsupported || fits_nothing(request) { match_nothing() } else { Value::Object(filter) })
 }
 
 /// The conditions of `/tags`.

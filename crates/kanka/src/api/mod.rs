@@ -1,7 +1,6 @@
 //! The Kanka-compatible API: Kanka's routes, fields and errors over the lore of a campaign. It calls the engine and
 //! translates; it decides nothing and stores nothing.
 
-mod absent;
 mod account;
 mod assets;
 mod campaigns;
@@ -23,6 +22,7 @@ mod search;
 mod tags;
 mod typed_entities;
 mod typed_fields;
+mod unsupported_routes;
 
 use std::sync::Arc;
 
