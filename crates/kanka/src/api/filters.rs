@@ -77,7 +77,10 @@ pub(super) fn typed_filter(request: &ApiRequest, kind: &EntityKind) -> ApiResult
         filter.extend(request.flag(name).map(|has| (name.to_owned(), json!(has))));
     }
     if let Some(parent) = request.parameter("parent_id") {
-        filter.insert("parent".to_owned(), json!(parse_id(parent, "parent_id")?));
+        match parent {
+            "!!" => filter.insert("has_parent".to_owned(), json!(false)),
+            parent => filter.insert("parent".to_owned(), json!(parse_id(parent, "parent_id")?)),
+        };
     }
     filter.insert("date".to_owned(), text_conditions(request.parameter("date")));
     for (name, field) in [("date_start", "date_from"), ("date_end", "date_until")] {

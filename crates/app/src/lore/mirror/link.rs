@@ -89,6 +89,7 @@ impl App {
             merges_by_name: new.merge,
             is_pulled: false,
             synced_at: None,
+            asked_at: None,
             remote_sync: None,
             swept_at: None,
             sent_revision: 0,

@@ -36,6 +36,7 @@ impl SyncRun<'_> {
     /// may move to a page that was read already.
     pub(super) async fn pull_all(&mut self, progress: &mut SyncProgress<'_>) -> Result<(), SyncFailure> {
         self.check_lease()?;
+        self.link.asked_at = Some(self.app.clock.now().to_string());
         let kinds = self.remote.kinds();
         let mut pull = FullPull { total: self.remote.count_entities().await?, ..FullPull::default() };
         for kind in kinds.iter().filter(|kind| kind.entity_type.is_some()) {
@@ -110,6 +111,7 @@ impl SyncRun<'_> {
         let Some(last) = self.link.remote_sync.as_deref().and_then(|text| text.parse::<Timestamp>().ok()) else {
             return self.pull_all(&mut |_, _| {}).await;
         };
+        self.link.asked_at = Some(self.app.clock.now().to_string());
         let since = last.checked_sub(OVERLAP).unwrap_or(last);
         let (mut sync, mut changed) = (None, BTreeMap::new());
         for page_number in 1..=PAGES_MAX {

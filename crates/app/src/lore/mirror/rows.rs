@@ -50,6 +50,9 @@ pub(in super::super) struct MirrorLink {
     pub is_pulled: bool,
     /// When the last pull was complete, by our clock.
     pub synced_at: Option<String>,
+    /// When the last pull began, by our clock: what changed there since then is not known.
+    #[serde(default)]
+    pub asked_at: Option<String>,
     /// The moment of the remote clock up to which changes were pulled.
     pub remote_sync: Option<String>,
     /// When all entities were listed last, by our clock.

@@ -26,6 +26,10 @@ impl SyncRun<'_> {
             }
         }
         for entity_id in entity_ids {
+            if !self.is_fresh() {
+                // A long push is paced: what changed there meanwhile is merged before it would be overwritten.
+                self.pull_changes().await?;
+            }
             self.send_entity(*entity_id).await?;
         }
         Ok(())

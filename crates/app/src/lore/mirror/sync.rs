@@ -180,9 +180,7 @@ impl App {
 
 impl SyncRun<'_> {
     async fn sync(&mut self, scope: SyncScope, progress: &mut SyncProgress<'_>) -> Result<(), SyncFailure> {
-        let now = self.app.clock.now();
-        let synced_at = self.link.synced_at.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
-        let is_fresh = synced_at.is_some_and(|at| now.duration_since(at) < FRESH) && self.link.failure.is_none();
+        let is_fresh = self.is_fresh() && self.link.failure.is_none();
         let is_unanswered = self.unanswered.iter().any(|(_, row)| row.problem.is_none());
         if scope == SyncScope::Everything || !self.link.is_pulled {
             self.pull_all(progress).await?;
@@ -198,6 +196,12 @@ impl SyncRun<'_> {
         }
         self.push(&again).await?;
         self.unread.take().map_or(Ok(()), |failure| Err(failure.into()))
+    }
+
+    /// Whether changes were asked for so lately that a push needs not ask again.
+    pub(super) fn is_fresh(&self) -> bool {
+        let asked_at = self.link.asked_at.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
+        asked_at.is_some_and(|at| self.app.clock.now().duration_since(at) < FRESH)
     }
 }
 

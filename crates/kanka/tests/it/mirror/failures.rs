@@ -70,7 +70,11 @@ async fn failures_are_told_apart_and_shown() {
     *pair.faults.fixed.lock().unwrap() = None;
     pair.sync(SyncScope::Everything).await.unwrap();
     let status = pair.mirror("status", json!({})).await;
-    assert_eq!((&status["stale"], status.get("failure"), status.get("problems")), (&json!(false), None, None), "{status}");
+    assert_eq!(
+        (&status["stale"], status.get("failure"), status.get("problems")),
+        (&json!(false), None, None),
+        "{status}"
+    );
     assert_eq!((pair.here.lore().await, pair.here.ids().await.len()), (pair.there.lore().await, 1));
 }
 

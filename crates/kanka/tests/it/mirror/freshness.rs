@@ -16,8 +16,8 @@ use tokio::net::TcpListener;
 
 use super::{MirrorPair, kanka_stub::LinkedToStub};
 
-/// Operations of the toolsets of lore that are about no campaign.
-const WITHOUT_CAMPAIGN: [&str; 2] = ["kanka_context", "game_system"];
+/// Operations of the toolsets of lore that are about no campaign, or not about its lore.
+const WITHOUT_LORE: [&str; 4] = ["kanka_context", "game_system", "list_numbered_campaigns", "visibility"];
 
 /// An input for every other operation of these toolsets; those that change something come last.
 fn inputs(inn: u64, mill: u64) -> Vec<(&'static str, Value)> {
@@ -65,7 +65,7 @@ async fn every_operation_of_the_lore_says_how_fresh_its_answer_is() {
     pair.pull().await;
 
     let inputs = inputs(inn, mill);
-    let known: BTreeSet<&str> = inputs.iter().map(|(name, _)| *name).chain(WITHOUT_CAMPAIGN).collect();
+    let known: BTreeSet<&str> = inputs.iter().map(|(name, _)| *name).chain(WITHOUT_LORE).collect();
     let engine = &pair.here.engine;
     let of_lore = |toolset: Toolset| matches!(toolset, Toolset::Lore | Toolset::Canon);
     let operations = engine.catalogue().operations().iter().filter(|entry| of_lore(entry.toolset));
@@ -92,8 +92,10 @@ async fn entities_are_counted_that_wait_and_players_are_not_told() {
     pair.pull().await;
     let pending = async || pair.here.call("find_entities", json!({})).await["mirror"]["pending"].clone();
     assert_eq!(pending().await, 0, "what the mirror wrote does not wait");
-    pair.here.call("canon", json!({"method": "mark", "entity_id": inn, "confidence": "authoritative", "fields": ["name"]})).await;
-    let between = json!({"method": "add", "entity_id": inn, "target_id": mill, "type": "near"});
+    pair.here
+        .call("canon", json!({"method": "mark", "entity_id": inn, "confidence": "authoritative", "fields": ["name"]}))
+        .await;
+    let between = json!({"method": "add", "entity_id": inn, "target_id": mill, "type": "near", "inverse": "near"});
     pair.here.call("relationships", between).await;
     let event = json!({"method": "add", "date": "1204-03", "description": "A fire.", "entity_ids": [inn]});
     pair.here.call("timeline", event).await;
@@ -135,13 +137,17 @@ async fn the_kanka_compatible_api_says_it_in_headers() {
     pair.pull().await;
     let engine: Arc<dyn Engine> = Arc::clone(&pair.here.engine) as _;
     let options = ApiOptions { visible: ToolsetFilter::EVERYTHING, requests_per_minute: None };
-    let router = Router::new().route("/api/kanka/{*rest}", api_handler(engine, &options)).layer(Extension(Caller::owner()));
+    let router =
+        Router::new().route("/api/kanka/{*rest}", api_handler(engine, &options)).layer(Extension(Caller::owner()));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(super::serve(listener, router));
+    let campaigns = pair.here.call("list_numbered_campaigns", json!({})).await;
+    let number = campaigns["campaigns"][0]["number"].clone();
     let get = async |below: &str| {
-        let path = format!("/api/kanka/1.0/campaigns/1/{below}");
-        let reply = tokio::task::spawn_blocking(move || Client::connect(address).send("GET", &path, &[], b"")).await.unwrap();
+        let path = format!("/api/kanka/1.0/campaigns/{number}/{below}");
+        let reply =
+            tokio::task::spawn_blocking(move || Client::connect(address).send("GET", &path, &[], b"")).await.unwrap();
         let header = |name: &str| reply.header(name).map(ToOwned::to_owned);
         (reply.status, header("x-skald-synced-at").is_some(), header("x-skald-stale"))
     };
@@ -176,7 +182,11 @@ async fn writes_do_not_wait_for_the_end_of_a_pull_and_nothing_pulled_counts_as_w
                     2 => drop(pair.here.update(first, json!({"entry": "Written meanwhile."})).await),
                     4 => {
                         let there = pair.stub().find("First").1.entry.clone();
-                        assert_eq!(there.as_deref(), Some("<p>Written meanwhile.</p>"), "it was sent between two pages");
+                        assert_eq!(
+                            there.as_deref(),
+                            Some("<p>Written meanwhile.</p>"),
+                            "it was sent between two pages"
+                        );
                     }
                     _ => {}
                 }

@@ -16,7 +16,7 @@ use skald_journal::Journal;
 use skald_kanka::{ConnectionTimeouts, ENTITY_KINDS, EntityKind, KankaConnector};
 use tokio::net::TcpListener;
 
-use super::{CountingEntropy, InstantClock, LEASE_WAIT_MAX, Side, SystemClock, TIMEOUT};
+use super::{CountingEntropy, InstantClock, LEASE_WAIT_MAX, PaceClock, Side, TIMEOUT};
 
 const PAGE_ROWS: usize = 45;
 const CAMPAIGN: u64 = 77;
@@ -55,6 +55,8 @@ pub(super) struct StubData {
     pub unlisted: BTreeSet<u64>,
     /// Keys that typed rows do not have.
     pub omitted: Vec<&'static str>,
+    /// An edit that somebody makes there when so many requests were answered.
+    pub later_edit: Option<(usize, u64, String)>,
     /// Names that are refused with 422.
     pub refused_name: Option<String>,
     pub requests: Vec<String>,
@@ -150,7 +152,8 @@ impl StubData {
             entity.subtype = subtype;
         }
         if let Some(entry) = text("entry") {
-            entity.entry = entry;
+            // The purifier leaves no white space at the end.
+            entity.entry = entry.map(|html| html.trim_end().to_owned());
         }
         if let Some(tags) = body["tags"].as_array() {
             entity.tags = tags.iter().filter_map(Value::as_u64).collect();
@@ -187,6 +190,9 @@ async fn answer(State(stub): State<Arc<Mutex<StubData>>>, request: Request) -> R
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let mut stub = stub.lock().unwrap();
     stub.requests.push(format!("{} {}", parts.method, parts.uri));
+    if let Some((_, entity_id, entry)) = stub.later_edit.take_if(|(count, ..)| stub.requests.len() == *count) {
+        stub.fill(entity_id, &json!({"entry": entry}));
+    }
     let token = parts.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
     if token != format!("Bearer {}", stub.token) {
         return json_answer(401, &json!({"message": "Unauthenticated."}));
@@ -205,7 +211,8 @@ async fn answer(State(stub): State<Arc<Mutex<StubData>>>, request: Request) -> R
 fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, body: &Value) -> Response {
     let sync = StubData::moment(stub.now);
     let (id, is_related) = (|text: &str| text.parse::<u64>().unwrap_or(0), query.contains("related=1"));
-    let is_refused = |body: &Value| stub.refused_name.is_some() && body["name"].as_str() == stub.refused_name.as_deref();
+    let is_refused =
+        |body: &Value| stub.refused_name.is_some() && body["name"].as_str() == stub.refused_name.as_deref();
     if is_refused(body) || body["entities"].as_array().is_some_and(|list| list.iter().any(is_refused)) {
         let fields = json!({"name": ["The name is reserved."]});
         return json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields}));
@@ -221,7 +228,8 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             json_answer(201, &json!({"data": {"id": tag_id, "name": name, "is_private": false}}))
         }
         ("GET", ["entities"]) => {
-            let since = query.split('&').find_map(|part| part.strip_prefix("lastSync=")).map(|text| text.replace("%3A", ":"));
+            let since =
+                query.split('&').find_map(|part| part.strip_prefix("lastSync=")).map(|text| text.replace("%3A", ":"));
             let kinds = query.split('&').find_map(|part| part.strip_prefix("types="));
             let is_asked = |entity: &StubEntity| {
                 since.as_ref().is_none_or(|since| StubData::moment(entity.changed) > *since)
@@ -254,7 +262,11 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             let Some(entity) = stub.entities.get_mut(&id(entity_id)) else { return not_found() };
             if let [asset_id] = rest {
                 assert_eq!(method, "DELETE");
-                return if entity.aliases.remove(&id(asset_id)).is_some() { json_answer(204, &Value::Null) } else { not_found() };
+                return if entity.aliases.remove(&id(asset_id)).is_some() {
+                    json_answer(204, &Value::Null)
+                } else {
+                    not_found()
+                };
             }
             let name = body["name"].as_str().unwrap().to_owned();
             entity.aliases.insert(asset_id, (name.clone(), 1));
@@ -271,12 +283,17 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             let Some(kind) = ENTITY_KINDS.iter().find(|kind| kind.plural == *plural) else { return not_found() };
             let of_kind = |(_, entity): &(&u64, &StubEntity)| entity.kind == kind;
             let found = rest.first().map(|text| id(text)).and_then(|id| {
-                stub.entities.iter().filter(of_kind).find(|(_, entity)| entity.id == id).map(|(entity_id, _)| *entity_id)
+                stub.entities
+                    .iter()
+                    .filter(of_kind)
+                    .find(|(_, entity)| entity.id == id)
+                    .map(|(entity_id, _)| *entity_id)
             });
             match (method, rest, found) {
                 ("GET", [], _) => {
                     let listed = stub.entities.iter().filter(of_kind).filter(|(id, _)| !stub.unlisted.contains(id));
-                    let rows: Vec<Value> = listed.map(|(entity_id, _)| stub.typed_row(*entity_id, is_related)).collect();
+                    let rows: Vec<Value> =
+                        listed.map(|(entity_id, _)| stub.typed_row(*entity_id, is_related)).collect();
                     json_answer(200, &page(&rows, query, &sync))
                 }
                 ("POST", [], _) => {
@@ -299,10 +316,18 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
     }
 }
 
+/// A clock that goes on while the pace makes requests wait.
+struct PacedClock(jiff::Timestamp, InstantClock);
+
+impl skald_app::Clock for PacedClock {
+    fn now(&self) -> jiff::Timestamp {
+        self.0 + jiff::SignedDuration::try_from(self.1.now()).unwrap()
+    }
+}
+
 /// A Skald that is linked to the stub.
 pub(super) struct LinkedToStub {
     pub here: Side,
-    pub pace: InstantClock,
     /// What the token source answers.
     pub token: Arc<Mutex<String>>,
     pub base_url: String,
@@ -325,7 +350,7 @@ impl LinkedToStub {
         drop(super::serve(listener, router));
         let (pace, token) = (InstantClock::default(), Arc::new(Mutex::new("first-token".to_owned())));
         let here = Side::new(Self::app(journal, &token, &pace)).await;
-        let pair = Self { here, pace, token, base_url, stub };
+        let pair = Self { here, token, base_url, stub };
         let link = json!({"method": "link", "kanka_campaign": CAMPAIGN, "base_url": pair.base_url});
         pair.here.call("kanka_mirror", link).await;
         pair
@@ -334,7 +359,8 @@ impl LinkedToStub {
     /// An app on a journal, as another process has it.
     pub(super) fn app(journal: Arc<dyn Journal>, token: &Arc<Mutex<String>>, pace: &InstantClock) -> App {
         let entropy = CountingEntropy(std::sync::atomic::AtomicU64::new(1));
-        let mut app = App::new(Arc::new(entropy), Arc::new(SystemClock), journal);
+        let clock = Arc::new(PacedClock(jiff::Timestamp::now(), pace.clone()));
+        let mut app = App::new(Arc::new(entropy), clock, journal);
         let timeouts = ConnectionTimeouts { connect: std::time::Duration::from_secs(5), answer: TIMEOUT };
         let token = Arc::clone(token);
         let source = Arc::new(move || Ok(token.lock().unwrap().clone()));

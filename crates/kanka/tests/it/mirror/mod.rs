@@ -280,8 +280,22 @@ impl Side {
     }
 }
 
+/// The type and the subtype as both sides can compare them: what has no module in Kanka is a note of that type there.
+fn comparable_type(row: &Value) -> (String, String) {
+    let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    let (entity_type, subtype) = (text("entity_type"), text("type"));
+    if !["note", "clue", "document", "other"].contains(&entity_type.as_str()) {
+        return (entity_type, subtype);
+    }
+    let words = ["Clue", "Document", "Other"];
+    let rest = words.iter().find_map(|word| subtype.strip_prefix(word)).map(|rest| rest.trim_start_matches(": "));
+    ("note".to_owned(), rest.unwrap_or(&subtype).to_owned())
+}
+
 /// The fields of an entity that travel, in an order that does not depend on who wrote first.
 fn comparable(row: &Value) -> Value {
+    let (entity_type, subtype) = comparable_type(row);
+    let has_date = ["journal", "quest", "event"].contains(&entity_type.as_str());
     let set = |name: &str| -> BTreeSet<String> {
         let list = row[name].as_array().into_iter().flatten();
         list.map(|text| text.as_str().unwrap().to_lowercase()).collect()
@@ -294,8 +308,9 @@ fn comparable(row: &Value) -> Value {
         .collect();
     posts.sort();
     json!({
-        "name": row["name"], "type": row["type"], "entry": row["entry"], "is_private": row["is_private"],
-        "tags": set("tags"), "aliases": set("aliases"), "parent": row["parent"]["entity_id"], "posts": posts,
+        "name": row["name"], "entity_type": entity_type, "type": subtype, "entry": row["entry"],
+        "is_private": row["is_private"], "date": if has_date { row["date"].clone() } else { Value::Null },
+        "image": row["image"], "tags": set("tags"), "aliases": set("aliases"), "parent": row["parent"]["entity_id"], "posts": posts,
     })
 }
 

@@ -8,8 +8,7 @@ use super::MirrorPair;
 /// Rows of a page of Kanka.
 const PAGE_ROWS: usize = 45;
 
-const ALL_TYPES: [&str; 8] =
-    ["character", "location", "note", "quest", "journal", "organization", "race", "creature"];
+const ALL_TYPES: [&str; 8] = ["character", "location", "note", "quest", "journal", "organization", "race", "creature"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_first_pull_costs_its_pages_and_little_more() {
