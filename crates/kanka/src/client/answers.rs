@@ -75,13 +75,13 @@ pub(super) fn page_of<T>(
 ) -> Result<RemotePage<T>, RemoteFailure> {
     let listed = data_of(answer)?.as_array().ok_or_else(|| broken("a list is no list"))?;
     let mut rows = Vec::with_capacity(listed.len());
-    let mut hidden_count = 0;
+    let mut hidden = 0;
     for row in listed {
         match read(row) {
             Ok(row) => rows.push(row),
             // One row that cannot be shown says nothing about the others. What is missing is asked for by itself.
             Err(failure) if matches!(failure.kind, RemoteFailureKind::Forbidden | RemoteFailureKind::BrokenEntity) => {
-                hidden_count += 1;
+                hidden += 1;
             }
             Err(failure) => return Err(failure),
         }
@@ -92,7 +92,7 @@ pub(super) fn page_of<T>(
     let is_last = last_page.map_or(!has_next, |last| page as u64 >= last) || listed.is_empty();
     let total = number("total").and_then(|total| usize::try_from(total).ok()).unwrap_or(listed.len());
     let sync = answer.get("sync").and_then(moment_of);
-    Ok(RemotePage { rows, sync, total: total.saturating_sub(hidden_count), is_last })
+    Ok(RemotePage { rows, sync, total, hidden, is_last })
 }
 
 /// What is known of a tag there.

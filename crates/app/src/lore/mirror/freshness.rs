@@ -21,7 +21,7 @@ pub(in super::super) struct MirrorFreshness {
     pub stale: bool,
     /// Entities whose changes wait to be sent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pending: Option<usize>,
+    pub pending: Option<u64>,
 }
 
 /// The lore of a linked campaign that a caller entered.
@@ -65,7 +65,7 @@ impl App {
         };
         let mut freshness = freshness_of_link(&link, self.clock.now());
         if lore.sees_private {
-            freshness.pending = Some(self.waiting_entities(&lore.campaign_id, &link).await?.len());
+            freshness.pending = Some(self.waiting_entities(&lore.campaign_id, &link).await?.len() as u64);
         }
         Ok(Some(freshness))
     }

@@ -97,7 +97,7 @@ pub(in super::super) struct KankaMirrorOutput {
     synced_at: Option<Moment>,
     stale: bool,
     /// Entities whose changes wait to be sent.
-    pending: usize,
+    pending: u64,
     /// Fields that both sides changed, and nobody has resolved.
     conflict_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -270,7 +270,7 @@ impl App {
             problems.extend(row.problem.map(|reason| MirrorProblem { entity_id, post_id: None, reason }));
         }
         problems.truncate(PROBLEMS_MAX);
-        let pending = self.waiting_entities(&lore.campaign_id, &link).await?.len();
+        let pending = self.waiting_entities(&lore.campaign_id, &link).await?.len() as u64;
         Ok(KankaMirrorOutput {
             summary: summary(&link, freshness.stale, pending, conflict_count),
             linked: true,
@@ -293,7 +293,7 @@ impl App {
     }
 }
 
-fn summary(link: &MirrorLink, is_stale: bool, pending: usize, conflict_count: usize) -> String {
+fn summary(link: &MirrorLink, is_stale: bool, pending: u64, conflict_count: usize) -> String {
     let freshness = match (&link.failure, link.is_pulled) {
         (Some(failure), _) => format!("the last sync failed: {}", failure.message),
         (None, false) => "nothing was pulled yet".to_owned(),

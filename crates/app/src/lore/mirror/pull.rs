@@ -75,7 +75,7 @@ impl SyncRun<'_> {
     ) -> Result<(), SyncFailure> {
         let mut listed: BTreeSet<u64> = BTreeSet::new();
         for _ in 0..READS_OF_A_LIST {
-            let mut total = 0;
+            let (mut total, mut hidden) = (0, 0);
             for page_number in 1..=PAGES_MAX {
                 self.check_lease()?;
                 let Some(page) = self.remote.list_kind(kind, page_number).await? else {
@@ -86,6 +86,7 @@ impl SyncRun<'_> {
                 };
                 pull.sync = pull.sync.or(page.sync);
                 total = page.total;
+                hidden += page.hidden;
                 for entity in &page.rows {
                     if listed.insert(entity.entity_id) {
                         pull.seen.insert(entity.entity_id);
@@ -99,7 +100,7 @@ impl SyncRun<'_> {
                     break;
                 }
             }
-            if listed.len() >= total {
+            if listed.len() + hidden >= total {
                 break;
             }
         }

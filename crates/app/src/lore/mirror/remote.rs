@@ -104,6 +104,8 @@ pub struct RemotePage<T> {
     pub sync: Option<Timestamp>,
     /// How many rows all pages have.
     pub total: usize,
+    /// Rows of this page that the place does not show.
+    pub hidden: usize,
     pub is_last: bool,
 }
 
@@ -199,9 +201,9 @@ impl RemoteFailureKind {
         }
     }
 
-    /// Whether the request was refused for what it asked. Any other failure says nothing about the next request.
+    /// Whether the failure is about what was asked for. Any other one is about the place, and the next request fails too.
     pub(super) fn is_refusal(self) -> bool {
-        matches!(self, Self::Forbidden | Self::NotFound | Self::Invalid)
+        matches!(self, Self::Forbidden | Self::NotFound | Self::Invalid | Self::BrokenEntity)
     }
 }
 

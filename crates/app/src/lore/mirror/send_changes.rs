@@ -198,12 +198,17 @@ impl SyncRun<'_> {
         self.check_lease()?;
         match self.remote.entity(entity_id).await {
             Ok(found) => Ok(found.is_some()),
-            Err(failure) if failure.kind.is_refusal() || failure.kind == RemoteFailureKind::BrokenEntity => Ok(true),
+            Err(failure) if failure.kind.is_refusal() => Ok(true),
             Err(failure) => Err(failure.into()),
         }
     }
 
-    async fn note_problem(&self, entity_id: u64, row: AgreedRow, problem: Option<String>) -> Result<(), SyncFailure> {
+    pub(super) async fn note_problem(
+        &self,
+        entity_id: u64,
+        row: AgreedRow,
+        problem: Option<String>,
+    ) -> Result<(), SyncFailure> {
         if row.problem == problem {
             return Ok(());
         }

@@ -190,7 +190,13 @@ impl SyncRun<'_> {
     /// Reads an entity that was created and answered with its ids alone. Fields that were not stored are sent next.
     async fn read_created(&mut self, sent: SentDraft, entity_id: u64) -> Result<(), SyncFailure> {
         self.check_lease()?;
-        let Some(seen) = self.remote.entity(entity_id).await? else { return Ok(()) };
+        let seen = match self.remote.entity(entity_id).await {
+            Ok(Some(seen)) => seen,
+            // All of it is sent then.
+            Ok(None) => return Ok(()),
+            Err(failure) if failure.kind.is_refusal() => return Ok(()),
+            Err(failure) => return Err(failure.into()),
+        };
         let seen = self.with_entity_parent(&seen).await?;
         let seen = seen.as_ref();
         let Some(mut row) = self.agreed_row(entity_id).await? else { return Ok(()) };

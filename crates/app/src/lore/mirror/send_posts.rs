@@ -43,9 +43,13 @@ impl SyncRun<'_> {
         if row.posts.iter().any(|post| post.remote_id.is_none()) {
             // The answer to its creation was lost: look whether it is there before it is sent again.
             self.check_lease()?;
-            match self.remote.entity(entity_id).await? {
-                Some(seen) => self.apply_remote_entity(&seen).await.map(drop)?,
-                None => return self.apply_remote_deletion(entity_id).await,
+            match self.remote.entity(entity_id).await {
+                Ok(Some(seen)) => self.apply_remote_entity(&seen).await.map(drop)?,
+                Ok(None) => return self.apply_remote_deletion(entity_id).await,
+                Err(failure) if failure.kind.is_refusal() => {
+                    return self.note_problem(entity_id, row, Some(failure.message)).await;
+                }
+                Err(failure) => return Err(failure.into()),
             }
         }
         let committed = self.read_lore().await?;

@@ -190,7 +190,8 @@ async fn answer(State(stub): State<Arc<Mutex<StubData>>>, request: Request) -> R
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let mut stub = stub.lock().unwrap();
     stub.requests.push(format!("{} {}", parts.method, parts.uri));
-    if let Some((_, entity_id, entry)) = stub.later_edit.take_if(|(count, ..)| stub.requests.len() == *count) {
+    let answered = stub.requests.len();
+    if let Some((_, entity_id, entry)) = stub.later_edit.take_if(|(count, ..)| answered == *count) {
         stub.fill(entity_id, &json!({"entry": entry}));
     }
     let token = parts.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
