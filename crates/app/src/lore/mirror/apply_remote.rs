@@ -29,7 +29,7 @@ pub(super) const DELETED_THERE: &str = "there";
 pub(super) enum AppliedEntity {
     Unchanged,
     Changed,
-    /// Its parent is not here yet: it is to be settled again when everything else is here.
+    /// Its parent is not here yet: it is applied again when everything else is here.
     ParentMissing,
 }
 
@@ -205,8 +205,8 @@ impl SyncRun<'_> {
                     if let Step::Again = self.apply_remote_posts(seen, row).await? {
                         return Ok(Step::Again);
                     }
-                    let settled = if is_parent_missing { AppliedEntity::ParentMissing } else { AppliedEntity::Changed };
-                    return Ok(Step::Done(settled));
+                    let applied = if is_parent_missing { AppliedEntity::ParentMissing } else { AppliedEntity::Changed };
+                    return Ok(Step::Done(applied));
                 }
                 // Somebody else created it meanwhile, or the parent went away.
                 Err(LoreRefusal::IdTaken { field: "entity_id", .. } | LoreRefusal::EntityArchived { .. }) => {

@@ -205,6 +205,8 @@ async fn secret_aliases_and_tags_stay_in_kanka() {
     let here = fields(&pair.here, ann).await;
     assert_eq!((&here["tags"], &here["aliases"]), (&json!(["smith"]), &json!(["Anna"])));
     let stub = pair.stub();
+    let keys: BTreeSet<&String> = stub.keys.iter().collect();
+    assert!(keys.len() > 2 && keys.len() == stub.keys.len() && keys.iter().all(|key| !key.is_empty()), "{keys:?}");
     let there = stub.find("Ann").1;
     let names: Vec<&str> = there.tags.iter().map(|id| stub.tags[id].0.as_str()).collect();
     assert_eq!(names, ["smith", "traitor"], "a list of tags does not remove those that are not shown here");

@@ -60,6 +60,8 @@ pub(super) struct StubData {
     /// Names that are refused with 422.
     pub refused_name: Option<String>,
     pub requests: Vec<String>,
+    /// The idempotency keys of all writes.
+    pub keys: Vec<String>,
     next: u64,
     now: u64,
 }
@@ -190,6 +192,10 @@ async fn answer(State(stub): State<Arc<Mutex<StubData>>>, request: Request) -> R
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let mut stub = stub.lock().unwrap();
     stub.requests.push(format!("{} {}", parts.method, parts.uri));
+    if parts.method != "GET" {
+        let key = parts.headers.get("idempotency-key").and_then(|value| value.to_str().ok());
+        stub.keys.push(key.unwrap_or_default().to_owned());
+    }
     let answered = stub.requests.len();
     if let Some((_, entity_id, entry)) = stub.later_edit.take_if(|(count, ..)| answered == *count) {
         stub.fill(entity_id, &json!({"entry": entry}));
