@@ -16,7 +16,7 @@ use crate::page_sessions::no_page_sessions_fault;
 use crate::resource_changes::{Announcement, ChangeAudience, JournalPlace};
 use crate::{
     Administration, Answer, App, Caller, Catalogue, ChangeReaders, Changes, Code, Completion, CompletionRequest,
-    Conversation, Fault, ListedPageSession, News, OperationEntry, Principal, RateClass, RedeemedInvitation,
+    Conversation, Fault, LinkedLore, ListedPageSession, News, OperationEntry, Principal, RateClass, RedeemedInvitation,
     RenderedJson, RequestSurface, ResourceChange, StartedPageSession, answer_bytes, completion, input_from_text,
 };
 use crate::{entered_campaign, invitations};
@@ -44,6 +44,8 @@ pub struct RequestControl {
     pub revision: OnceLock<u64>,
     /// The campaign that the caller entered, for the log and the audit.
     pub campaign_id: Arc<OnceLock<String>>,
+    /// The lore that the caller entered, if it is linked to Kanka: the answer says how fresh it is.
+    pub linked_lore: OnceLock<LinkedLore>,
 }
 
 impl RequestControl {

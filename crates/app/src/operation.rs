@@ -323,5 +323,6 @@ async fn run<O: Operation>(
             .ok_or_else(|| O::reword(fault))?,
     };
     let output = O::run(app, &Call { caller, work, input: &input, misfits: &misfits }, typed).await?;
-    O::answer(output).map_err(|error| Fault::internal(error, app.new_request_id()))
+    let answer = O::answer(output).map_err(|error| Fault::internal(error, app.new_request_id()))?;
+    Ok(app.with_freshness(work, answer).await)
 }

@@ -12,7 +12,7 @@ use crate::open_store;
 use crate::output::{ProgressBar, error_from_fault, print_lines, print_note, to_printable};
 
 /// How long to wait for a server that syncs the campaign.
-const PATIENCE: Duration = Duration::from_mins(1);
+const LEASE_WAIT_MAX: Duration = Duration::from_mins(1);
 
 pub(crate) async fn run(arguments: &KankaArguments) -> anyhow::Result<()> {
     let store = arguments.store_arguments();
@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: &KankaArguments) -> anyhow::Result<()> {
     };
     let mut answer = None;
     if let Some(input) = input {
-        answer = Some(call(&engine, &campaign, input).await?);
+        answer = Some(call_all_pages(&engine, &campaign, input).await?);
     }
     let mut report = None;
     if let Some(scope) = scope {
@@ -70,10 +70,27 @@ async fn call(engine: &LocalEngine, campaign: &ChosenCampaign, mut input: Value)
     answer.map_err(|fault| error_from_fault(&fault))
 }
 
+/// The answer with the conflicts of all pages.
+async fn call_all_pages(engine: &LocalEngine, campaign: &ChosenCampaign, input: Value) -> anyhow::Result<Value> {
+    let mut answer = call(engine, campaign, input.clone()).await?;
+    while let Some(cursor) = answer.get("next_cursor").cloned() {
+        let mut input = input.clone();
+        input["cursor"] = cursor;
+        let mut page = call(engine, campaign, input).await?;
+        let mut conflicts = answer["conflicts"].take();
+        if let (Some(all), Some(more)) = (conflicts.as_array_mut(), page["conflicts"].as_array_mut()) {
+            all.append(more);
+        }
+        page["conflicts"] = conflicts;
+        answer = page;
+    }
+    Ok(answer)
+}
+
 async fn sync(engine: &LocalEngine, campaign: &ChosenCampaign, scope: SyncScope) -> anyhow::Result<SyncReport> {
     let progress = ProgressBar::start("syncing");
-    let mut show_progress = |done: usize, total: usize| progress.set_message(&format!("{done} of {total} entities"));
-    let synced = engine.app().sync_mirror(&campaign.id, scope, PATIENCE, &mut show_progress).await;
+    let mut show_progress = |done: usize, total: usize| progress.set_done("entities", done, total);
+    let synced = engine.app().sync_mirror(&campaign.id, scope, LEASE_WAIT_MAX, &mut show_progress).await;
     progress.end();
     if synced.is_err() {
         print_note("The sync was interrupted. The same command goes on with it; what waits here is not lost.");
@@ -100,6 +117,14 @@ fn print_answer(campaign: &ChosenCampaign, answer: &Value, report: Option<&SyncR
         for reason in skipped {
             print_lines(&format!("  not taken over: {}", to_printable(reason)));
         }
+    }
+    if answer["linked"] == true {
+        let synced_at = answer["synced_at"].as_str().map_or_else(|| "never".to_owned(), to_printable);
+        print_lines(&format!("  synced at: {synced_at}"));
+    }
+    if let Some(failure) = answer.get("failure") {
+        let text = |field: &str| to_printable(failure[field].as_str().unwrap_or_default());
+        print_lines(&format!("  {} at {}: {}", text("kind"), text("at"), text("message")));
     }
     for problem in answer["problems"].as_array().into_iter().flatten() {
         let reason = to_printable(problem["reason"].as_str().unwrap_or_default());

@@ -64,7 +64,7 @@ fn to_printable_lines(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The progress of long work: one line on a terminal, nothing elsewhere.
+/// The progress of long work: one line on a terminal. Elsewhere nothing, unless the total is known.
 pub(crate) struct ProgressBar(indicatif::ProgressBar);
 
 impl ProgressBar {
@@ -80,6 +80,25 @@ impl ProgressBar {
 
     pub(crate) fn set_message(&self, message: &str) {
         self.0.set_message(message.to_owned());
+    }
+
+    /// Shows how much of a known total is done: a bar on a terminal. Elsewhere a line, but not for every step.
+    pub(crate) fn set_done(&self, what: &str, done: usize, total: usize) {
+        if self.0.length() != Some(total as u64) {
+            let template = "{prefix} [{bar:30}] {pos} of {len} {msg} {elapsed}";
+            if let Ok(style) = indicatif::ProgressStyle::with_template(template) {
+                self.0.set_style(style.progress_chars("=> "));
+            }
+            self.0.set_length(total as u64);
+            self.0.set_message(what.to_owned());
+        }
+        let before = self.0.position();
+        self.0.set_position(done as u64);
+        // A tenth is a line, so that a log of a large world stays short.
+        let tenth = |done: u64| done * 10 / (total.max(1) as u64);
+        if !std::io::stderr().is_terminal() && (tenth(before) < tenth(done as u64)) {
+            print_note(&format!("{done} of {total} {what}"));
+        }
     }
 
     pub(crate) fn end(&self) {

@@ -9,7 +9,7 @@ use skald_domain::visibility::Viewer;
 use super::stream::{LoreStream, lore_stream};
 use crate::campaign::campaign_stream;
 use crate::redaction::Redaction;
-use crate::{App, Call, Fault, Operation, OperationKind};
+use crate::{App, Call, Fault, LinkedLore, Operation, OperationKind};
 use skald_journal::{CommittedState, StreamName};
 
 /// The lore of a campaign that a caller was let into.
@@ -68,6 +68,10 @@ impl App {
         // The revision counts private changes too, so only game masters are told.
         if O::KIND == OperationKind::Read && entered.sees_private {
             call.work.set_revision(entered.committed.revision());
+        }
+        if self.mirror_link(&entered.campaign_id).await?.is_some_and(|link| link.is_linked) {
+            let lore = LinkedLore::new(&entered.campaign_id, entered.sees_private);
+            let _ = call.work.linked_lore.set(lore);
         }
         Ok(entered)
     }

@@ -267,9 +267,7 @@ impl App {
             results.extend(join_all(running).await);
         }
         let went_to = BatchDestination { campaign_id: lore.campaign_id.clone(), campaign: lore.campaign_name.clone() };
-        // What was stored is answered even if it is not known how fresh it is.
-        let mirror = self.mirror_freshness(lore).await.unwrap_or_default();
-        BatchOutput { results, went_to, mirror }
+        BatchOutput { results, went_to, mirror: None }
     }
 
     /// Decides and stores the command of one item. An item under an idempotency key has the key of the call with its own

@@ -167,8 +167,7 @@ impl Operation for FindEntities {
             returned_count: entities.len(),
             next_cursor,
         };
-        let mirror = app.mirror_freshness(&lore).await?;
-        Ok(FindEntitiesOutput { entities, sync_info, mirror })
+        Ok(FindEntitiesOutput { entities, sync_info, mirror: None })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {

@@ -65,6 +65,7 @@ pub(super) struct EntityRowFilter {
     has_image: Option<bool>,
     /// The entity that they belong to or lie in.
     parent: Option<u64>,
+    has_parent: Option<bool>,
     /// What is in the archive instead of what is not, for game masters.
     archived: bool,
 }
@@ -208,6 +209,7 @@ impl<'a> CheckedFilter<'a> {
             && given.has_posts.is_none_or(|has| lore.visible_posts(entity).next().is_some() == has)
             && given.has_image.is_none_or(|has| entity.details().image.is_some() == has)
             && given.parent.is_none_or(|parent| lore.visible_parent(entity) == Some(parent))
+            && given.has_parent.is_none_or(|has| lore.visible_parent(entity).is_some() == has)
     }
 
     fn has_day(&self, date: &str) -> bool {

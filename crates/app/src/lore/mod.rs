@@ -55,9 +55,10 @@ pub(crate) use entity_reference::EntityReference;
 pub use import::{ImportReport, UnresolvedLink};
 pub(crate) use lore_privacy::{LoreReference, LoreSecret, lore_visibility, read_entity_entry, revealed_lore};
 pub use mirror::{
-    CREATED_AT_ONCE, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteDraft, RemoteEntity,
-    RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemotePost,
-    RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress, SyncReport, SyncScope, mirror_linked_campaigns,
+    LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated, RemoteDraft,
+    RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage,
+    RemoteParent, RemotePost, RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress, SyncReport, SyncScope,
+    mirror_linked_campaigns,
 };
 pub(crate) use mirror::{MirrorMemory, NoRemotes};
 pub(crate) use stream::{LoreStream, lore_stream};

@@ -1,4 +1,4 @@
-//! Who asks, and what the API itself is: profile, version, health, visibilities and kinds.
+//! Routes about the caller and the API: profile, version, health, visibilities, kinds.
 
 use axum::http::StatusCode;
 use axum::response::Response;

@@ -8,7 +8,7 @@ use super::ApiContext;
 use super::account::number_of_text;
 use super::engine_calls::RowDetail;
 use super::entity_json::USER_ID;
-use super::envelope::{created, deleted, page_of_all, single};
+use super::envelope::{created_response, deleted_response, page_of_all, single};
 use super::errors::{ApiError, ApiResult};
 use super::listed_rows::{ListedCampaign, ListedEntity};
 use super::request::ApiRequest;
@@ -70,7 +70,7 @@ impl ApiContext {
                     json!({"aliases": aliases.collect::<Vec<&String>>()})
                 };
                 let entity = self.rewrite_list(request, campaign, entity, add).await?;
-                Ok(created(request, asset_json(&entity, &alias)))
+                Ok(created_response(request, asset_json(&entity, &alias)))
             }
             _ => Err(request.no_method("GET, POST")),
         }
@@ -103,7 +103,7 @@ impl ApiContext {
                     json!({"aliases": aliases.collect::<Vec<&String>>()})
                 };
                 self.rewrite_list(request, campaign, entity, remove).await?;
-                Ok(deleted())
+                Ok(deleted_response())
             }
             _ => Err(request.no_method("GET, PUT, PATCH, DELETE")),
         }

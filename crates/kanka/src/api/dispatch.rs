@@ -56,11 +56,11 @@ impl ApiContext {
                 match (kind.filter(|kind| kind.entity_type.is_some()), below) {
                     (Some(kind), []) => self.typed_collection(request, campaign, kind).await,
                     (Some(kind), [id]) => self.typed_item(request, campaign, kind, request.id(id)?).await,
-                    (Some(kind), [id, absent]) => {
+                    (Some(kind), [id, part]) => {
                         self.find_typed(request, campaign, kind, request.id(id)?).await?;
-                        Self::absent_list(request, campaign, absent)
+                        Self::unsupported_list(request, campaign, part)
                     }
-                    _ => Self::absent_collection(request, campaign, plural, below),
+                    _ => Self::unsupported_collection(request, campaign, plural, below),
                 }
             }
             [] => Err(ApiError::no_route(&request.path)),
@@ -77,7 +77,7 @@ impl ApiContext {
             [] => self.entity_collection(request, campaign).await,
             ["recent"] => request.only_get(self.recent_list(request, campaign).await),
             ["archived"] => request.only_get(self.archived_list(request, campaign).await),
-            ["templates"] => Self::absent_list(request, campaign, "templates"),
+            ["templates"] => Self::unsupported_list(request, campaign, "templates"),
             [type_id] if request.method == Method::POST => {
                 self.create_in_bulk(request, campaign, Some(request.id(type_id)?)).await
             }
@@ -94,7 +94,7 @@ impl ApiContext {
                     ["entity_assets"] => self.asset_collection(request, campaign, entity_id).await,
                     ["entity_assets", id] => self.asset_item(request, campaign, entity_id, request.id(id)?).await,
                     ["mentions"] => request.only_get(self.mention_list(request, campaign, entity_id).await),
-                    _ => self.absent_part(request, campaign, entity_id, below).await,
+                    _ => self.unsupported_part(request, campaign, entity_id, below).await,
                 }
             }
         }
@@ -102,12 +102,12 @@ impl ApiContext {
 }
 
 impl ApiRequest {
-    /// An id in the path. What is none is not there.
+    /// An id in the path. A segment that is not a number is answered with 404.
     fn id(&self, text: &str) -> ApiResult<u64> {
         text.parse().map_err(|_| ApiError::no_route(&self.path))
     }
 
-    /// An answer that there is only for GET.
+    /// Refuses other methods than GET.
     fn only_get(&self, answer: ApiResult<Response>) -> ApiResult<Response> {
         if self.method == Method::GET { answer } else { Err(self.no_method("GET")) }
     }

@@ -70,6 +70,7 @@ impl ApiContext {
             let no_tools = ToolsetFilter { toolsets: Toolsets::NONE, read_only: true };
             with_parameter_name(fault.for_client(self.engine.catalogue(), no_tools, Cow::Borrowed))
         })?;
+        request.note_freshness(&answer);
         serde_json::from_value(answer).map_err(|_| {
             Fault::new(Code::InternalError, "an answer of the engine is not what the Kanka-compatible API reads").into()
         })

@@ -29,8 +29,8 @@ impl ApiContext {
     ) -> ApiResult<Response> {
         match request.method {
             Method::GET => {
-                let filter = entities_filter(request);
-                let found = self.list_entities(request, campaign, filter, (page_number(request), RowDetail::Head));
+                let (filter, detail) = (entities_filter(request), list_detail(request));
+                let found = self.list_entities(request, campaign, filter, (page_number(request), detail));
                 Ok(entity_page(request, campaign, found.await?))
             }
             Method::POST => self.create_in_bulk(request, campaign, None).await,
@@ -46,8 +46,12 @@ impl ApiContext {
     }
 
     pub(super) async fn archived_list(&self, request: &ApiRequest, campaign: &ListedCampaign) -> ApiResult<Response> {
-        let filter = json!({"archived": true});
-        let found = self.list_entities(request, campaign, filter, (page_number(request), RowDetail::Head)).await?;
+        let mut filter = json!({"archived": true});
+        if let Some(since) = request.parameter("lastSync") {
+            filter["updated_after"] = json!(since);
+        }
+        let place = (page_number(request), list_detail(request));
+        let found = self.list_entities(request, campaign, filter, place).await?;
         Ok(entity_page(request, campaign, found))
     }
 
@@ -128,7 +132,7 @@ fn bulk_kind(type_id: Option<u64>, body: &Map<String, Value>) -> ApiResult<&'sta
     };
     match ENTITY_KINDS.iter().find(is_it) {
         Some(kind) if kind.entity_type.is_some() || kind.code == "tag" => Ok(kind),
-        Some(kind) => Err(ApiError::not_kept(kind.plural)),
+        Some(kind) => Err(ApiError::unsupported(kind.plural)),
         None => {
             let message = "there is no kind of entity of that number or module";
             Err(ApiError::invalid_field("module", message, "/entity-types lists them"))
@@ -136,8 +140,21 @@ fn bulk_kind(type_id: Option<u64>, body: &Map<String, Value>) -> ApiResult<&'sta
     }
 }
 
+/// Rows of these lists have no entry, with `related=1` either.
+fn list_detail(request: &ApiRequest) -> RowDetail {
+    if request.flag("related") == Some(true) { RowDetail::Related } else { RowDetail::Head }
+}
+
 fn entity_page(request: &ApiRequest, campaign: &ListedCampaign, found: EntityPage) -> Response {
-    let rows = found.rows.iter().map(|entity| Value::Object(entity_row(request, campaign, entity))).collect();
+    let is_related = matches!(list_detail(request), RowDetail::Related);
+    let row = |entity: &ListedEntity| {
+        let mut row = entity_row(request, campaign, entity);
+        if is_related {
+            row.extend(related_fields(entity));
+        }
+        Value::Object(row)
+    };
+    let rows = found.rows.iter().map(row).collect();
     page(request, ListedPage { rows, total: found.total, sync: Some(found.read_at) })
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ApiContext;
 use super::engine_calls::RowDetail;
-use super::envelope::{created, deleted, page_of_all, single};
+use super::envelope::{created_response, deleted_response, page_of_all, single};
 use super::errors::{ApiError, ApiResult};
 use super::listed_rows::{ListedCampaign, ListedEntity};
 use super::request::ApiRequest;
@@ -40,7 +40,7 @@ impl ApiContext {
                     json!({"tags": others.chain([tag.id]).collect::<Vec<u32>>()})
                 };
                 self.rewrite_list(request, campaign, entity, add).await?;
-                Ok(created(request, entity_tag_json(entity_id, tag_id)))
+                Ok(created_response(request, entity_tag_json(entity_id, tag_id)))
             }
             _ => Err(request.no_method("GET, POST")),
         }
@@ -65,7 +65,7 @@ impl ApiContext {
                     json!({"tags": others.collect::<Vec<u32>>()})
                 };
                 self.rewrite_list(request, campaign, entity, remove).await?;
-                Ok(deleted())
+                Ok(deleted_response())
             }
             _ => Err(request.no_method("GET, DELETE")),
         }

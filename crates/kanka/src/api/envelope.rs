@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use skald_app::limits;
@@ -26,12 +27,12 @@ pub(super) fn single(request: &ApiRequest, row: Value) -> Response {
 }
 
 /// A thing that was created.
-pub(super) fn created(request: &ApiRequest, row: Value) -> Response {
+pub(super) fn created_response(request: &ApiRequest, row: Value) -> Response {
     json_response(StatusCode::CREATED, &json!({"data": trim_fields(request, row)}))
 }
 
 /// The answer to a deletion.
-pub(super) fn deleted() -> Response {
+pub(super) fn deleted_response() -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
     response
@@ -77,8 +78,12 @@ pub(super) fn page(request: &ApiRequest, listed: ListedPage) -> Response {
     json_response(StatusCode::OK, &body)
 }
 
-/// A page of rows that are all at hand.
-pub(super) fn page_of_all(request: &ApiRequest, rows: Vec<Value>, sync: Option<&String>) -> Response {
+/// A page of rows that are all at hand. With `lastSync` those are left out that have not changed since.
+pub(super) fn page_of_all(request: &ApiRequest, mut rows: Vec<Value>, sync: Option<&String>) -> Response {
+    if let Some(since) = request.last_sync() {
+        let changed = |row: &Value| row.get("updated_at")?.as_str()?.parse::<Timestamp>().ok();
+        rows.retain(|row| changed(row).is_none_or(|at| at > since));
+    }
     let (total, per_page) = (rows.len(), limits::KANKA_PAGE_ROWS);
     let skipped = (page_number(request) - 1).saturating_mul(per_page);
     let rows = rows.into_iter().skip(skipped).take(per_page).collect();

@@ -42,7 +42,14 @@ impl ApiError {
             (_, Some(milliseconds)) => Some((RETRY_AFTER, milliseconds.div_ceil(1_000).into())),
             _ => None,
         };
-        Self { status, body: Box::new(fault.status_body(status.as_u16())), header: header.map(Box::new) }
+        let mut body = fault.status_body(status.as_u16());
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            // Kanka's clients read both. The log has the cause under the id of the request.
+            body["hint"] =
+                json!(fault.body().hint.as_deref().unwrap_or("try again, and tell whoever runs this server"));
+            body["trace"] = json!(fault.body().request_id);
+        }
+        Self { status, body: Box::new(body), header: header.map(Box::new) }
     }
 
     /// Something that is not there, or not for this caller.
@@ -65,7 +72,7 @@ impl ApiError {
     }
 
     /// Something that Kanka has and Skald does not.
-    pub(super) fn not_kept(what: &str) -> Self {
+    pub(super) fn unsupported(what: &str) -> Self {
         let message = format!("{what} are not kept here, so they cannot be written");
         let fault = Fault::new(Code::InvalidParams, message).hint("docs/kanka.md lists what is kept");
         let error = Self::with_status(StatusCode::METHOD_NOT_ALLOWED, &fault);
@@ -105,4 +112,17 @@ pub(super) fn json_response(status: StatusCode, body: &Value) -> Response {
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_internal_error_has_the_fields_of_kanka() {
+        let error = ApiError::from(Fault::internal("a panic", "r-1".to_owned()));
+        assert_eq!((error.status, &error.body["code"]), (StatusCode::INTERNAL_SERVER_ERROR, &json!(500)));
+        assert!(error.body["error"].is_string() && error.body["hint"].is_string(), "{}", error.body);
+        assert_eq!(error.body["trace"], "r-1", "the cause is in the log, not in the answer");
+    }
 }

@@ -8,7 +8,7 @@ use super::request::ApiRequest;
 use crate::{ENTITY_KINDS, EntityKind};
 
 /// Filters on what Skald does not keep. An entity that must have such a thing is not there.
-const UNKEPT_FILTERS: [&str; 26] = [
+const UNSUPPORTED_FILTERS: [&str; 26] = [
     "age",
     "attribute_name",
     "attribute_value",
@@ -38,7 +38,7 @@ const UNKEPT_FILTERS: [&str; 26] = [
 ];
 
 /// A filter that no entity fits.
-fn nothing() -> Value {
+fn match_nothing() -> Value {
     json!({"entity_ids": []})
 }
 
@@ -57,7 +57,7 @@ pub(super) fn entities_filter(request: &ApiRequest) -> Value {
     if !tags.is_empty() {
         filter.insert("tags".to_owned(), json!({"any_of": tags}));
     }
-    if fits_nothing(request) { nothing() } else { Value::Object(filter) }
+    if fits_nothing(request) { match_nothing() } else { Value::Object(filter) }
 }
 
 /// The filter of the list of a kind: tags are all of those that are named, unless another option is.
@@ -77,7 +77,10 @@ pub(super) fn typed_filter(request: &ApiRequest, kind: &EntityKind) -> ApiResult
         filter.extend(request.flag(name).map(|has| (name.to_owned(), json!(has))));
     }
     if let Some(parent) = request.parameter("parent_id") {
-        filter.insert("parent".to_owned(), json!(parse_id(parent, "parent_id")?));
+        match parent {
+            "!!" => filter.insert("has_parent".to_owned(), json!(false)),
+            parent => filter.insert("parent".to_owned(), json!(parse_id(parent, "parent_id")?)),
+        };
     }
     filter.insert("date".to_owned(), text_conditions(request.parameter("date")));
     for (name, field) in [("date_start", "date_from"), ("date_end", "date_until")] {
@@ -86,11 +89,12 @@ pub(super) fn typed_filter(request: &ApiRequest, kind: &EntityKind) -> ApiResult
     if request.flag("archived") == Some(true) {
         filter.insert("archived".to_owned(), json!(true));
     }
-    let has_unkept = UNKEPT_FILTERS.iter().any(|name| request.parameter(name).is_some_and(|value| value != "!!"))
-        || [("has_attributes", true), ("has_entity_files", true), ("template", true)]
-            .iter()
-            .any(|(name, is_on)| request.flag(name) == Some(*is_on));
-    Ok(if has_unkept || fits_nothing(request) { nothing() } else { Value::Object(filter) })
+    let has_unsupported =
+        UNSUPPORTED_FILTERS.iter().any(|name| request.parameter(name).is_some_and(|value| value != "!!"))
+            || [("has_attributes", true), ("has_entity_files", true), ("template", true)]
+                .iter()
+                .any(|(name, is_on)| request.flag(name) == Some(*is_on));
+    Ok(if has_unsupported || fits_nothing(request) { match_nothing() } else { Value::Object(filter) })
 }
 
 /// The conditions of `/tags`.

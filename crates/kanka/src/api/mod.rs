@@ -1,7 +1,6 @@
 //! The Kanka-compatible API: Kanka's routes, fields and errors over the lore of a campaign. It calls the engine and
 //! translates; it decides nothing and stores nothing.
 
-mod absent;
 mod account;
 mod assets;
 mod campaigns;
@@ -23,6 +22,7 @@ mod search;
 mod tags;
 mod typed_entities;
 mod typed_fields;
+mod unsupported_routes;
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use skald_app::{Engine, ToolsetFilter};
 
 use self::errors::ApiError;
 use self::rate_limit::{RateLimit, RequestAllowance};
-use self::request::ApiRequest;
+use self::request::{ApiRequest, LoreFreshness};
 
 /// Where the API is mounted, with everything below.
 pub const API_PATH: &str = "/api/kanka";
@@ -76,13 +76,26 @@ impl ApiContext {
         if allowance.is_refused() {
             return with_rate_limit(ApiError::too_many_requests(&allowance).into_response(), &allowance);
         }
-        let answered = async {
-            let request = ApiRequest::parse(request, caller).await?;
-            self.dispatch(&request, &allowance).await
+        let response = match ApiRequest::parse(request, caller).await {
+            Ok(request) => {
+                let answered = self.dispatch(&request, &allowance).await;
+                with_freshness(answered.unwrap_or_else(ApiError::into_response), request.freshness())
+            }
+            Err(error) => error.into_response(),
         };
-        let response = answered.await.unwrap_or_else(ApiError::into_response);
         with_rate_limit(response, &allowance)
     }
+}
+
+/// Says how fresh the lore of a linked campaign is. The body has Kanka's shape, so it is said in headers.
+fn with_freshness(mut response: Response, freshness: Option<&LoreFreshness>) -> Response {
+    let Some(freshness) = freshness else { return response };
+    let headers = response.headers_mut();
+    headers.insert("x-skald-stale", HeaderValue::from_static(if freshness.stale { "true" } else { "false" }));
+    if let Some(Ok(synced_at)) = freshness.synced_at.as_deref().map(HeaderValue::from_str) {
+        headers.insert("x-skald-synced-at", synced_at);
+    }
+    response
 }
 
 fn with_rate_limit(mut response: Response, allowance: &RequestAllowance) -> Response {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::ApiContext;
 use super::engine_calls::RowDetail;
 use super::entity_json::post_json;
-use super::envelope::{created, deleted, page_of_all, single};
+use super::envelope::{created_response, deleted_response, page_of_all, single};
 use super::errors::{ApiError, ApiResult};
 use super::listed_rows::{ListedCampaign, ListedEntity};
 use super::request::ApiRequest;
@@ -31,7 +31,7 @@ impl ApiContext {
                 let fields = post_fields(request, entity_id, None)?;
                 let written = self.write(request, campaign, json!({"create_post": fields})).await?;
                 let entity = self.get_entity(request, campaign, entity_id, RowDetail::Related).await?;
-                Ok(created(request, find_post(&entity, written.post_id)?))
+                Ok(created_response(request, find_post(&entity, written.post_id)?))
             }
             _ => Err(request.no_method("GET, POST")),
         }
@@ -57,7 +57,7 @@ impl ApiContext {
             Method::DELETE => {
                 let change = json!({"delete_post": {"entity_id": entity_id, "post_id": post_id}});
                 self.write(request, campaign, change).await?;
-                Ok(deleted())
+                Ok(deleted_response())
             }
             _ => Err(request.no_method("GET, PUT, PATCH, DELETE")),
         }

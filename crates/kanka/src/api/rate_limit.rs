@@ -54,10 +54,10 @@ impl RateLimit {
     fn take_at(&self, limit: u32, id: &str, now: Instant) -> RequestAllowance {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX {
-            buckets.retain(|_, bucket| bucket.filled(limit, now).requests_left < f64::from(limit));
+            buckets.retain(|_, bucket| bucket.refill(limit, now).requests_left < f64::from(limit));
         }
         let full = Bucket { requests_left: f64::from(limit), filled_at: now };
-        let mut bucket = buckets.get(id).map_or(full, |bucket| bucket.filled(limit, now));
+        let mut bucket = buckets.get(id).map_or(full, |bucket| bucket.refill(limit, now));
         let retry_after = (bucket.requests_left < 1.0)
             .then(|| Duration::from_secs_f64((1.0 - bucket.requests_left) * 60.0 / f64::from(limit)));
         if retry_after.is_none() {
@@ -70,7 +70,7 @@ impl RateLimit {
 }
 
 impl Bucket {
-    fn filled(self, limit: u32, now: Instant) -> Self {
+    fn refill(self, limit: u32, now: Instant) -> Self {
         let seconds = now.saturating_duration_since(self.filled_at).as_secs_f64();
         let requests_left = (self.requests_left + seconds * f64::from(limit) / 60.0).min(f64::from(limit));
         Self { requests_left, filled_at: now }

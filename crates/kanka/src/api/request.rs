@@ -1,15 +1,18 @@
 //! A request to the API: its path below the base, its query, its body, and the addresses that answers link to.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::body::to_bytes;
 use axum::extract::{Query, Request};
 use axum::http::header::HOST;
 use axum::http::{HeaderMap, Method};
+use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use skald_app::idempotency_key::key_problem;
-use skald_app::{Caller, Code, Fault, limits, parse_json, unidentified_caller_fault};
+use skald_app::{Caller, Code, Fault, limits, parse_json, truncate_for_message, unidentified_caller_fault};
 
 use super::API_PATH;
 use super::errors::{ApiError, ApiResult};
@@ -29,6 +32,17 @@ pub(super) struct ApiRequest {
     query: Vec<(String, String)>,
     body: Map<String, Value>,
     idempotency_key: Option<String>,
+    /// Only what changed after this moment is asked for.
+    last_sync: Option<Timestamp>,
+    /// How fresh the lore is that was read for this request, if its campaign is linked to Kanka.
+    freshness: OnceLock<LoreFreshness>,
+}
+
+/// How fresh the lore of a linked campaign is, as its operations answer it.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct LoreFreshness {
+    pub synced_at: Option<String>,
+    pub stale: bool,
 }
 
 /// The caller that the middleware put into the request.
@@ -54,7 +68,36 @@ impl ApiRequest {
         let idempotency_key = request_key(request.headers())?;
         let has_body = matches!(method, Method::POST | Method::PUT | Method::PATCH);
         let body = if has_body { read_body(request).await? } else { Map::new() };
-        Ok(Self { caller, method, segments, base_url, path: rest, query: query.0, body, idempotency_key })
+        let mut parsed = Self {
+            caller,
+            method,
+            segments,
+            base_url,
+            path: rest,
+            query: query.0,
+            body,
+            idempotency_key,
+            last_sync: None,
+            freshness: OnceLock::new(),
+        };
+        parsed.last_sync = parsed.parameter("lastSync").map(parse_moment).transpose()?;
+        Ok(parsed)
+    }
+
+    pub(super) fn last_sync(&self) -> Option<Timestamp> {
+        self.last_sync
+    }
+
+    /// Stores what an answer says about how fresh it is. The first one counts: it is the oldest.
+    pub(super) fn note_freshness(&self, answer: &Value) {
+        let mirror = answer.get("mirror").cloned();
+        if let Some(freshness) = mirror.and_then(|mirror| serde_json::from_value(mirror).ok()) {
+            let _ = self.freshness.set(freshness);
+        }
+    }
+
+    pub(super) fn freshness(&self) -> Option<&LoreFreshness> {
+        self.freshness.get()
     }
 
     pub(super) fn segments(&self) -> Vec<&str> {
@@ -104,6 +147,16 @@ impl ApiRequest {
     pub(super) fn url(&self, path: &str) -> String {
         format!("{}/{path}", self.base_url)
     }
+}
+
+/// A moment as clients write it: with an offset, or without one, which is taken as UTC.
+fn parse_moment(text: &str) -> ApiResult<Timestamp> {
+    let civil = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    let moment = text.parse().ok().or_else(|| civil().map(|zoned| zoned.timestamp()));
+    moment.ok_or_else(|| {
+        let message = format!("{:?} is no moment", truncate_for_message(text));
+        ApiError::invalid_field("lastSync", message, "send one like 2025-05-30T10:00:00Z")
+    })
 }
 
 fn request_key(headers: &HeaderMap) -> ApiResult<Option<String>> {

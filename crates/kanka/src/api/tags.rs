@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ApiContext;
 use super::entity_json::USER_ID;
-use super::envelope::{ListedPage, created, deleted, page, page_number, single};
+use super::envelope::{ListedPage, created_response, deleted_response, page, page_number, single};
 use super::errors::ApiResult;
 use super::filters::tags_filter;
 use super::listed_rows::{ListedCampaign, ListedTag};
@@ -29,7 +29,7 @@ impl ApiContext {
                 let change = json!({"create_tag": {"name": required_name(request.body())?}});
                 let written = self.write(request, campaign, change).await?;
                 let tag = self.get_tag(request, campaign, written.tag_id).await?;
-                Ok(created(request, tag_json(request, campaign, &tag)))
+                Ok(created_response(request, tag_json(request, campaign, &tag)))
             }
             _ => Err(request.no_method("GET, POST")),
         }
@@ -54,7 +54,7 @@ impl ApiContext {
             }
             Method::DELETE => {
                 self.write(request, campaign, json!({"delete_tag": {"tag_id": tag.id}})).await?;
-                Ok(deleted())
+                Ok(deleted_response())
             }
             _ => Err(request.no_method("GET, PUT, PATCH, DELETE")),
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::ApiContext;
 use super::engine_calls::RowDetail;
 use super::entity_json::{typed_id_filters, typed_row};
-use super::envelope::{ListedPage, created, deleted, page, page_number, single};
+use super::envelope::{ListedPage, created_response, deleted_response, page, page_number, single};
 use super::errors::{ApiError, ApiResult};
 use super::filters::typed_filter;
 use super::listed_rows::{ListedCampaign, ListedEntity};
@@ -29,7 +29,7 @@ impl ApiContext {
                 let change = self.creation(request, campaign, kind, request.body()).await?;
                 let written = self.write(request, campaign, change).await?;
                 let entity = self.get_entity(request, campaign, written.entity_id, RowDetail::Related).await?;
-                Ok(created(request, typed_row(request, campaign, &entity, true)))
+                Ok(created_response(request, typed_row(request, campaign, &entity, true)))
             }
             _ => Err(request.no_method("GET, POST")),
         }
@@ -68,7 +68,7 @@ impl ApiContext {
             Method::DELETE => {
                 let change = json!({"delete_entity": {"entity_id": entity.entity_id}});
                 self.write(request, campaign, change).await?;
-                Ok(deleted())
+                Ok(deleted_response())
             }
             _ => Err(request.no_method("GET, PUT, PATCH, DELETE")),
         }

@@ -4,7 +4,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 use skald_app::{
-    RemoteAlias, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteHead, RemoteKind, RemotePage, RemotePost,
+    RemoteAlias, RemoteCreated, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteHead, RemoteKind, RemotePage,
+    RemoteParent, RemotePost,
 };
 use skald_domain::lore::EntityType;
 
@@ -12,6 +13,7 @@ use crate::ENTITY_KINDS;
 
 /// Assets of this type are aliases.
 const ALIAS_TYPE: u64 = 3;
+const VISIBLE_TO_ALL: u64 = 1;
 /// Posts with these visibilities are seen by every member.
 const SHARED_VISIBILITIES: [u64; 2] = [1, 5];
 
@@ -71,65 +73,143 @@ pub(super) fn page_of<T>(
     page: usize,
     read: impl Fn(&Value) -> Result<T, RemoteFailure>,
 ) -> Result<RemotePage<T>, RemoteFailure> {
-    let rows = data_of(answer)?.as_array().ok_or_else(|| broken("a list is no list"))?;
-    let rows = rows.iter().map(read).collect::<Result<Vec<T>, _>>()?;
+    let listed = data_of(answer)?.as_array().ok_or_else(|| broken("a list is no list"))?;
+    let mut rows = Vec::with_capacity(listed.len());
+    let mut hidden = 0;
+    for row in listed {
+        match read(row) {
+            Ok(row) => rows.push(row),
+            // One row that cannot be shown says nothing about the others. What is missing is asked for by itself.
+            Err(failure) if matches!(failure.kind, RemoteFailureKind::Forbidden | RemoteFailureKind::BrokenEntity) => {
+                hidden += 1;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
     let number = |name: &str| answer.get("meta")?.get(name).and_then(number_of);
     let last_page = number("last_page");
     let has_next = answer.get("links").and_then(|links| links.get("next")).is_some_and(|next| !next.is_null());
-    let is_last = last_page.map_or(!has_next, |last| page as u64 >= last) || rows.is_empty();
-    let total = number("total").and_then(|total| usize::try_from(total).ok()).unwrap_or(rows.len());
+    let is_last = last_page.map_or(!has_next, |last| page as u64 >= last) || listed.is_empty();
+    let total = number("total").and_then(|total| usize::try_from(total).ok()).unwrap_or(listed.len());
     let sync = answer.get("sync").and_then(moment_of);
-    Ok(RemotePage { rows, sync, total, is_last })
+    Ok(RemotePage { rows, sync, total, hidden, is_last })
 }
 
-/// An entity of a typed route, whose tags are looked up by `tag_name`.
+/// What is known of a tag there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KnownTag {
+    /// Everybody who sees an entity with it sees it.
+    Named(String),
+    /// Only game masters see it there.
+    Private,
+}
+
+/// An entity of a typed route, whose tags are looked up by `known_tag`.
 pub(super) fn typed_entity(
     kind: &'static RemoteKind,
     row: &Value,
-    tag_name: &dyn Fn(u64) -> Option<String>,
+    known_tag: &dyn Fn(u64) -> Option<KnownTag>,
 ) -> Result<RemoteEntity, RemoteFailure> {
+    if let Some(sentence) = row.as_str() {
+        return Err(hidden_or_broken(sentence));
+    }
     let id = |name: &str| row.get(name).and_then(number_of).filter(|id| *id > 0);
     let (Some(entity_id), Some(own_id)) = (id("entity_id"), id("id")) else {
         return Err(broken("an entity has no id"));
     };
-    let tags = row.get("tags").and_then(Value::as_array).into_iter().flatten();
-    // Newer answers have tags as objects.
-    let tag_id = |tag: &Value| number_of(tag).or_else(|| tag.get("id").and_then(number_of));
+    let tags = tag_ids_of(row).map(|ids| ids.into_iter().map(|id| (id, known_tag(id))).collect::<Vec<_>>());
+    let (mut names, mut hidden_tags) = (Vec::new(), Vec::new());
+    for (id, tag) in tags.iter().flatten() {
+        match tag {
+            Some(KnownTag::Named(name)) => names.push(name.clone()),
+            Some(KnownTag::Private) | None => hidden_tags.push(*id),
+        }
+    }
     let has_image = row.get("has_custom_image").and_then(Value::as_bool).unwrap_or(true);
-    let image = text_of(row, "image_full").or_else(|| text_of(row, "image"));
+    let image = || text_of(row, "image_full").or_else(|| text_of(row, "image")).filter(|_| has_image);
+    let text = |name: &str| row.get(name).map(|_| text_of(row, name).unwrap_or_default());
     Ok(RemoteEntity {
         kind,
         id: own_id,
         entity_id,
         name: text_of(row, "name").ok_or_else(|| broken(&format!("entity {entity_id} has no name")))?,
-        subtype: text_of(row, "type").unwrap_or_default(),
-        html: text_of(row, "entry").unwrap_or_default(),
-        tags: tags.filter_map(|tag| tag_name(tag_id(tag)?)).collect(),
-        is_private: flag_of(row, "is_private"),
-        parent: id("parent_id"),
-        image: image.filter(|_| has_image),
-        date: text_of(row, "date"),
+        subtype: text("type"),
+        html: text("entry"),
+        tags: tags.is_some().then_some(names),
+        hidden_tags,
+        is_private: row.get("is_private").filter(|flag| !flag.is_null()).map(|_| flag_of(row, "is_private")),
+        parent: parent_of(kind, row),
+        image: (row.get("image_full").is_some() || row.get("image").is_some()).then(image),
+        date: row.get("date").map(|_| text_of(row, "date")),
         updated_at: row.get("updated_at").and_then(moment_of),
         aliases: aliases_of(row),
         posts: posts_of(row)?,
     })
 }
 
-/// An entity of `/entities`, with its typed row. `None` for kinds that are not mirrored.
+/// The parent by its entity id, or in answers of older routes by its id within the kind, as in `location_id` of a location.
+fn parent_of(kind: &RemoteKind, row: &Value) -> RemoteParent {
+    let named = |name: &str, parent: fn(u64) -> RemoteParent| {
+        let id = row.get(name).map(|id| number_of(id).filter(|id| *id > 0))?;
+        Some(id.map_or(RemoteParent::None, parent))
+    };
+    let own_kind = format!("{}_id", kind.word);
+    named("parent_id", RemoteParent::Entity)
+        .or_else(|| named(&own_kind, RemoteParent::SameKind))
+        .or_else(|| named(&format!("parent_{own_kind}"), RemoteParent::SameKind))
+        .unwrap_or(RemoteParent::Unknown)
+}
+
+/// The tags of a row by their ids; newer answers have them as objects.
+pub(super) fn tag_ids_of(row: &Value) -> Option<Vec<u64>> {
+    let tags = row.get("tags")?.as_array()?.iter();
+    Some(tags.filter_map(|tag| number_of(tag).or_else(|| tag.get("id").and_then(number_of))).collect())
+}
+
+/// The failure for a sentence in the place of an entity.
+fn hidden_or_broken(sentence: &str) -> RemoteFailure {
+    if sentence.to_lowercase().contains("permission") {
+        return RemoteFailure::new(RemoteFailureKind::Forbidden, "an entity is hidden from the user of the token");
+    }
+    let sentence: String = sentence.chars().filter(|letter| !letter.is_control()).take(200).collect();
+    RemoteFailure::new(RemoteFailureKind::BrokenEntity, format!("an entity cannot be read: {sentence:?}"))
+}
+
+/// An entity of `/entities`, with its typed row. What has another kind or is hidden is there nevertheless.
 pub(super) fn whole_entity(
     row: &Value,
-    tag_name: &dyn Fn(u64) -> Option<String>,
-) -> Result<Option<RemoteEntity>, RemoteFailure> {
-    let Some(kind) = head_of(row)?.kind else { return Ok(None) };
-    let Some(child) = row.get("child").filter(|child| child.is_object()) else { return Ok(None) };
-    let mut entity = typed_entity(kind, child, tag_name)?;
+    known_tag: &dyn Fn(u64) -> Option<KnownTag>,
+) -> Result<RemoteEntity, RemoteFailure> {
+    let head = head_of(row)?;
+    let Some(kind) = head.kind else {
+        let message = format!("entity {} is of a kind that is not mirrored", head.entity_id);
+        return Err(RemoteFailure::new(RemoteFailureKind::Forbidden, message));
+    };
+    let child = match row.get("child") {
+        Some(child) if child.is_object() => child,
+        Some(Value::String(sentence)) => return Err(hidden_or_broken(sentence)),
+        _ => {
+            let message = format!("entity {} comes without its fields", head.entity_id);
+            return Err(RemoteFailure::new(RemoteFailureKind::BrokenEntity, message));
+        }
+    };
+    let mut entity = typed_entity(kind, child, known_tag)?;
     entity.aliases = entity.aliases.or(aliases_of(row));
     if entity.posts.is_none() {
         entity.posts = posts_of(row)?;
     }
     // The entity's own moment is the one that lists of changes compare.
     entity.updated_at = row.get("updated_at").and_then(moment_of).or(entity.updated_at);
-    Ok(Some(entity))
+    Ok(entity)
+}
+
+/// The ids of an entity that was created, from a row of `/entities` without its typed row.
+pub(super) fn created_ids(row: &Value) -> Result<RemoteCreated, RemoteFailure> {
+    let number = |name: &str| row.get(name).and_then(number_of).filter(|id| *id > 0);
+    match (number("id"), number("child_id")) {
+        (Some(entity_id), Some(id)) => Ok(RemoteCreated { id, entity_id, entity: None }),
+        _ => Err(broken("a new entity has no id")),
+    }
 }
 
 /// A row of the list of changes.
@@ -166,8 +246,13 @@ fn posts_of(row: &Value) -> Result<Option<Vec<RemotePost>>, RemoteFailure> {
 
 fn aliases_of(row: &Value) -> Option<Vec<RemoteAlias>> {
     let assets = row.get("entity_assets")?.as_array()?.iter();
-    let aliases = assets.filter(|asset| asset.get("type_id").and_then(number_of) == Some(ALIAS_TYPE));
-    Some(aliases.filter_map(alias_of).collect())
+    let is_alias = |asset: &&Value| asset.get("type_id").and_then(number_of) == Some(ALIAS_TYPE);
+    // The others are secrets there, and here every alias is as public as its entity.
+    let is_public = |asset: &&Value| {
+        asset.get("visibility_id").is_none_or(|id| number_of(id) == Some(VISIBLE_TO_ALL))
+            && !flag_of(asset, "is_private")
+    };
+    Some(assets.filter(is_alias).filter(is_public).filter_map(alias_of).collect())
 }
 
 pub(super) fn alias_of(row: &Value) -> Option<RemoteAlias> {
@@ -187,7 +272,7 @@ pub(super) fn number_of(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())
 }
 
-fn flag_of(row: &Value, name: &str) -> bool {
+pub(super) fn flag_of(row: &Value, name: &str) -> bool {
     match row.get(name) {
         Some(Value::Bool(flag)) => *flag,
         Some(value) => number_of(value) == Some(1),
@@ -217,16 +302,59 @@ mod tests {
             "posts": [{"id": 3, "name": "Cellar", "entry": null, "visibility_id": 4}],
             "entity_assets": [{"id": 8, "type_id": 3, "name": "Annie"}, {"id": 9, "type_id": 2, "name": "a link"}],
         });
-        let tag_name = |id: u64| (id < 9).then(|| format!("t{id}"));
-        let entity = typed_entity(kind_of_code("character").unwrap(), &row, &tag_name).unwrap();
-        assert_eq!((entity.entity_id, entity.id, entity.html.as_str(), entity.is_private), (77, 5, "", true));
-        assert_eq!((entity.tags, entity.image, entity.parent), (vec!["t1".to_owned(), "t2".to_owned()], None, None));
+        let known_tag = |id: u64| (id < 9).then(|| KnownTag::Named(format!("t{id}")));
+        let entity = typed_entity(kind_of_code("character").unwrap(), &row, &known_tag).unwrap();
+        assert_eq!(
+            (entity.entity_id, entity.id, entity.html.as_deref(), entity.is_private),
+            (77, 5, Some(""), Some(true))
+        );
+        let tags = Some(vec!["t1".to_owned(), "t2".to_owned()]);
+        assert_eq!((entity.tags, entity.hidden_tags, entity.image), (tags, vec![9], Some(None)));
+        assert_eq!((entity.parent, entity.date), (RemoteParent::None, None), "what is missing is not cleared");
         assert_eq!(entity.aliases.unwrap(), [RemoteAlias { id: 8, name: "Annie".to_owned() }]);
         let cellar = RemotePost { id: 3, name: "Cellar".to_owned(), html: String::new(), is_private: true };
         assert_eq!(entity.posts.unwrap(), [cellar]);
         for broken in [json!({"entity_id": 1, "name": "x"}), json!({"id": 1, "entity_id": 2, "name": null}), json!(3)] {
-            assert!(typed_entity(kind_of_code("note").unwrap(), &broken, &tag_name).is_err(), "{broken}");
+            assert!(typed_entity(kind_of_code("note").unwrap(), &broken, &known_tag).is_err(), "{broken}");
         }
+    }
+
+    #[test]
+    fn a_secret_alias_or_tag_stays_there() {
+        let row = json!({
+            "id": 5, "entity_id": 77, "name": "Ann", "tags": [1, 2],
+            "entity_assets": [
+                {"id": 8, "type_id": 3, "name": "Annie", "visibility_id": 1},
+                {"id": 9, "type_id": 3, "name": "The Traitor", "visibility_id": 2},
+                {"id": 10, "type_id": 3, "name": "Mine", "visibility_id": 4},
+            ],
+        });
+        let known_tag = |id: u64| Some(if id == 1 { KnownTag::Named("npc".to_owned()) } else { KnownTag::Private });
+        let entity = typed_entity(kind_of_code("character").unwrap(), &row, &known_tag).unwrap();
+        assert_eq!(entity.aliases.unwrap(), [RemoteAlias { id: 8, name: "Annie".to_owned() }]);
+        assert_eq!((entity.tags, entity.hidden_tags), (Some(vec!["npc".to_owned()]), vec![2]));
+    }
+
+    #[test]
+    fn a_parent_is_named_by_either_of_its_ids() {
+        let parent = |kind: &str, row: Value| parent_of(kind_of_code(kind).unwrap(), &row);
+        assert_eq!(parent("location", json!({"parent_id": 9, "location_id": 3})), RemoteParent::Entity(9));
+        assert_eq!(parent("location", json!({"parent_id": null, "location_id": 3})), RemoteParent::None);
+        assert_eq!(parent("location", json!({"location_id": 3})), RemoteParent::SameKind(3));
+        assert_eq!(parent("location", json!({"parent_location_id": null})), RemoteParent::None);
+        // Where a character lives is not its parent.
+        assert_eq!(parent("character", json!({"location_id": 3})), RemoteParent::Unknown);
+    }
+
+    #[test]
+    fn an_entity_without_its_fields_is_not_gone() {
+        let whole = |row: Value| whole_entity(&row, &|_| None).unwrap_err().kind;
+        let row = |child: Value| json!({"id": 7, "type": "character", "type_id": 1, "child_id": 3, "child": child});
+        assert_eq!(whole(row(json!("permission issue"))), RemoteFailureKind::Forbidden);
+        assert_eq!(whole(row(json!("Invalid child, please contact us"))), RemoteFailureKind::BrokenEntity);
+        assert_eq!(whole(row(Value::Null)), RemoteFailureKind::BrokenEntity);
+        assert_eq!(whole(json!({"id": 7, "type": "dice_roll", "type_id": 13})), RemoteFailureKind::Forbidden);
+        assert_eq!(whole(json!({"type": "character"})), RemoteFailureKind::BrokenAnswer);
     }
 
     #[test]

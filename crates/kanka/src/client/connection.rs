@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode};
@@ -101,11 +102,13 @@ impl ApiConnection {
     /// Sends a request until it is answered or hopeless. A `POST` whose outcome is unknown is not sent again.
     pub(super) async fn send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Value, RemoteFailure> {
         let is_repeatable = *method != Method::POST;
+        // Kanka ignores it; another Skald answers a repeated request as it did the first time.
+        let key = (*method != Method::GET).then(request_key);
         let mut delay = FIRST_RETRY;
         let mut retries = 0;
         loop {
             self.pace.wait().await;
-            let attempt = match self.try_send(method, path, body).await {
+            let attempt = match self.try_send(method, path, body, key.as_deref()).await {
                 Ok(answer) => return Ok(answer),
                 Err(attempt) => attempt,
             };
@@ -120,7 +123,7 @@ impl ApiConnection {
             if !is_passing || retries == RETRIES || !(is_repeatable || attempt.is_undone) {
                 return Err(attempt.failure);
             }
-            // Nobody listens: whoever asked decides how long to wait.
+            // Nothing listens at the address: one repetition, then the caller decides when to try again.
             if attempt.failure.kind == RemoteFailureKind::Unreachable && retries > 0 {
                 return Err(attempt.failure);
             }
@@ -130,8 +133,17 @@ impl ApiConnection {
         }
     }
 
-    async fn try_send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Value, Attempt> {
+    async fn try_send(
+        &self,
+        method: &Method,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+    ) -> Result<Value, Attempt> {
         let mut request = self.client.request(method.clone(), format!("{}/{path}", self.base_url));
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
         if let Some(body) = body {
             request = request.body(body.to_string());
         }
@@ -236,6 +248,14 @@ async fn read_body(mut response: Response) -> Result<Vec<u8>, Attempt> {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse::<u64>().ok()?;
     Some(Duration::from_secs(seconds.max(1)))
+}
+
+/// A key that no other request has: of this process and of this moment, and counted.
+fn request_key() -> String {
+    static REQUESTS: AtomicU64 = AtomicU64::new(0);
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
+    format!("mirror-{}-{:x}-{number}", std::process::id(), since_epoch.as_nanos())
 }
 
 /// What an error body says: Kanka has several shapes.

@@ -7,25 +7,28 @@ mod tags;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 use skald_app::{
-    Code, Fault, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteDraft, RemoteEntity, RemoteFailure,
-    RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemotePost, RemotePostChange,
-    RemoteProfile, RemoteTarget,
+    Code, Fault, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated, RemoteDraft, RemoteEntity,
+    RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemotePost,
+    RemotePostChange, RemoteProfile, RemoteTarget,
 };
 
 use self::answers::{
-    MIRRORED_KINDS, alias_of, broken, data_of, head_of, number_of, page_of, plural_of, post_of, text_of, type_id_of,
-    typed_entity, whole_entity,
+    MIRRORED_KINDS, alias_of, broken, created_ids, data_of, head_of, number_of, page_of, plural_of, post_of, text_of,
+    type_id_of, typed_entity, whole_entity,
 };
 use self::connection::ApiConnection;
 pub use self::connection::ConnectionTimeouts;
 pub use self::pacing::{PaceClock, SystemPaceClock};
 use self::tags::TagNames;
 
+/// Entities of one kind that Kanka creates with one request.
+const CREATED_AT_ONCE: usize = 20;
 /// The API of kanka.io.
 pub const KANKA_BASE_URL: &str = "https://api.kanka.io/1.0";
 
@@ -63,7 +66,12 @@ impl RemoteConnector for KankaConnector {
         let token = (self.token)().map_err(refuse)?;
         let connection = ApiConnection::new(&address.base_url, &token, Arc::clone(&self.clock), self.timeouts);
         let connection = connection.map_err(refuse)?;
-        Ok(Arc::new(KankaClient { connection, campaign_id: address.campaign_id, tags: TagNames::default() }))
+        Ok(Arc::new(KankaClient {
+            connection,
+            campaign_id: address.campaign_id,
+            tags: TagNames::default(),
+            answers_ids_alone: AtomicBool::new(false),
+        }))
     }
 }
 
@@ -71,6 +79,9 @@ struct KankaClient {
     connection: ApiConnection,
     campaign_id: u64,
     tags: TagNames,
+    /// Whether this Kanka answers the ids alone when several entities are created at once, and may have stored no more than
+    /// names. Then one request for each costs less than reading and changing them again.
+    answers_ids_alone: AtomicBool,
 }
 
 impl KankaClient {
@@ -127,7 +138,8 @@ impl KankaClient {
             body.insert("entry".to_owned(), optional(html));
         }
         if let Some(tags) = &change.tags {
-            body.insert("tags".to_owned(), json!(self.tag_ids(tags).await?));
+            let ids = self.tag_ids(tags).await?;
+            body.insert("tags".to_owned(), ids.into_iter().chain(change.hidden_tags.iter().copied()).collect());
         }
         if let Some(is_private) = change.is_private {
             body.insert("is_private".to_owned(), json!(is_private));
@@ -142,19 +154,22 @@ impl KankaClient {
     }
 
     async fn read_typed(&self, kind: &'static RemoteKind, row: &Value) -> Result<RemoteEntity, RemoteFailure> {
-        self.know_tags(std::slice::from_ref(row)).await?;
-        typed_entity(kind, row, &|id| self.tags.name(id))
+        self.load_unknown_tags(std::slice::from_ref(row)).await?;
+        typed_entity(kind, row, &|id| self.tags.tag(id))
     }
 
-    /// A row that is typed, or one of `/entities` with its typed row.
-    async fn read_created(&self, kind: &'static RemoteKind, row: &Value) -> Result<RemoteEntity, RemoteFailure> {
-        match row.get("child").filter(|child| child.is_object()) {
-            Some(child) => {
-                self.know_tags(std::slice::from_ref(child)).await?;
-                whole_entity(row, &|id| self.tags.name(id))?.ok_or_else(|| broken("a new entity has another kind"))
-            }
-            None => self.read_typed(kind, row).await,
-        }
+    /// A typed row, a row of `/entities` with its typed row, or one with the ids alone.
+    async fn read_created(&self, kind: &'static RemoteKind, row: &Value) -> Result<RemoteCreated, RemoteFailure> {
+        let entity = if let Some(child) = row.get("child").filter(|child| child.is_object()) {
+            self.load_unknown_tags(std::slice::from_ref(child)).await?;
+            whole_entity(row, &|id| self.tags.tag(id))?
+        } else if row.get("entity_id").is_some() {
+            self.read_typed(kind, row).await?
+        } else {
+            self.answers_ids_alone.store(true, Ordering::Relaxed);
+            return created_ids(row);
+        };
+        Ok(RemoteCreated { id: entity.id, entity_id: entity.entity_id, entity: Some(entity) })
     }
 }
 
@@ -172,6 +187,31 @@ impl RemoteLore for KankaClient {
         })
     }
 
+    fn set_requests_per_minute(&self, requests_per_minute: u32) {
+        self.connection.pace.note_limit(Some(requests_per_minute), None);
+    }
+
+    fn check_campaign(&self) -> RemoteFuture<'_, ()> {
+        Box::pin(async {
+            let answer = self.connection.get(&format!("campaigns/{}", self.campaign_id)).await;
+            answer.map(drop).map_err(|failure| match failure.kind {
+                RemoteFailureKind::NotFound => {
+                    let message = format!("campaign {} is not there ({failure})", self.campaign_id);
+                    RemoteFailure::new(RemoteFailureKind::NotFound, message)
+                }
+                _ => failure,
+            })
+        })
+    }
+
+    fn count_entities(&self) -> RemoteFuture<'_, usize> {
+        Box::pin(async {
+            let codes: Vec<&str> = MIRRORED_KINDS.iter().map(|kind| kind.word).collect();
+            let answer = self.get(&format!("entities?types={}&page=1", codes.join(","))).await?;
+            Ok(page_of(&answer, 1, head_of)?.total)
+        })
+    }
+
     fn kinds(&self) -> &'static [RemoteKind] {
         &MIRRORED_KINDS
     }
@@ -186,8 +226,8 @@ impl RemoteLore for KankaClient {
                 Err(failure) if failure.kind == RemoteFailureKind::NotFound => return Ok(None),
                 answer => answer?,
             };
-            self.know_tags(data_of(&answer)?.as_array().map_or(&[], Vec::as_slice)).await?;
-            page_of(&answer, page, |row| typed_entity(kind, row, &|id| self.tags.name(id))).map(Some)
+            self.load_unknown_tags(data_of(&answer)?.as_array().map_or(&[], Vec::as_slice)).await?;
+            page_of(&answer, page, |row| typed_entity(kind, row, &|id| self.tags.tag(id))).map(Some)
         })
     }
 
@@ -220,12 +260,16 @@ impl RemoteLore for KankaClient {
                 answer => answer?,
             };
             let row = data_of(&answer)?;
-            self.know_tags(row.get("child").map_or(&[], std::slice::from_ref)).await?;
-            whole_entity(row, &|id| self.tags.name(id))
+            self.load_unknown_tags(row.get("child").map_or(&[], std::slice::from_ref)).await?;
+            whole_entity(row, &|id| self.tags.tag(id)).map(Some)
         })
     }
 
-    fn create(&self, kind: &'static RemoteKind, drafts: Vec<RemoteDraft>) -> RemoteFuture<'_, Vec<RemoteEntity>> {
+    fn created_at_once(&self) -> usize {
+        if self.answers_ids_alone.load(Ordering::Relaxed) { 1 } else { CREATED_AT_ONCE }
+    }
+
+    fn create(&self, kind: &'static RemoteKind, drafts: Vec<RemoteDraft>) -> RemoteFuture<'_, Vec<RemoteCreated>> {
         Box::pin(async move {
             let mut bodies = Vec::with_capacity(drafts.len());
             for draft in &drafts {

@@ -1,15 +1,15 @@
 //! Tags of a campaign in Kanka: entities there, names here. All of them are listed once, and again when an unknown one
 //! is met.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use skald_app::RemoteFailure;
 
 use super::KankaClient;
-use super::answers::{broken, data_of, number_of, page_of, text_of};
+use super::answers::{KnownTag, broken, data_of, flag_of, number_of, page_of, tag_ids_of, text_of};
 
 const PAGES_MAX: usize = 1_000;
 
@@ -19,56 +19,76 @@ pub(super) struct TagNames(Mutex<KnownTags>);
 #[derive(Default)]
 struct KnownTags {
     is_listed: bool,
-    names: HashMap<u64, String>,
+    tags: HashMap<u64, KnownTag>,
+    /// Ids by names, without those of private tags: a name that is written here is public.
     ids: HashMap<String, u64>,
+    /// Ids that entities have and the list does not. They are not asked for again.
+    missing: HashSet<u64>,
 }
 
 impl TagNames {
-    pub(super) fn name(&self, id: u64) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).names.get(&id).cloned()
+    pub(super) fn tag(&self, id: u64) -> Option<KnownTag> {
+        self.lock().tags.get(&id).cloned()
     }
 
     /// Lists them again before they are used next.
     pub(super) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = KnownTags::default();
+        *self.lock() = KnownTags::default();
     }
 
     fn is_listed(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_listed
+        self.lock().is_listed
     }
 
     fn id(&self, name: &str) -> Option<u64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).ids.get(&name.to_lowercase()).copied()
+        self.lock().ids.get(&name.to_lowercase()).copied()
     }
 
-    fn add(&self, id: u64, name: &str) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.names.insert(id, name.to_owned());
-        // Of several tags of one name the first is used.
-        known.ids.entry(name.to_lowercase()).or_insert(id);
+    /// Whether a list of all tags may say more about one of these.
+    fn is_any_unknown(&self, ids: &[u64]) -> bool {
+        let known = self.lock();
+        ids.iter().any(|id| !known.tags.contains_key(id) && !known.missing.contains(id))
     }
 
-    fn replace_all(&self, rows: Vec<(u64, String)>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = KnownTags { is_listed: true, ..KnownTags::default() };
-        for (id, name) in rows {
-            self.add(id, &name);
+    fn add(&self, id: u64, tag: KnownTag) {
+        let mut known = self.lock();
+        if let KnownTag::Named(name) = &tag {
+            // Of several tags of one name the first is used.
+            known.ids.entry(name.to_lowercase()).or_insert(id);
         }
+        known.tags.insert(id, tag);
+    }
+
+    fn replace_all(&self, rows: Vec<(u64, KnownTag)>) {
+        *self.lock() = KnownTags { is_listed: true, ..KnownTags::default() };
+        for (id, tag) in rows {
+            self.add(id, tag);
+        }
+    }
+
+    fn add_missing(&self, ids: Vec<u64>) {
+        let mut known = self.lock();
+        for id in ids {
+            if !known.tags.contains_key(&id) {
+                known.missing.insert(id);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, KnownTags> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl KankaClient {
     /// Lists the tags if one of the rows has a tag that is not known.
-    pub(super) async fn know_tags(&self, rows: &[Value]) -> Result<(), RemoteFailure> {
-        if self.has_unknown_tag(rows) {
+    pub(super) async fn load_unknown_tags(&self, rows: &[Value]) -> Result<(), RemoteFailure> {
+        let ids: Vec<u64> = rows.iter().filter_map(tag_ids_of).flatten().collect();
+        if self.tags.is_any_unknown(&ids) {
             self.list_tags().await?;
+            self.tags.add_missing(ids);
         }
         Ok(())
-    }
-
-    fn has_unknown_tag(&self, rows: &[Value]) -> bool {
-        let tags = rows.iter().filter_map(|row| row.get("tags")?.as_array()).flatten();
-        let mut ids = tags.filter_map(|tag| number_of(tag).or_else(|| tag.get("id").and_then(number_of)));
-        ids.any(|id| self.tags.name(id).is_none())
     }
 
     async fn list_tags(&self) -> Result<(), RemoteFailure> {
@@ -107,13 +127,16 @@ impl KankaClient {
             // It may be there nevertheless: look before it is created again.
             self.tags.forget();
         }
-        let (id, name) = tag_of(data_of(&answer?)?)?;
-        self.tags.add(id, &name);
+        let (id, tag) = tag_of(data_of(&answer?)?)?;
+        self.tags.add(id, tag);
         Ok(id)
     }
 }
 
-fn tag_of(row: &Value) -> Result<(u64, String), RemoteFailure> {
+fn tag_of(row: &Value) -> Result<(u64, KnownTag), RemoteFailure> {
     let id = row.get("id").and_then(number_of).ok_or_else(|| broken("a tag has no id"))?;
-    Ok((id, text_of(row, "name").unwrap_or_default()))
+    if flag_of(row, "is_private") {
+        return Ok((id, KnownTag::Private));
+    }
+    Ok((id, KnownTag::Named(text_of(row, "name").unwrap_or_default())))
 }

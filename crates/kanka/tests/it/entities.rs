@@ -25,10 +25,17 @@ fn entities_of_all_kinds_are_listed() {
     assert_eq!(server.rows("entities?types=").len(), KINDS.len(), "no type is every type");
     assert!(server.rows("entities?types=family").is_empty());
     assert_eq!(server.rows("entities?image=1")[0]["child"]["has_custom_image"], false);
+    server.post("entities/1/posts", json!({"name": "News", "entry": ""}));
+    let related = server.rows("entities?related=1");
+    assert_eq!(related[0]["posts"][0]["name"], "News", "{}", related[0]);
+    for field in ["entity_assets", "relations", "attributes", "parents", "children"] {
+        assert!(related[1][field].is_array(), "{field}");
+        assert_eq!(server.rows("entities")[1].get(field), None, "{field}");
+    }
     let only = server.rows("entities?fields=id,name");
     assert_eq!(only[0], json!({"id": 1, "name": "A characters"}));
     let recent = server.names("entities/recent?amount=2");
-    assert_eq!(recent, ["A events", "A items"]);
+    assert_eq!(recent, ["A characters", "A events"], "the one with a new post first");
     assert_eq!(server.rows("entities/recent?amount=99").len(), 10);
 }
 
@@ -68,8 +75,16 @@ fn a_client_asks_for_what_changed() {
     let sync = server.get("tags")["sync"].as_str().unwrap().to_owned();
     server.post("tags", json!({"name": "Elf"}));
     assert_eq!(since("tags", &sync), ["Elf"]);
+    let sync = server.get("entities/1/posts")["sync"].as_str().unwrap().to_owned();
+    server.post("entities/1/posts", json!({"name": "Rumour", "entry": ""}));
+    assert_eq!(since("entities/1/posts", &sync), ["Rumour"], "posts too");
+    server.delete("characters/2");
+    assert_eq!(since("entities/archived", &sync), ["Ben"]);
+    let sync = server.get("entities")["sync"].as_str().unwrap().to_owned();
+    assert_eq!((since("entities/archived", &sync), since("entities/1/posts", &sync)), (Vec::new(), Vec::new()));
+    server.post("characters", json!({"name": "Ben"}));
     assert_eq!(since("entities", "2020-01-01"), ["Ann", "Ben"], "a day is a moment");
-    for list in ["entities", "characters", "tags"] {
+    for list in ["entities", "characters", "tags", "entities/1/posts", "entities/archived"] {
         let refusal = server.refusal("GET", &format!("{list}?lastSync=yesterday"), None, 422);
         assert!(refusal["fields"]["lastSync"].is_array(), "{refusal}");
     }

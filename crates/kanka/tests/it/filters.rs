@@ -120,3 +120,13 @@ fn journals_are_filtered_by_date() {
     let refusal = server.refusal("GET", "journals?date_start=soon", None, 422);
     assert!(refusal["fields"]["date_start"].is_array(), "{refusal}");
 }
+
+#[test]
+fn an_empty_parent_is_a_filter() {
+    let server = ApiServer::start();
+    let inn = server.post("locations", json!({"name": "Inn"}))["entity_id"].clone();
+    server.post("locations", json!({"name": "Cellar", "parent_id": inn}));
+    assert_eq!(server.names("locations?parent_id=!!"), ["Inn"]);
+    assert_eq!(server.names(&format!("locations?parent_id={inn}")), ["Cellar"]);
+    server.refusal("GET", "locations?parent_id=x", None, 422);
+}

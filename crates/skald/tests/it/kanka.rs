@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,12 @@ use crate::program_under_test::World;
 use crate::rest_client::RestClient;
 
 /// How long a write may take to arrive: the longest pause between two attempts, and the lease of a killed process.
-const PATIENCE: Duration = Duration::from_secs(90);
+const WAIT_MAX: Duration = Duration::from_secs(90);
+
+/// How long a killed process keeps the lease of a mirror.
+const LEASE: Duration = Duration::from_secs(16);
+/// The mirror is killed so often, or a tenth of `SKALD_KILLS`, since each kill costs the lease.
+const KILLS_MIN: u64 = 2;
 
 /// A program with a store of its own, whose server has the same address every time.
 struct Skald {
@@ -53,6 +59,27 @@ impl Skald {
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
+    /// What a command prints for people.
+    fn kanka_text(&self, arguments: &[&str]) -> String {
+        let command = &mut self.command(&[&["kanka"], arguments, &["--campaign", "Bells"]].concat());
+        let output = command.stdin(Stdio::null()).output().expect("the binary starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// Whether no file below a folder has the text.
+    fn assert_nowhere(folder: &Path, text: &str) {
+        for file in fs::read_dir(folder).expect("a folder") {
+            let path = file.expect("a file").path();
+            if path.is_dir() {
+                Self::assert_nowhere(&path, text);
+            } else if path.file_name().is_some_and(|name| name != "kanka-token") {
+                let bytes = fs::read(&path).expect("a file");
+                assert!(!bytes.windows(text.len()).any(|part| part == text.as_bytes()), "{}", path.display());
+            }
+        }
+    }
+
     fn write_token(&self, token: &str, mode: u32) {
         fs::write(&self.token_file, token).expect("a file");
         fs::set_permissions(&self.token_file, fs::Permissions::from_mode(mode)).expect("a mode");
@@ -79,7 +106,7 @@ fn names(client: &RestCaller, campaign_id: &str) -> Vec<String> {
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < PATIENCE, "{what}");
+        assert!(began.elapsed() < WAIT_MAX, "{what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -125,7 +152,7 @@ fn a_mirror_that_is_killed_while_the_other_place_is_down_loses_nothing_and_repea
     wait_until("it is not noticed that the other place is down", || {
         let found = local.ok("find_entities", &json!({"campaign_id": id}));
         assert_eq!(found["sync_info"]["total_count"], 3);
-        found["mirror"]["stale"] == true && found["mirror"]["pending"].as_u64() > Some(1)
+        found["mirror"]["stale"] == true && found["mirror"]["pending"] == 1
     });
     server.kill();
     let (server, local) = here.serve();
@@ -150,13 +177,153 @@ fn a_mirror_that_is_killed_while_the_other_place_is_down_loses_nothing_and_repea
         assert!(!program.stderr().contains(&token));
     }
     server.kill();
-    for file in fs::read_dir(here.world.folder()).expect("a folder") {
-        let path = file.expect("a file").path();
-        if path.is_file() && path.file_name().is_some_and(|name| name != "kanka-token") {
-            let bytes = fs::read(&path).expect("a file");
-            assert!(!bytes.windows(token.len()).any(|part| part == token.as_bytes()), "{}", path.display());
-        }
-    }
+    Skald::assert_nowhere(here.world.folder(), &token);
     let verified = here.world.run(&["verify"]);
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+}
+
+/// A campaign there with a token for it, and one of the same name here that is linked to it.
+struct LinkedPair {
+    there: Skald,
+    here: Skald,
+    remote_id: String,
+    id: String,
+    token: String,
+}
+
+impl LinkedPair {
+    /// Links the two, with the servers of neither running afterwards. `names` are locations there.
+    fn new(names: &[String]) -> Self {
+        let (there, here) = (Skald::new(), Skald::new());
+        let (upstream, remote) = there.serve();
+        let (server, local) = here.serve();
+        let new = json!({"name": "Bells", "gm_mode": "HUMAN"});
+        let id_of = |client: &RestCaller| client.ok("campaign_create", &new)["id"].as_str().expect("an id").to_owned();
+        let (remote_id, id) = (id_of(&remote), id_of(&local));
+        server.kill();
+        let location =
+            |name: &String| json!({"entity_type": "location", "name": name, "entry": "Text.", "is_private": false});
+        for part in names.chunks(50) {
+            let entities: Vec<Value> = part.iter().map(location).collect();
+            remote.ok("create_entities", &json!({"campaign_id": remote_id, "entities": entities}));
+        }
+        let (_, campaigns) = RestClient::new(remote.0).get("/api/kanka/1.0/campaigns");
+        let (token, _) = there.world.create_token(&["mirror", "--role", "gm"]);
+        here.write_token(&token, 0o600);
+        let base_url = format!("http://{}/api/kanka/1.0", there.address);
+        let linked = here.kanka_ok(&["link", &campaigns["data"][0]["id"].to_string(), "--base-url", &base_url]);
+        assert_eq!(linked["pulled"], names.len(), "{linked}");
+        upstream.kill();
+        Self { there, here, remote_id, id, token }
+    }
+}
+
+/// Writes an entry into all locations of a campaign.
+fn write_entries(client: &RestCaller, campaign_id: &str, entry: &str) {
+    let found = client.ok("find_entities", &json!({"campaign_id": campaign_id, "limit": 0, "include_full": false}));
+    let update = |row: &Value| json!({"entity_id": row["entity_id"], "entry": entry});
+    let updates: Vec<Value> = found["entities"].as_array().expect("rows").iter().map(update).collect();
+    for part in updates.chunks(50) {
+        client.ok("update_entities", &json!({"campaign_id": campaign_id, "updates": part}));
+    }
+}
+
+#[test]
+fn the_commands_sync_list_resolve_and_unlink() {
+    let names: Vec<String> = (0..60).map(|number| format!("Place {number}")).collect();
+    let pair = LinkedPair::new(&names);
+    let (here, there) = (&pair.here, &pair.there);
+    let status = here.kanka_text(&["status"]);
+    assert!(status.contains("it is up to date") && status.contains("synced at: 20"), "{status}");
+
+    // Written here while the other place is down, and there while nothing syncs.
+    let (server, local) = here.serve();
+    write_entries(&local, &pair.id, "Ours.");
+    server.kill();
+    assert!(!here.kanka(&["push"]).status.success(), "the other place is down");
+    let status = here.kanka_text(&["status"]);
+    assert!(status.contains("60 changed entities wait") && status.contains("unreachable at 20"), "{status}");
+    let (upstream, remote) = there.serve();
+    write_entries(&remote, &pair.remote_id, "Theirs.");
+    let pulled = here.kanka_ok(&["pull"]);
+    assert_eq!((&pulled["conflict_count"], pulled.get("failure")), (&json!(60), None), "{pulled}");
+    let listed = here.kanka_ok(&["conflicts"]);
+    assert_eq!((listed["conflicts"].as_array().map(Vec::len), listed.get("next_cursor")), (Some(60), None));
+    let text = here.kanka_text(&["conflicts"]);
+    assert!(names.iter().all(|name| text.contains(&format!("{name} ("))), "{text}");
+    assert!(text.contains("here:  Ours.") && text.contains("there: Theirs."), "{text}");
+
+    let first = listed["conflicts"][0]["entity_id"].to_string();
+    let entry = |client: &RestCaller, id: &str| {
+        let input = json!({"campaign_id": id, "entity_ids": [first.parse::<u64>().expect("an id")]});
+        client.ok("get_entities", &input)["results"][0]["entry"].clone()
+    };
+    let resolved = here.kanka_ok(&["resolve", &first, "--keep", "ours", "--field", "entry"]);
+    assert_eq!(
+        (&resolved["conflict_count"], entry(&remote, &pair.remote_id)),
+        (&json!(59), json!("Ours.")),
+        "{resolved}"
+    );
+    let pushed = here.kanka_ok(&["push"]);
+    assert_eq!((&pushed["pending"], &pushed["sent"]), (&json!(0), &json!(0)), "{pushed}");
+
+    let unlinked = here.kanka_ok(&["unlink"]);
+    assert_eq!(unlinked["linked"], false, "{unlinked}");
+    write_entries(&remote, &pair.remote_id, "Later.");
+    assert!(!here.kanka(&["pull"]).status.success(), "it is not linked any more");
+
+    // The token is in no backup, in no export and on no page.
+    let folder = here.world.folder();
+    let (backup, export) = (folder.join("copy.db"), folder.join("export"));
+    let (backup, export) = (backup.display().to_string(), export.display().to_string());
+    assert!(here.world.run(&["backup", &backup]).status.success());
+    assert!(here.world.run(&["export", &export, "--campaign", "Bells"]).status.success());
+    Skald::assert_nowhere(folder, &pair.token);
+    let (server, local) = here.serve();
+    for path in [format!("/c/{}/kanka", pair.id), format!("/c/{}/lore", pair.id)] {
+        let reply = skald_testkit::Client::connect(local.0).send("GET", &path, &[], b"");
+        assert!(!reply.text().contains(&pair.token), "{path}");
+    }
+    server.kill();
+    upstream.kill();
+}
+
+#[test]
+fn a_mirror_that_is_killed_at_any_moment_sends_each_write_once() {
+    let kills = std::env::var("SKALD_KILLS").map_or(0, |kills| kills.parse::<u64>().expect("a number") / 10);
+    let kills = kills.max(KILLS_MIN);
+    let pair = LinkedPair::new(&[]);
+    let (upstream, remote) = pair.there.serve();
+    let mut expected = Vec::new();
+    for kill in 0..kills {
+        let (server, local) = pair.here.serve();
+        for number in 0..4 {
+            let name = format!("E{kill}-{number}");
+            let entity = json!({"entity_type": "note", "name": name, "entry": "Text."});
+            let created = local.ok("create_entities", &json!({"campaign_id": pair.id, "entities": [entity]}));
+            let post = json!({"entity_id": created["results"][0]["entity_id"], "name": "Rumour", "entry": "Heard."});
+            local.ok("create_posts", &json!({"campaign_id": pair.id, "posts": [post]}));
+            expected.push(name);
+        }
+        // Somewhere between the first request and the last answer.
+        std::thread::sleep(Duration::from_millis(kill * 67 % 311));
+        server.kill();
+        std::thread::sleep(LEASE);
+    }
+    expected.sort();
+    let (server, local) = pair.here.serve();
+    wait_until("what waited does not arrive", || {
+        let status = local.ok("kanka_mirror", &json!({"campaign_id": pair.id}));
+        status["pending"] == 0 && status["stale"] == false && names(&remote, &pair.remote_id).len() >= expected.len()
+    });
+    assert_eq!(names(&remote, &pair.remote_id), expected, "each once");
+    let found = remote.ok("find_entities", &json!({"campaign_id": pair.remote_id, "limit": 0}));
+    for row in found["entities"].as_array().expect("rows") {
+        let input = json!({"campaign_id": pair.remote_id, "entity_ids": [row["entity_id"]], "include_posts": true});
+        let posts = remote.ok("get_entities", &input)["results"][0]["posts"].as_array().map(Vec::len);
+        assert_eq!(posts, Some(1), "{row}");
+    }
+    assert_eq!(names(&local, &pair.id), expected);
+    server.kill();
+    upstream.kill();
 }

@@ -53,7 +53,7 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
     let app = engine.app();
     let mut appends = app.journal.subscribe_appends();
     let mut retry = FIRST_RETRY;
-    // A process that starts asks at once.
+    // The first request for changes is due when the process starts.
     let mut ask_at = Instant::now();
     loop {
         appends.mark_unchanged();
@@ -83,7 +83,7 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
                     tracing::info!(campaign = campaign_id, %fault, "a campaign could not be synced");
                     let pause = if is_refused { REFUSED_RETRY } else { retry };
                     retry = (retry * 2).min(LAST_RETRY);
-                    // What was due stays due.
+                    // The request for changes that failed is due again after the pause.
                     ask_at = ask_at.min(Instant::now());
                     tokio::select! {
                         () = stopping.cancelled() => return,

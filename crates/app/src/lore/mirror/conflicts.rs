@@ -9,15 +9,15 @@ use skald_domain::lore::{
     Entity, EntityChange, LoreCommand, LoreRefusal, LoreRefusalKind, LoreState, Post, PostChange,
 };
 
+use super::apply_remote::{DELETED, DELETED_THERE, copy_field, copy_post_field};
 use super::rows::{AgreedPost, AgreedRow, MirrorLink};
-use super::settle_here::{DELETED, DELETED_THERE, copy_field, copy_post_field};
-use super::sync_run::{SyncFailure, SyncReport, SyncRun};
+use super::sync_run::{SyncFailure, SyncRun};
 use super::versions::{alias_travels, assumed_fields, assumed_post};
 use crate::lore::access::EnteredLore;
-use crate::lore::stream::{lore_stream, refusal_fault};
+use crate::lore::stream::refusal_fault;
 use crate::{App, Code, Fault};
 
-const LEASE_PATIENCE: Duration = Duration::from_secs(20);
+const LEASE_WAIT_MAX: Duration = Duration::from_secs(20);
 /// Characters of a text in a list of conflicts; the conflicts of one entity have it whole.
 const LISTED_CHARS: usize = 300;
 
@@ -120,19 +120,10 @@ impl App {
 
     /// Resolves conflicts of an entity or post, and sends what follows from it if Kanka can be reached.
     pub(super) async fn resolve_conflicts(&self, campaign_id: &str, resolution: &Resolution) -> Result<usize, Fault> {
-        let lease = self.take_mirror_lease(campaign_id, LEASE_PATIENCE).await?;
+        let lease = self.take_mirror_lease(campaign_id, LEASE_WAIT_MAX).await?;
         let link = self.require_link(campaign_id).await?;
-        let remote = self.connect_remote(campaign_id, &link.address())?;
-        let mut run = SyncRun {
-            app: self,
-            campaign_id,
-            stream: lore_stream(campaign_id),
-            remote,
-            lease: &lease,
-            link,
-            unanswered: Vec::new(),
-            report: SyncReport::default(),
-        };
+        let remote = self.connect_remote(campaign_id, &link.address(), Some(link.requests_per_minute))?;
+        let mut run = SyncRun::new(self, campaign_id, remote, &lease, link);
         let resolved = run.resolve(resolution).await;
         let link = MirrorLink { resend: run.link.resend, ..self.require_link(campaign_id).await? };
         self.store_link(campaign_id, &link).await?;
@@ -143,7 +134,10 @@ impl App {
                 Ok(count)
             }
             Err(SyncFailure::Fault(fault)) => Err(*fault),
-            Err(SyncFailure::Remote(failure)) => Err(super::sync::remote_fault(&failure)),
+            Err(SyncFailure::Remote(failure)) => {
+                self.mirrors.forget_refused_token(campaign_id, &failure);
+                Err(super::sync::remote_fault(&failure))
+            }
             Err(SyncFailure::LeaseLost) => {
                 Err(Fault::new(Code::Unavailable, "another process syncs this campaign").hint("try again"))
             }
@@ -271,7 +265,7 @@ impl SyncRun<'_> {
             (false, KeptSide::Theirs) => {
                 self.check_lease()?;
                 let Some(seen) = self.remote.entity(entity_id).await? else {
-                    return self.settle_gone(entity_id).await;
+                    return self.apply_remote_deletion(entity_id).await;
                 };
                 if entity.is_some() {
                     let _ = self.execute(LoreCommand::RestoreEntity { entity_id }, Vec::new()).await?;
@@ -279,7 +273,7 @@ impl SyncRun<'_> {
                 let committed = self.read_lore().await?;
                 let Some(entity) = committed.state.entity(entity_id) else {
                     self.remove_row(entity_id).await?;
-                    return self.settle_here(&seen).await.map(drop);
+                    return self.apply_remote_entity(&seen).await.map(drop);
                 };
                 // What is here counts as agreed on, so that all of theirs is taken.
                 let mut next = AgreedRow { entry_key: None, ..row.clone() };
@@ -295,7 +289,7 @@ impl SyncRun<'_> {
                     agreed.entry_key = post.text.as_ref().map(|text| text.key);
                 }
                 self.put_row(entity_id, &next).await?;
-                self.settle_here(&seen).await.map(drop)
+                self.apply_remote_entity(&seen).await.map(drop)
             }
         }
     }

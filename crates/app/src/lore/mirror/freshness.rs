@@ -1,13 +1,13 @@
-//! How fresh the lore of a linked campaign is, in every answer about it.
+//! Freshness of a linked campaign's lore, added to every answer about it.
 
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use skald_domain::Moment;
 
 use super::rows::MirrorLink;
-use crate::lore::access::EnteredLore;
-use crate::{App, Fault};
+use crate::{Answer, App, Fault, RequestControl};
 
 /// Without a pull for so long the lore counts as stale: the background task pulls every minute.
 const STALE_AFTER: SignedDuration = SignedDuration::from_mins(3);
@@ -19,24 +19,55 @@ pub(in super::super) struct MirrorFreshness {
     pub synced_at: Option<Moment>,
     /// Whether Kanka may have something newer: it cannot be reached, or was not asked for a while.
     pub stale: bool,
-    /// Writes that wait to be sent.
+    /// Entities whose changes wait to be sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<u64>,
 }
 
+/// The lore of a linked campaign that a caller entered.
+#[derive(Debug, Clone)]
+pub struct LinkedLore {
+    campaign_id: String,
+    sees_private: bool,
+}
+
+impl LinkedLore {
+    pub(in super::super) fn new(campaign_id: &str, sees_private: bool) -> Self {
+        Self { campaign_id: campaign_id.to_owned(), sees_private }
+    }
+}
+
 impl App {
-    /// `None` if the campaign is not linked. Only game masters are told what waits, since that counts private writes.
-    pub(in super::super) async fn mirror_freshness(
-        &self,
-        lore: &EnteredLore,
-    ) -> Result<Option<MirrorFreshness>, Fault> {
+    /// The answer with `mirror`, if the lore that the caller entered is linked. What was done is answered even if it cannot
+    /// be read how fresh it is.
+    pub(crate) async fn with_freshness(&self, work: &RequestControl, mut answer: Answer) -> Answer {
+        let Some(lore) = work.linked_lore.get() else { return answer };
+        let fields = match &mut answer {
+            Answer::Value(Value::Object(fields)) => fields,
+            Answer::Object(object) => &mut object.fields,
+            Answer::Value(_) | Answer::Prepared(_) | Answer::Feed(_) => return answer,
+        };
+        match self.mirror_freshness(lore).await {
+            Ok(Some(freshness)) => {
+                fields.insert("mirror".to_owned(), serde_json::to_value(freshness).unwrap_or_default());
+            }
+            Ok(None) => {}
+            Err(fault) => tracing::warn!(%fault, "it cannot be read how fresh the lore of a campaign is"),
+        }
+        answer
+    }
+
+    /// `None` if the campaign is not linked any more. Only game masters are told what waits, since that counts private
+    /// writes.
+    async fn mirror_freshness(&self, lore: &LinkedLore) -> Result<Option<MirrorFreshness>, Fault> {
         let Some(link) = self.mirror_link(&lore.campaign_id).await?.filter(|link| link.is_linked) else {
             return Ok(None);
         };
-        // After a write the lore is newer than the one that was entered.
-        let committed = self.lore.read(&lore.stream).await.map_err(|error| self.store_fault(&error))?;
-        let pending = lore.sees_private.then(|| committed.revision().saturating_sub(link.sent_revision));
-        Ok(Some(MirrorFreshness { pending, ..freshness_of_link(&link, self.clock.now()) }))
+        let mut freshness = freshness_of_link(&link, self.clock.now());
+        if lore.sees_private {
+            freshness.pending = Some(self.waiting_entities(&lore.campaign_id, &link).await?.len() as u64);
+        }
+        Ok(Some(freshness))
     }
 }
 

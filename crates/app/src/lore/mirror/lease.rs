@@ -46,8 +46,8 @@ impl MirrorLease {
 }
 
 impl App {
-    /// Takes the lease, and waits for it as long as `patience` while somebody else holds it.
-    pub(super) async fn take_mirror_lease(&self, campaign_id: &str, patience: Duration) -> Result<MirrorLease, Fault> {
+    /// Takes the lease, and waits for it as long as `wait_max` while somebody else holds it.
+    pub(super) async fn take_mirror_lease(&self, campaign_id: &str, wait_max: Duration) -> Result<MirrorLease, Fault> {
         let begin = tokio::time::Instant::now();
         let holder = skald_journal::hex(&self.entropy.bytes());
         let store = LeaseStore {
@@ -61,7 +61,7 @@ impl App {
             if let Some(body) = taken {
                 return Ok(store.keep(body));
             }
-            if begin.elapsed() >= patience {
+            if begin.elapsed() >= wait_max {
                 let fault = Fault::new(Code::Unavailable, "another process is syncing this campaign");
                 return Err(fault.hint("what you asked for is done there; ask for the status, or try again"));
             }

@@ -16,7 +16,7 @@ use skald_journal::{JournalFailure, SideRow, Submission, truncate_to_micros};
 
 /// On a linked campaign ids that are given here are above this one, and those of the remote place below.
 const OWN_IDS_ABOVE: u64 = 3_000_000_000;
-const LEASE_PATIENCE: Duration = Duration::from_secs(20);
+const LEASE_WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// A link to make.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ impl App {
         campaign_id: &str,
         new: &NewLink,
     ) -> Result<MirrorLink, Fault> {
-        let lease = self.take_mirror_lease(campaign_id, LEASE_PATIENCE).await?;
+        let lease = self.take_mirror_lease(campaign_id, LEASE_WAIT_MAX).await?;
         let linked = self.link_under_lease(caller, campaign_id, new).await;
         lease.release().await;
         self.mirrors.link_changed.notify_waiters();
@@ -49,8 +49,11 @@ impl App {
             return Err(Fault::new(Code::Rejected, message).hint("unlink it first"));
         }
         self.mirrors.forget_remote(campaign_id);
-        let remote = self.connect_remote(campaign_id, &new.address)?;
-        let profile = remote.profile().await.map_err(|failure| remote_fault(&failure))?;
+        let remote = self.connect_remote(campaign_id, &new.address, None)?;
+        let profile = remote.profile().await.map_err(|failure| {
+            self.mirrors.forget_refused_token(campaign_id, &failure);
+            remote_fault(&failure)
+        })?;
         if let Some(link) = before.as_ref().filter(|_| is_same) {
             // What was agreed on before is still there, so that the merge goes on where it was.
             let link = MirrorLink {
@@ -76,7 +79,7 @@ impl App {
         self.remove_all_agreed(campaign_id).await?;
         self.run_link_command(caller, campaign_id, LoreCommand::ReserveIds { above: OWN_IDS_ABOVE }, Vec::new())
             .await?;
-        self.move_ids_aside(caller, campaign_id).await?;
+        self.renumber_own_entities(caller, campaign_id).await?;
         let link = MirrorLink {
             base_url: new.address.base_url.clone(),
             remote_campaign: new.address.campaign_id,
@@ -86,6 +89,7 @@ impl App {
             merges_by_name: new.merge,
             is_pulled: false,
             synced_at: None,
+            asked_at: None,
             remote_sync: None,
             swept_at: None,
             sent_revision: 0,
@@ -99,7 +103,7 @@ impl App {
 
     /// Entities that were here before the link get ids of our own range, so that those of the remote place are free. Their
     /// earlier ids stay other names for them, and texts mention them by the new ones.
-    async fn move_ids_aside(&self, caller: &Caller, campaign_id: &str) -> Result<(), Fault> {
+    async fn renumber_own_entities(&self, caller: &Caller, campaign_id: &str) -> Result<(), Fault> {
         let stream = lore_stream(campaign_id);
         let read = || async { self.lore.read(&stream).await.map_err(|error| self.store_fault(&error)) };
         let state = read().await?.state.clone();
@@ -175,7 +179,7 @@ impl App {
 
     /// Ends the link. The lore stays as it is on both sides, and what was agreed on is kept for another link.
     pub(super) async fn unlink_mirror(&self, campaign_id: &str) -> Result<MirrorLink, Fault> {
-        let lease = self.take_mirror_lease(campaign_id, LEASE_PATIENCE).await?;
+        let lease = self.take_mirror_lease(campaign_id, LEASE_WAIT_MAX).await?;
         let unlinked = async {
             let link = MirrorLink { is_linked: false, ..self.require_link(campaign_id).await? };
             self.store_link(campaign_id, &link).await?;

@@ -1,6 +1,8 @@
 //! The mirror of a campaign's lore in a remote place, such as Kanka: every read is local, writes go there in the
 //! background, and what both sides changed is merged field by field.
 
+mod apply_remote;
+mod apply_remote_posts;
 mod background;
 mod conflicts;
 mod freshness;
@@ -11,21 +13,22 @@ mod pull;
 mod push;
 mod remote;
 mod rows;
-mod settle_here;
-mod settle_posts_here;
-mod settle_there;
+mod send_changes;
+mod send_creations;
+mod send_posts;
 mod sync;
 mod sync_run;
 mod versions;
+mod waiting;
 
 pub use background::mirror_linked_campaigns;
+pub use freshness::LinkedLore;
 pub use link::NewLink;
 pub use remote::{
-    RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteDraft, RemoteEntity, RemoteFailure,
-    RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemotePost, RemotePostChange,
-    RemoteProfile, RemoteTarget,
+    RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated, RemoteDraft, RemoteEntity, RemoteFailure,
+    RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemoteParent, RemotePost,
+    RemotePostChange, RemoteProfile, RemoteTarget,
 };
-pub use settle_there::CREATED_AT_ONCE;
 pub use sync::SyncScope;
 pub use sync_run::{SyncProgress, SyncReport};
 

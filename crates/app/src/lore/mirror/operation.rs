@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How long a pull or push waits for another process that syncs the campaign.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LEASE_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Problems that an answer lists.
 const PROBLEMS_MAX: usize = 20;
 
@@ -96,7 +96,7 @@ pub(in super::super) struct KankaMirrorOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     synced_at: Option<Moment>,
     stale: bool,
-    /// Writes that wait to be sent.
+    /// Entities whose changes wait to be sent.
     pending: u64,
     /// Fields that both sides changed, and nobody has resolved.
     conflict_count: usize,
@@ -201,10 +201,12 @@ impl App {
                 self.link_mirror(caller, campaign_id, &new).await?;
             }
             MirrorMethod::Pull => {
-                report = Some(self.sync_mirror(campaign_id, SyncScope::Everything, PATIENCE, &mut |_, _| {}).await?);
+                report =
+                    Some(self.sync_mirror(campaign_id, SyncScope::Everything, LEASE_WAIT_MAX, &mut |_, _| {}).await?);
             }
             MirrorMethod::Push => {
-                report = Some(self.sync_mirror(campaign_id, SyncScope::SendAgain, PATIENCE, &mut |_, _| {}).await?);
+                report =
+                    Some(self.sync_mirror(campaign_id, SyncScope::SendAgain, LEASE_WAIT_MAX, &mut |_, _| {}).await?);
             }
             MirrorMethod::Resolve => {
                 let (Some(entity_id), Some(keep)) = (input.entity_id, input.keep) else {
@@ -254,7 +256,6 @@ impl App {
             let summary = "This campaign is not linked to Kanka.".to_owned();
             return Ok(KankaMirrorOutput { summary, ..KankaMirrorOutput::default() });
         };
-        let committed = self.lore.read(&lore.stream).await.map_err(|error| self.store_fault(&error))?;
         let freshness = freshness_of_link(&link, self.clock.now());
         let (mut problems, mut conflict_count) = (Vec::new(), 0);
         for (entity_id, row) in self.open_rows(&lore.campaign_id).await? {
@@ -269,7 +270,7 @@ impl App {
             problems.extend(row.problem.map(|reason| MirrorProblem { entity_id, post_id: None, reason }));
         }
         problems.truncate(PROBLEMS_MAX);
-        let pending = committed.revision().saturating_sub(link.sent_revision);
+        let pending = self.waiting_entities(&lore.campaign_id, &link).await?.len() as u64;
         Ok(KankaMirrorOutput {
             summary: summary(&link, freshness.stale, pending, conflict_count),
             linked: true,
@@ -299,7 +300,7 @@ fn summary(link: &MirrorLink, is_stale: bool, pending: u64, conflict_count: usiz
         (None, true) if is_stale => "it was not synced for a while".to_owned(),
         (None, true) => "it is up to date".to_owned(),
     };
-    let waiting = if pending == 0 { String::new() } else { format!(", {pending} writes wait") };
+    let waiting = if pending == 0 { String::new() } else { format!(", {pending} changed entities wait") };
     let conflicts = if conflict_count == 0 { String::new() } else { format!(", {conflict_count} conflicts") };
     format!("Linked to {:?} in Kanka: {freshness}{waiting}{conflicts}.", link.remote_name)
 }

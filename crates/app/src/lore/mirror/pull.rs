@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::apply_remote::AppliedEntity;
 use super::remote::{RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteHead, RemoteKind};
-use super::settle_here::SettledHere;
 use super::sync_run::{SyncFailure, SyncProgress, SyncRun};
 
 /// Rows of a page of the remote place, to guess what a list costs.
@@ -15,56 +15,95 @@ const READS_OF_A_LIST: usize = 4;
 /// Changes are asked for from so much before the last pull: the remote clock counts whole seconds, and compares with
 /// "later than".
 const OVERLAP: SignedDuration = SignedDuration::from_secs(5);
-/// The most pages of one list: what a campaign can hold, and then some.
+/// A list with more pages is an error of the remote place, and reading it ends there.
 const PAGES_MAX: usize = 10_000;
+
+/// What a pull of everything has seen so far.
+#[derive(Default)]
+struct FullPull {
+    /// The moment of the first answer by the remote clock.
+    sync: Option<Timestamp>,
+    seen: BTreeSet<u64>,
+    /// Kinds that the remote place does not have.
+    absent_kinds: BTreeSet<&'static str>,
+    orphans: Vec<RemoteEntity>,
+    /// How many entities there are, as far as the answers say.
+    total: usize,
+}
 
 impl SyncRun<'_> {
     /// Lists everything there. What is agreed on and not in a list is asked for by itself before it counts as gone: a row
     /// may move to a page that was read already.
     pub(super) async fn pull_all(&mut self, progress: &mut SyncProgress<'_>) -> Result<(), SyncFailure> {
-        let (mut sync, mut seen, mut orphans) = (None, BTreeSet::new(), Vec::new());
-        let (mut done, mut totals) = (0, BTreeMap::new());
-        let mut absent_kinds = BTreeSet::new();
-        for kind in self.remote.kinds() {
-            let mut listed: BTreeSet<u64> = BTreeSet::new();
-            for _ in 0..READS_OF_A_LIST {
-                let mut total = 0;
-                for page_number in 1..=PAGES_MAX {
-                    self.check_lease()?;
-                    let Some(page) = self.remote.list_kind(kind, page_number).await? else {
-                        absent_kinds.insert(kind.word);
-                        break;
-                    };
-                    sync = sync.or(page.sync);
-                    total = page.total;
-                    totals.insert(kind.word, page.total);
-                    for entity in &page.rows {
-                        if listed.insert(entity.entity_id) {
-                            done += 1;
-                            self.settle_listed(entity, &mut orphans).await?;
-                        }
-                    }
-                    progress(done, totals.values().sum::<usize>().max(done));
-                    if page.is_last {
-                        break;
-                    }
-                }
-                if listed.len() >= total {
-                    break;
-                }
-            }
-            seen.extend(listed);
+        self.check_lease()?;
+        self.link.asked_at = Some(self.app.clock.now().to_string());
+        let kinds = self.remote.kinds();
+        let mut pull = FullPull { total: self.remote.count_entities().await?, ..FullPull::default() };
+        for kind in kinds.iter().filter(|kind| kind.entity_type.is_some()) {
+            self.pull_kind(kind, &mut pull, progress).await?;
         }
-        self.settle_orphans(orphans).await?;
-        for (entity_id, kind) in self.app.agreed_ids(self.campaign_id).await? {
-            if !seen.contains(&entity_id) && !absent_kinds.contains(kind.as_str()) {
-                self.fetch(entity_id).await?;
+        // Most campaigns have no entities of the kinds that are only read: then their lists are not asked for.
+        for kind in kinds.iter().filter(|kind| kind.entity_type.is_none()) {
+            if pull.seen.len() < pull.total {
+                self.pull_kind(kind, &mut pull, progress).await?;
+            }
+        }
+        if pull.absent_kinds.len() == kinds.len() {
+            return Err(RemoteFailure::new(RemoteFailureKind::NotFound, "the campaign has no lists of entities").into());
+        }
+        self.apply_orphans(pull.orphans).await?;
+        for known in self.app.agreed_ids(self.campaign_id).await? {
+            if !pull.seen.contains(&known.entity_id) && !pull.absent_kinds.contains(known.kind.as_str()) {
+                self.fetch(known.entity_id).await?;
             }
         }
         let now = self.app.clock.now();
-        self.link.swept_at = Some(now.to_string());
         self.link.is_pulled = true;
-        self.note_pull(sync, now);
+        if self.unread.is_none() {
+            self.link.swept_at = Some(now.to_string());
+        }
+        self.note_pull(pull.sync, now);
+        Ok(())
+    }
+
+    /// Reads the list of a kind until it has as many rows as it says.
+    async fn pull_kind(
+        &mut self,
+        kind: &'static RemoteKind,
+        pull: &mut FullPull,
+        progress: &mut SyncProgress<'_>,
+    ) -> Result<(), SyncFailure> {
+        let mut listed: BTreeSet<u64> = BTreeSet::new();
+        for _ in 0..READS_OF_A_LIST {
+            let (mut total, mut hidden) = (0, 0);
+            for page_number in 1..=PAGES_MAX {
+                self.check_lease()?;
+                let Some(page) = self.remote.list_kind(kind, page_number).await? else {
+                    // Without the campaign every list is answered like that of a kind that there is not.
+                    self.confirm_campaign().await?;
+                    pull.absent_kinds.insert(kind.word);
+                    return Ok(());
+                };
+                pull.sync = pull.sync.or(page.sync);
+                total = page.total;
+                hidden += page.hidden;
+                for entity in &page.rows {
+                    if listed.insert(entity.entity_id) {
+                        pull.seen.insert(entity.entity_id);
+                        self.apply_listed(entity, &mut pull.orphans).await?;
+                    }
+                }
+                pull.total = pull.total.max(pull.seen.len());
+                progress(pull.seen.len(), pull.total);
+                self.send_waiting_known().await?;
+                if page.is_last {
+                    break;
+                }
+            }
+            if listed.len() + hidden >= total {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -73,6 +112,7 @@ impl SyncRun<'_> {
         let Some(last) = self.link.remote_sync.as_deref().and_then(|text| text.parse::<Timestamp>().ok()) else {
             return self.pull_all(&mut |_, _| {}).await;
         };
+        self.link.asked_at = Some(self.app.clock.now().to_string());
         let since = last.checked_sub(OVERLAP).unwrap_or(last);
         let (mut sync, mut changed) = (None, BTreeMap::new());
         for page_number in 1..=PAGES_MAX {
@@ -99,7 +139,7 @@ impl SyncRun<'_> {
             Vec::new()
         };
         for (word, entity_ids) in by_kind {
-            let pages = agreed.iter().filter(|(_, kind)| kind == word).count() / ROWS_PER_PAGE + 1;
+            let pages = agreed.iter().filter(|known| known.kind == word).count() / ROWS_PER_PAGE + 1;
             let kind = self.remote.kinds().iter().find(|kind| kind.word == word);
             match kind.filter(|_| is_worth_a_list(&entity_ids) && entity_ids.len() > pages) {
                 Some(kind) => self.fetch_kind(kind, entity_ids, &mut orphans).await?,
@@ -110,7 +150,7 @@ impl SyncRun<'_> {
                 }
             }
         }
-        self.settle_orphans(orphans).await?;
+        self.apply_orphans(orphans).await?;
         self.note_pull(sync, self.app.clock.now());
         Ok(())
     }
@@ -138,7 +178,7 @@ impl SyncRun<'_> {
             self.check_lease()?;
             let Some(page) = self.remote.list_kind(kind, page_number).await? else { break };
             for entity in page.rows.iter().filter(|entity| wanted.remove(&entity.entity_id)) {
-                self.settle_listed(entity, orphans).await?;
+                self.apply_listed(entity, orphans).await?;
             }
             if page.is_last || wanted.is_empty() {
                 break;
@@ -150,22 +190,22 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    async fn settle_listed(
+    async fn apply_listed(
         &mut self,
         entity: &RemoteEntity,
         orphans: &mut Vec<RemoteEntity>,
     ) -> Result<(), SyncFailure> {
-        if self.settle_here(entity).await? == SettledHere::ParentMissing {
+        if self.apply_remote_entity(entity).await? == AppliedEntity::ParentMissing {
             orphans.push(entity.clone());
         }
         Ok(())
     }
 
     /// Entities whose parents came after them.
-    async fn settle_orphans(&mut self, orphans: Vec<RemoteEntity>) -> Result<(), SyncFailure> {
+    async fn apply_orphans(&mut self, orphans: Vec<RemoteEntity>) -> Result<(), SyncFailure> {
         let pulled = self.report.pulled;
         for entity in orphans {
-            self.settle_here(&entity).await?;
+            self.apply_remote_entity(&entity).await?;
         }
         // They were counted when they were seen.
         self.report.pulled = pulled;
@@ -175,10 +215,14 @@ impl SyncRun<'_> {
     async fn fetch_listed(&mut self, entity_id: u64, orphans: &mut Vec<RemoteEntity>) -> Result<(), SyncFailure> {
         self.check_lease()?;
         match self.remote.entity(entity_id).await {
-            Ok(Some(entity)) => self.settle_listed(&entity, orphans).await,
-            Ok(None) => self.settle_gone(entity_id).await,
+            Ok(Some(entity)) => self.apply_listed(&entity, orphans).await,
+            Ok(None) => self.apply_remote_deletion(entity_id).await,
             // Hidden from the token's user now. It stays here, since it may come back.
             Err(RemoteFailure { kind: RemoteFailureKind::Forbidden, .. }) => Ok(()),
+            Err(failure) if failure.kind == RemoteFailureKind::BrokenEntity => {
+                self.unread.get_or_insert(failure);
+                Ok(())
+            }
             Err(failure) => Err(failure.into()),
         }
     }
@@ -190,6 +234,10 @@ impl SyncRun<'_> {
     }
 
     fn note_pull(&mut self, sync: Option<Timestamp>, now: Timestamp) {
+        if self.unread.is_some() {
+            // The next pull asks for the same changes again.
+            return;
+        }
         self.link.remote_sync = Some(sync.unwrap_or(now).to_string());
         self.link.synced_at = Some(now.to_string());
     }

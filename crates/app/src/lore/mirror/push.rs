@@ -11,7 +11,7 @@ use crate::lore::stream::LoreStream;
 use skald_journal::parse_events;
 
 const RECORDS_PER_READ: usize = 500;
-/// What the mirror writes while it pushes, such as new ids, is looked at again. Each pass leaves less.
+/// Records that the mirror writes while it pushes, such as new ids, are sent by another pass. Each pass has fewer.
 const PASSES: usize = 6;
 
 impl SyncRun<'_> {
@@ -19,12 +19,12 @@ impl SyncRun<'_> {
     pub(super) async fn push(&mut self, again: &BTreeSet<u64>) -> Result<(), SyncFailure> {
         let mut again: Vec<u64> = self.link.resend.union(again).copied().collect();
         for _ in 0..PASSES {
-            let (mut waiting, revision) = self.waiting_entities().await?;
+            let (mut waiting, revision) = self.recorded_entities().await?;
             waiting.extend(again.drain(..).filter(|entity_id| !waiting.contains(entity_id)).collect::<Vec<_>>());
             if waiting.is_empty() && revision == self.link.sent_revision {
                 break;
             }
-            self.settle_all_there(&waiting).await?;
+            self.send_entities(&waiting).await?;
             self.link.sent_revision = revision;
             self.link.resend.clear();
         }
@@ -32,7 +32,7 @@ impl SyncRun<'_> {
     }
 
     /// The entities that were written since the last push, in the order of their first record, and the last revision.
-    async fn waiting_entities(&self) -> Result<(Vec<u64>, u64), SyncFailure> {
+    async fn recorded_entities(&self) -> Result<(Vec<u64>, u64), SyncFailure> {
         let mut after = self.link.sent_revision;
         let (mut entity_ids, mut known) = (Vec::new(), BTreeSet::new());
         let committed = self.read_lore().await?;

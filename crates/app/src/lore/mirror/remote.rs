@@ -28,7 +28,8 @@ pub struct RemoteAddress {
     pub campaign_id: u64,
 }
 
-/// An entity there. Lists that an answer does not have are `None`.
+/// An entity there. A field that an answer does not have is `None`, and counts as agreed on; only a field that is there
+/// and empty is cleared.
 #[derive(Debug, Clone)]
 pub struct RemoteEntity {
     pub kind: &'static RemoteKind,
@@ -36,17 +37,41 @@ pub struct RemoteEntity {
     pub id: u64,
     pub entity_id: u64,
     pub name: String,
-    pub subtype: String,
+    pub subtype: Option<String>,
     /// Empty if it has no text.
-    pub html: String,
-    pub tags: Vec<String>,
-    pub is_private: bool,
-    pub parent: Option<u64>,
-    pub image: Option<String>,
-    pub date: Option<String>,
+    pub html: Option<String>,
+    pub tags: Option<Vec<String>>,
+    /// Ids of tags that stay there, since not everybody there may see them. They are sent back with every list of tags.
+    pub hidden_tags: Vec<u64>,
+    pub is_private: Option<bool>,
+    pub parent: RemoteParent,
+    pub image: Option<Option<String>>,
+    pub date: Option<Option<String>>,
     pub updated_at: Option<Timestamp>,
+    /// Without those that not everybody there may see: these stay there.
     pub aliases: Option<Vec<RemoteAlias>>,
     pub posts: Option<Vec<RemotePost>>,
+}
+
+/// The parent of an entity, as an answer names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteParent {
+    /// The answer does not say.
+    Unknown,
+    None,
+    Entity(u64),
+    /// By its id among the entities of the same kind.
+    SameKind(u64),
+}
+
+/// An entity that was created there.
+#[derive(Debug, Clone)]
+pub struct RemoteCreated {
+    /// Among the entities of its kind.
+    pub id: u64,
+    pub entity_id: u64,
+    /// `None` if the answer has only the ids: then it says nothing about what was stored.
+    pub entity: Option<RemoteEntity>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +104,8 @@ pub struct RemotePage<T> {
     pub sync: Option<Timestamp>,
     /// How many rows all pages have.
     pub total: usize,
+    /// Rows of this page that the place does not show.
+    pub hidden: usize,
     pub is_last: bool,
 }
 
@@ -101,6 +128,8 @@ pub struct RemoteChange {
     pub subtype: Option<String>,
     pub html: Option<String>,
     pub tags: Option<Vec<String>>,
+    /// Sent with `tags`, so that a list of tags does not remove them.
+    pub hidden_tags: Vec<u64>,
     pub is_private: Option<bool>,
     pub parent: Option<Option<u64>>,
     pub date: Option<Option<String>>,
@@ -120,6 +149,12 @@ pub struct RemoteTarget {
     pub kind: &'static RemoteKind,
     pub id: u64,
     pub entity_id: u64,
+}
+
+impl RemoteTarget {
+    pub(super) fn of(entity: &RemoteEntity) -> Self {
+        Self { kind: entity.kind, id: entity.id, entity_id: entity.entity_id }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,6 +182,8 @@ pub enum RemoteFailureKind {
     Unreachable,
     /// An answer that ended too early, or is not what was expected.
     BrokenAnswer,
+    /// An answer that says that the place cannot show this one entity. Others can be read.
+    BrokenEntity,
 }
 
 impl RemoteFailureKind {
@@ -160,13 +197,13 @@ impl RemoteFailureKind {
             Self::ServerError => "server_error",
             Self::Timeout => "timeout",
             Self::Unreachable => "unreachable",
-            Self::BrokenAnswer => "broken_answer",
+            Self::BrokenAnswer | Self::BrokenEntity => "broken_answer",
         }
     }
 
-    /// Whether the request was refused for what it asked. Any other failure says nothing about the next request.
+    /// Whether the failure is about what was asked for. Any other one is about the place, and the next request fails too.
     pub(super) fn is_refusal(self) -> bool {
-        matches!(self, Self::Forbidden | Self::NotFound | Self::Invalid)
+        matches!(self, Self::Forbidden | Self::NotFound | Self::Invalid | Self::BrokenEntity)
     }
 }
 
@@ -195,6 +232,15 @@ pub type RemoteFuture<'a, T> = BoxFuture<'a, Result<T, RemoteFailure>>;
 pub trait RemoteLore: Send + Sync + 'static {
     fn profile(&self) -> RemoteFuture<'_, RemoteProfile>;
 
+    /// Sets the pace that the account may have, as it was known when the campaign was linked.
+    fn set_requests_per_minute(&self, requests_per_minute: u32);
+
+    /// Fails with `NotFound` if the campaign itself is not there.
+    fn check_campaign(&self) -> RemoteFuture<'_, ()>;
+
+    /// How many entities all kinds have together that are mirrored.
+    fn count_entities(&self) -> RemoteFuture<'_, usize>;
+
     /// All kinds that are mirrored.
     fn kinds(&self) -> &'static [RemoteKind];
 
@@ -204,11 +250,15 @@ pub trait RemoteLore: Send + Sync + 'static {
     /// A page of what changed since a moment of the remote clock, from 1.
     fn list_changed(&self, since: Timestamp, page: usize) -> RemoteFuture<'_, RemotePage<RemoteHead>>;
 
-    /// An entity with posts and aliases. `None` if there is none, or its kind is not mirrored.
+    /// An entity with posts and aliases. `None` only if the place says that there is none: an entity that the token's user
+    /// may not see, or whose kind is not mirrored, is `Forbidden`.
     fn entity(&self, entity_id: u64) -> RemoteFuture<'_, Option<RemoteEntity>>;
 
-    /// Creates up to `CREATED_AT_ONCE` entities of a kind; the answer has them in order.
-    fn create(&self, kind: &'static RemoteKind, drafts: Vec<RemoteDraft>) -> RemoteFuture<'_, Vec<RemoteEntity>>;
+    /// How many entities of a kind to create with one request.
+    fn created_at_once(&self) -> usize;
+
+    /// Creates entities of a kind, as many as `created_at_once` says; the answer has them in order.
+    fn create(&self, kind: &'static RemoteKind, drafts: Vec<RemoteDraft>) -> RemoteFuture<'_, Vec<RemoteCreated>>;
 
     fn update(&self, target: RemoteTarget, change: RemoteChange) -> RemoteFuture<'_, RemoteEntity>;
 

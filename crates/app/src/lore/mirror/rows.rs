@@ -50,6 +50,9 @@ pub(in super::super) struct MirrorLink {
     pub is_pulled: bool,
     /// When the last pull was complete, by our clock.
     pub synced_at: Option<String>,
+    /// When the last pull began, by our clock: what changed there since then is not known.
+    #[serde(default)]
+    pub asked_at: Option<String>,
     /// The moment of the remote clock up to which changes were pulled.
     pub remote_sync: Option<String>,
     /// When all entities were listed last, by our clock.
@@ -95,6 +98,9 @@ pub(super) struct AgreedRow {
     pub entry_key: Option<TextKey>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
+    /// Ids of its tags there that stay there, since not everybody there may see them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden_tags: Vec<u64>,
     /// When it changed there, as far as we know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<String>,
@@ -109,6 +115,15 @@ pub(super) struct AgreedRow {
     /// Why something could not be sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+/// The ids of an entity there.
+pub(super) struct AgreedId {
+    pub entity_id: u64,
+    /// The word of its kind there.
+    pub kind: String,
+    /// Among the entities of its kind.
+    pub id: u64,
 }
 
 /// What both sides agreed on for a post.
@@ -191,10 +206,11 @@ impl App {
         Ok(rows)
     }
 
-    /// All ids with a row, and the kinds of their entities.
-    pub(super) async fn agreed_ids(&self, campaign_id: &str) -> Result<Vec<(u64, String)>, Fault> {
+    /// The ids of all entities with a row.
+    pub(super) async fn agreed_ids(&self, campaign_id: &str) -> Result<Vec<AgreedId>, Fault> {
         let rows = self.list_mirror_rows::<AgreedRow>(&agreed_kind(campaign_id)).await?;
-        Ok(rows.into_iter().map(|(entity_id, row)| (entity_id, row.kind)).collect())
+        let id = |(entity_id, row): (u64, AgreedRow)| AgreedId { entity_id, kind: row.kind, id: row.id };
+        Ok(rows.into_iter().map(id).collect())
     }
 
     pub(super) async fn put_agreed_row(&self, campaign_id: &str, entity_id: u64, row: &AgreedRow) -> Result<(), Fault> {
@@ -248,7 +264,7 @@ impl App {
 
     /// Forgets everything that was agreed on with another remote campaign.
     pub(super) async fn remove_all_agreed(&self, campaign_id: &str) -> Result<(), Fault> {
-        for (entity_id, _) in self.agreed_ids(campaign_id).await? {
+        for AgreedId { entity_id, .. } in self.agreed_ids(campaign_id).await? {
             self.remove_agreed_row(campaign_id, entity_id).await?;
         }
         for (entity_id, _) in self.created_rows(campaign_id).await? {

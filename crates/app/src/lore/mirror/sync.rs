@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::remote::{RemoteAddress, RemoteFailure, RemoteFailureKind, RemoteLore};
 use super::rows::{LinkFailure, MirrorLink};
 use super::sync_run::{SyncFailure, SyncProgress, SyncReport, SyncRun};
-use crate::lore::stream::lore_stream;
+use super::waiting::WaitingEntities;
 use crate::{App, Code, Fault};
 
 /// A push so soon after a pull needs no other pull before it.
@@ -37,6 +37,7 @@ pub enum SyncScope {
 pub(crate) struct MirrorMemory {
     remotes: Mutex<HashMap<String, ConnectedRemote>>,
     links: Mutex<HashMap<String, CachedLink>>,
+    pub(super) waiting: Mutex<HashMap<String, WaitingEntities>>,
     /// Wakes the background task when a link changes in this process.
     pub(super) link_changed: Notify,
 }
@@ -49,6 +50,13 @@ type CachedLink = (Instant, Option<Arc<MirrorLink>>);
 impl MirrorMemory {
     pub(super) fn forget_remote(&self, campaign_id: &str) {
         self.remotes.lock().unwrap_or_else(PoisonError::into_inner).remove(campaign_id);
+    }
+
+    /// Drops a connection whose token was refused, so that the next one reads the token anew.
+    pub(super) fn forget_refused_token(&self, campaign_id: &str, failure: &RemoteFailure) {
+        if failure.kind == RemoteFailureKind::BadToken {
+            self.forget_remote(campaign_id);
+        }
     }
 }
 
@@ -87,11 +95,13 @@ impl App {
         })
     }
 
-    /// The connection of a campaign. It is kept, since it knows the pace and the tags.
+    /// The connection of a campaign. It is kept, since it knows the pace and the tags. A new one begins with the pace that
+    /// the link knows.
     pub(super) fn connect_remote(
         &self,
         campaign_id: &str,
         address: &RemoteAddress,
+        requests_per_minute: Option<u32>,
     ) -> Result<Arc<dyn RemoteLore>, Fault> {
         let mut remotes = self.mirrors.remotes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, remote)) = remotes.get(campaign_id)
@@ -100,21 +110,24 @@ impl App {
             return Ok(Arc::clone(remote));
         }
         let remote = self.remotes.connect(address)?;
+        if let Some(requests_per_minute) = requests_per_minute {
+            remote.set_requests_per_minute(requests_per_minute);
+        }
         remotes.insert(campaign_id.to_owned(), (address.clone(), Arc::clone(&remote)));
         Ok(remote)
     }
 
-    /// Syncs a linked campaign. `patience` is how long to wait for another process that does.
+    /// Syncs a linked campaign. `wait_max` is how long to wait for another process that does.
     pub async fn sync_mirror(
         &self,
         campaign_id: &str,
         scope: SyncScope,
-        patience: Duration,
+        wait_max: Duration,
         progress: &mut SyncProgress<'_>,
     ) -> Result<SyncReport, Fault> {
-        let lease = self.take_mirror_lease(campaign_id, patience).await?;
+        let lease = self.take_mirror_lease(campaign_id, wait_max).await?;
         let link = self.require_link(campaign_id).await?;
-        let remote = match self.connect_remote(campaign_id, &link.address()) {
+        let remote = match self.connect_remote(campaign_id, &link.address(), Some(link.requests_per_minute)) {
             Ok(remote) => remote,
             Err(fault) => {
                 let failure = RemoteFailure::new(RemoteFailureKind::BadToken, fault.body().message.clone());
@@ -123,16 +136,8 @@ impl App {
                 return Err(fault);
             }
         };
-        let mut run = SyncRun {
-            app: self,
-            campaign_id,
-            stream: lore_stream(campaign_id),
-            remote,
-            lease: &lease,
-            link,
-            unanswered: self.created_rows(campaign_id).await?,
-            report: SyncReport::default(),
-        };
+        let mut run = SyncRun::new(self, campaign_id, remote, &lease, link);
+        run.unanswered = self.created_rows(campaign_id).await?;
         let synced = run.sync(scope, progress).await;
         let (link, report) = (run.link, run.report);
         let ended = self.end_sync(campaign_id, link, synced).await;
@@ -154,6 +159,7 @@ impl App {
                 self.store_link(campaign_id, &link).await
             }
             Err(SyncFailure::Remote(failure)) => {
+                self.mirrors.forget_refused_token(campaign_id, &failure);
                 link.failure = Some(LinkFailure::new(&failure, at));
                 self.store_link(campaign_id, &link).await?;
                 Err(remote_fault(&failure))
@@ -174,9 +180,7 @@ impl App {
 
 impl SyncRun<'_> {
     async fn sync(&mut self, scope: SyncScope, progress: &mut SyncProgress<'_>) -> Result<(), SyncFailure> {
-        let now = self.app.clock.now();
-        let synced_at = self.link.synced_at.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
-        let is_fresh = synced_at.is_some_and(|at| now.duration_since(at) < FRESH) && self.link.failure.is_none();
+        let is_fresh = self.is_fresh() && self.link.failure.is_none();
         let is_unanswered = self.unanswered.iter().any(|(_, row)| row.problem.is_none());
         if scope == SyncScope::Everything || !self.link.is_pulled {
             self.pull_all(progress).await?;
@@ -190,7 +194,14 @@ impl SyncRun<'_> {
             let created = self.app.created_rows(self.campaign_id).await?;
             again.extend(created.into_iter().map(|(entity_id, _)| entity_id));
         }
-        self.push(&again).await
+        self.push(&again).await?;
+        self.unread.take().map_or(Ok(()), |failure| Err(failure.into()))
+    }
+
+    /// Whether changes were asked for so lately that a push needs not ask again.
+    pub(super) fn is_fresh(&self) -> bool {
+        let asked_at = self.link.asked_at.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
+        asked_at.is_some_and(|at| self.app.clock.now().duration_since(at) < FRESH)
     }
 }
 
@@ -207,6 +218,9 @@ pub(super) fn remote_fault(failure: &RemoteFailure) -> Fault {
         Kind::NotFound => Fault::new(Code::Rejected, message)
             .hint("check the number of the campaign; it stands in the address of its pages"),
         Kind::Invalid => Fault::new(Code::Rejected, message).hint("change what is refused, and push again"),
+        Kind::BrokenEntity => {
+            Fault::new(Code::Unavailable, message).hint("open it in Kanka and save it; everything else is synced")
+        }
         Kind::RateLimited | Kind::ServerError | Kind::Timeout | Kind::Unreachable | Kind::BrokenAnswer => {
             Fault::new(Code::Unavailable, message).hint("reads go on here; what waits is sent when it is back")
         }

@@ -1,5 +1,7 @@
 //! One run of a sync: the lore here, the remote place, and what both sides agreed on, with the steps that all runs share.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -11,18 +13,18 @@ use skald_markup::Entry;
 
 use super::lease::MirrorLease;
 use super::operation::KankaMirror;
-use super::remote::{RemoteEntity, RemoteFailure, RemoteKind, RemoteLore};
+use super::remote::{RemoteEntity, RemoteFailure, RemoteKind, RemoteLore, RemoteParent};
 use super::rows::{AgreedPost, AgreedRow, CreatedRow, MirrorLink};
 use super::versions::{SentText, our_fields, our_post, sent_text};
 use crate::lore::canon_hold::HeldChange;
-use crate::lore::stream::LoreStream;
+use crate::lore::stream::{LoreStream, lore_stream};
 use crate::{App, Code, Fault, Operation};
 use skald_journal::{Applied, CommittedState, JournalFailure, SideRow, StreamName, Submission, truncate_to_micros};
 
 /// How often a step is tried again when the lore changed under it.
 pub(super) const ATTEMPTS: usize = 16;
 /// Who wrote what was pulled, in the history of an entity.
-const WRITER: &str = "kanka";
+pub(super) const WRITER: &str = "kanka";
 
 /// Why a sync ended early.
 #[derive(Debug)]
@@ -69,13 +71,74 @@ pub(super) struct SyncRun<'a> {
     pub link: MirrorLink,
     /// Entities that were sent by an earlier run whose answer was lost.
     pub unanswered: Vec<(u64, CreatedRow)>,
+    /// Entity ids by kind and id within the kind, read from the agreed rows when they are needed first.
+    pub typed_ids: Option<HashMap<(String, u64), u64>>,
+    /// Whether this run has seen that the campaign itself is there.
+    pub is_campaign_confirmed: bool,
+    /// The first entity that the remote place could not show. The others are synced, and the sync fails at its end.
+    pub unread: Option<RemoteFailure>,
+    /// Entities that were sent while everything is pulled, with their revisions then.
+    pub sent_early: BTreeMap<u64, Option<u64>>,
     pub report: SyncReport,
+}
+
+impl<'a> SyncRun<'a> {
+    pub(super) fn new(
+        app: &'a App,
+        campaign_id: &'a str,
+        remote: Arc<dyn RemoteLore>,
+        lease: &'a MirrorLease,
+        link: MirrorLink,
+    ) -> Self {
+        Self {
+            app,
+            campaign_id,
+            stream: lore_stream(campaign_id),
+            remote,
+            lease,
+            link,
+            unanswered: Vec::new(),
+            typed_ids: None,
+            is_campaign_confirmed: false,
+            unread: None,
+            sent_early: BTreeMap::new(),
+            report: SyncReport::default(),
+        }
+    }
 }
 
 impl SyncRun<'_> {
     pub(super) async fn read_lore(&self) -> Result<Arc<CommittedState<LoreStream>>, SyncFailure> {
         let read = self.app.lore.read(&self.stream).await;
         Ok(read.map_err(|error| self.app.store_fault(&error))?)
+    }
+
+    /// To be called before something counts as deleted there: without the campaign everything is answered with 404.
+    pub(super) async fn confirm_campaign(&mut self) -> Result<(), SyncFailure> {
+        if !self.is_campaign_confirmed {
+            self.check_lease()?;
+            self.remote.check_campaign().await?;
+            self.is_campaign_confirmed = true;
+        }
+        Ok(())
+    }
+
+    /// Replaces a parent that is named by its id within the kind. It stays as it is if that entity is not here yet.
+    pub(super) async fn with_entity_parent<'e>(
+        &mut self,
+        seen: &'e RemoteEntity,
+    ) -> Result<Cow<'e, RemoteEntity>, SyncFailure> {
+        let RemoteParent::SameKind(id) = seen.parent else { return Ok(Cow::Borrowed(seen)) };
+        if self.typed_ids.is_none() {
+            let ids = self.app.agreed_ids(self.campaign_id).await?;
+            self.typed_ids = Some(ids.into_iter().map(|known| ((known.kind, known.id), known.entity_id)).collect());
+        }
+        let ids = self.typed_ids.as_ref();
+        let parent = ids.and_then(|ids| ids.get(&(seen.kind.word.to_owned(), id)).copied());
+        Ok(match parent {
+            Some(parent) => Cow::Owned(RemoteEntity { parent: RemoteParent::Entity(parent), ..seen.clone() }),
+            None => Cow::Borrowed(seen),
+        })
     }
 
     /// To be called before each request.
@@ -213,12 +276,18 @@ pub(super) fn is_same_version(one: &MirroredFields, other: &MirroredFields) -> b
         && MirroredFields::is_same_set(&one.aliases, &other.aliases)
 }
 
+/// The HTML of an entity there: of an answer, or if that has none, of the conflict about it.
+pub(super) fn html_there<'a>(seen: &'a RemoteEntity, row: &'a AgreedRow) -> &'a str {
+    let conflict = || row.conflicts.get("entry").and_then(Value::as_str);
+    seen.html.as_deref().or_else(conflict).unwrap_or_default()
+}
+
 /// Their side of a field in conflict, as it is stored and shown.
-pub(super) fn conflict_value(field: &str, theirs: &MirroredFields, seen: &RemoteEntity) -> Value {
+pub(super) fn conflict_value(field: &str, theirs: &MirroredFields, seen: &RemoteEntity, row: &AgreedRow) -> Value {
     match field {
         "name" => json!(theirs.name),
         "type" => json!(theirs.subtype),
-        "entry" => json!(seen.html),
+        "entry" => json!(html_there(seen, row)),
         "is_private" => json!(theirs.is_private),
         "parent" => json!(theirs.parent),
         "date" => json!(theirs.date),

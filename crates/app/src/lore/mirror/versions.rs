@@ -4,7 +4,7 @@ use serde_json::Value;
 use skald_domain::lore::{Entity, EntityType, LoreState, MirroredFields, MirroredPost, MirroredText, Post, fold_name};
 use skald_markup::{Entry, Mention, MentionKind};
 
-use super::remote::{RemoteEntity, RemoteKind, RemotePost};
+use super::remote::{RemoteEntity, RemoteKind, RemoteParent, RemotePost};
 use super::rows::{AgreedPost, AgreedRow};
 use crate::deceptive_characters::clean_name;
 use crate::limits;
@@ -84,10 +84,10 @@ pub(super) fn type_of_kind(kind: &RemoteKind) -> EntityType {
 /// The word before the subtype of an entity that is a note there: `Clue: Letter`.
 fn type_word(kind: &RemoteKind, entity_type: EntityType) -> Option<String> {
     let is_note_there = kind.entity_type.is_some_and(|known| known != entity_type);
-    is_note_there.then(|| capitalised(entity_type.as_str()))
+    is_note_there.then(|| capitalize(entity_type.as_str()))
 }
 
-fn capitalised(word: &str) -> String {
+fn capitalize(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -102,7 +102,7 @@ pub(super) fn sent_subtype(kind: &RemoteKind, entity_type: EntityType, subtype: 
 
 fn read_subtype(kind: &RemoteKind, entity_type: EntityType, subtype: &str) -> String {
     if kind.entity_type.is_none() && subtype.is_empty() {
-        return capitalised(&kind.word.replace('_', " "));
+        return capitalize(&kind.word.replace('_', " "));
     }
     match type_word(kind, entity_type).as_deref().and_then(|word| subtype.strip_prefix(word)) {
         Some("") => String::new(),
@@ -149,26 +149,33 @@ pub(super) fn alias_travels(alias: &str) -> bool {
     alias.chars().count() <= ALIAS_CHARS_MAX
 }
 
-/// The fields of an answer, as the rules of lore take them. A list that the answer does not have is as agreed on.
+/// The fields of an answer, as the rules of lore take them. A field that the answer does not have is as agreed on, or as it
+/// was there when it became a conflict.
 pub(super) fn their_fields(remote: &RemoteEntity, entity_type: EntityType, row: &AgreedRow) -> MirroredFields {
+    let known = assumed_fields(row);
     let aliases = remote.aliases.as_ref().map(|aliases| {
         let names = aliases.iter().map(|alias| alias.name.clone()).collect::<Vec<_>>();
         fit_list(&names, limits::NAME_CHARS_MAX, limits::LORE_ALIASES_MAX)
     });
+    let subtype = remote.subtype.as_deref().map(|subtype| {
+        let subtype = read_subtype(remote.kind, entity_type, subtype.trim());
+        fit_text(&subtype, limits::NAME_CHARS_MAX).unwrap_or_default()
+    });
+    let tags = remote.tags.as_ref().map(|tags| fit_list(tags, limits::TAG_CHARS_MAX, limits::LORE_TAGS_MAX));
+    let date = remote.date.as_ref().map(|date| fit_text(date.as_deref()?, limits::NAME_CHARS_MAX));
     MirroredFields {
         name: fit_text(&remote.name, limits::NAME_CHARS_MAX).unwrap_or_else(|| NO_NAME.to_owned()),
-        subtype: fit_text(&read_subtype(remote.kind, entity_type, remote.subtype.trim()), limits::NAME_CHARS_MAX)
-            .unwrap_or_default(),
-        entry: read_text_version(&remote.html),
-        tags: fit_list(&remote.tags, limits::TAG_CHARS_MAX, limits::LORE_TAGS_MAX),
-        aliases: aliases.unwrap_or_else(|| row.base.aliases.clone()),
-        is_private: remote.is_private,
-        parent: remote.parent,
-        date: remote
-            .date
-            .as_deref()
-            .filter(|_| remote.kind.has_date)
-            .and_then(|date| fit_text(date, limits::NAME_CHARS_MAX)),
+        subtype: subtype.unwrap_or(known.subtype),
+        entry: remote.html.as_deref().map_or(known.entry, read_text_version),
+        tags: tags.unwrap_or(known.tags),
+        aliases: aliases.unwrap_or(known.aliases),
+        is_private: remote.is_private.unwrap_or(known.is_private),
+        parent: match remote.parent {
+            RemoteParent::Unknown | RemoteParent::SameKind(_) => known.parent,
+            RemoteParent::None => None,
+            RemoteParent::Entity(entity_id) => Some(entity_id),
+        },
+        date: date.unwrap_or(known.date).filter(|_| remote.kind.has_date),
     }
 }
 

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use serde_json::json;
 use skald_app::{App, Code, SyncScope};
+use tokio::net::TcpListener;
 
-use super::{InstantClock, MirrorPair, PaceClock, Side, connector};
+use super::{FixedAnswer, InstantClock, MirrorPair, PaceClock, Side, connector};
 
 /// The failure that the status shows after a sync that failed.
-async fn failure_of(pair: &MirrorPair, status: u16, body: &str) -> (String, Code) {
-    *pair.faults.fixed.lock().unwrap() = Some((status, body.to_owned()));
-    let fault = pair.sync(SyncScope::Changes).await.unwrap_err();
+async fn failure_of(pair: &MirrorPair, scope: SyncScope, answer: FixedAnswer) -> (String, Code) {
+    *pair.faults.fixed.lock().unwrap() = Some(answer);
+    let fault = pair.sync(scope).await.unwrap_err();
     let shown = pair.mirror("status", json!({})).await;
     assert_eq!(shown["stale"], true, "{shown}");
     let message = shown["failure"]["message"].as_str().unwrap();
@@ -19,30 +20,101 @@ async fn failure_of(pair: &MirrorPair, status: u16, body: &str) -> (String, Code
     (shown["failure"]["kind"].as_str().unwrap().to_owned(), fault.code())
 }
 
+fn body(status: u16, text: &str) -> FixedAnswer {
+    FixedAnswer::Body(status, text.to_owned())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failures_are_told_apart_and_shown() {
     let pair = MirrorPair::linked(30).await;
     pair.pull().await;
-    for (status, body, kind, code) in [
-        (401, r#"{"message": "Unauthenticated."}"#, "bad_token", Code::Rejected),
-        (403, r#"{"code": 403, "error": "no"}"#, "forbidden", Code::Rejected),
-        (404, r#"{"code": 404, "error": "no"}"#, "not_found", Code::Rejected),
-        (422, r#"{"code": 422, "error": "bad", "fields": {"name": ["too long"]}}"#, "invalid", Code::Rejected),
-        (429, r#"["Slow down."]"#, "rate_limited", Code::Unavailable),
-        (500, "{}", "server_error", Code::Unavailable),
-        (503, "<html>", "server_error", Code::Unavailable),
-        (200, "<html>", "broken_answer", Code::Unavailable),
-        (200, r#"{"data": null}"#, "broken_answer", Code::Unavailable),
-        (200, r#"{"data": [{"name": null}]}"#, "broken_answer", Code::Unavailable),
-        (302, "", "broken_answer", Code::Unavailable),
-    ] {
-        assert_eq!(failure_of(&pair, status, body).await, (kind.to_owned(), code), "{status} {body}");
+    let note = pair.here.create("note", "N", "Old.").await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    let rows = [
+        (body(401, r#"{"message": "Unauthenticated."}"#), "bad_token", Code::Rejected),
+        (body(403, r#"{"code": 403, "error": "no"}"#), "forbidden", Code::Rejected),
+        (body(404, r#"{"code": 404, "error": "no"}"#), "not_found", Code::Rejected),
+        (body(422, r#"{"code": 422, "error": "bad", "fields": {"name": ["too long"]}}"#), "invalid", Code::Rejected),
+        (body(429, r#"["Slow down."]"#), "rate_limited", Code::Unavailable),
+        (FixedAnswer::RetryAfter(7), "rate_limited", Code::Unavailable),
+        (body(500, "{}"), "server_error", Code::Unavailable),
+        (body(503, "<html>"), "server_error", Code::Unavailable),
+        (body(200, "<html>"), "broken_answer", Code::Unavailable),
+        (body(200, r#"{"data": null}"#), "broken_answer", Code::Unavailable),
+        (body(200, r#"{"data": [{"name": null}]}"#), "broken_answer", Code::Unavailable),
+        (body(302, ""), "broken_answer", Code::Unavailable),
+        (FixedAnswer::Torn, "broken_answer", Code::Unavailable),
+        (FixedAnswer::Silence, "timeout", Code::Unavailable),
+        (FixedAnswer::Slow, "timeout", Code::Unavailable),
+    ];
+    for scope in [SyncScope::Everything, SyncScope::Changes, SyncScope::Send] {
+        for (number, (answer, kind, code)) in rows.iter().enumerate() {
+            if scope == SyncScope::Send {
+                // Right after a pull a write is sent without another one. That it is refused is a problem of this write.
+                *pair.faults.fixed.lock().unwrap() = None;
+                pair.sync(SyncScope::Changes).await.unwrap();
+                pair.here.update(note, json!({"entry": format!("New {number}.")})).await;
+                if matches!(*kind, "forbidden" | "invalid") {
+                    *pair.faults.fixed.lock().unwrap() = Some(answer.clone());
+                    pair.sync(scope).await.unwrap();
+                    let status = pair.mirror("status", json!({})).await;
+                    assert_eq!((status.get("failure"), status["problems"].as_array().map(Vec::len)), (None, Some(1)));
+                    continue;
+                }
+            }
+            let failure = failure_of(&pair, scope, answer.clone()).await;
+            assert_eq!(failure, ((*kind).to_owned(), *code), "{scope:?} {answer:?}");
+        }
     }
     assert!(pair.pace.now() > Duration::from_secs(30), "it waited before it tried again");
     *pair.faults.fixed.lock().unwrap() = None;
-    pair.sync(SyncScope::Changes).await.unwrap();
+    pair.sync(SyncScope::Everything).await.unwrap();
     let status = pair.mirror("status", json!({})).await;
-    assert_eq!((&status["stale"], status.get("failure")), (&json!(false), None), "{status}");
+    assert_eq!(
+        (&status["stale"], status.get("failure"), status.get("problems")),
+        (&json!(false), None, None),
+        "{status}"
+    );
+    assert_eq!((pair.here.lore().await, pair.here.ids().await.len()), (pair.there.lore().await, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_limit_that_is_reached_is_waited_for_as_long_as_the_answer_says() {
+    for (answer, seconds) in [(FixedAnswer::RetryAfter(7), 7), (body(429, r#"["Slow down."]"#), 15)] {
+        let pair = MirrorPair::linked(36).await;
+        pair.pull().await;
+        let before = pair.pace.now();
+        *pair.faults.fixed.lock().unwrap() = Some(answer);
+        pair.take_requests();
+        pair.sync(SyncScope::Changes).await.unwrap_err();
+        let repeated = u32::try_from(pair.take_requests().len() - 1).unwrap();
+        assert!(repeated > 0);
+        assert_eq!(pair.pace.now() - before, Duration::from_secs(seconds) * repeated);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_is_closed_before_the_answer_is_survived() {
+    let mut pair = MirrorPair::linked(37).await;
+    pair.pull().await;
+    pair.here.create("note", "N", "").await;
+    pair.stop_upstream().await;
+    let listener = TcpListener::bind(pair.address).await.unwrap();
+    let closing = tokio::spawn(async move {
+        while let Ok((mut connection, _)) = listener.accept().await {
+            // The request is read and never answered.
+            let _ = tokio::io::AsyncReadExt::read(&mut connection, &mut [0; 4096]).await;
+        }
+    });
+    for scope in [SyncScope::Everything, SyncScope::Changes, SyncScope::Send] {
+        assert_eq!(pair.sync(scope).await.unwrap_err().code(), Code::Unavailable, "{scope:?}");
+        assert_eq!(pair.mirror("status", json!({})).await["failure"]["kind"], "broken_answer", "{scope:?}");
+    }
+    closing.abort();
+    let _ = closing.await;
+    pair.start_upstream().await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    assert_eq!((pair.there.ids().await.len(), pair.here.lore().await), (1, pair.there.lore().await));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,7 +159,7 @@ async fn with_the_remote_down_reads_work_and_writes_arrive_once_when_it_is_back(
     let ann = pair.here.create("character", "Ann", "In [[Inn]].").await;
     let post = json!({"entity_id": ann, "name": "Past", "entry": "Long ago."});
     let wrote = pair.here.call("create_posts", json!({"posts": [post]})).await;
-    assert_eq!((&wrote["mirror"]["stale"], &wrote["mirror"]["pending"]), (&json!(true), &json!(3)), "{wrote}");
+    assert_eq!((&wrote["mirror"]["stale"], &wrote["mirror"]["pending"]), (&json!(true), &json!(2)), "{wrote}");
     let found = pair.here.call("find_entities", json!({"query": "Ann"})).await;
     assert_eq!((found["sync_info"]["total_count"].as_u64(), &found["mirror"]["stale"]), (Some(1), &json!(true)));
     assert!(found["mirror"]["synced_at"].is_string());
@@ -126,23 +198,4 @@ async fn a_creation_whose_answer_is_lost_is_not_repeated() {
         let tags = pair.there.call("list_tags", json!({"page": {"number": 1, "rows": 45}})).await;
         assert_eq!(tags["rows"].as_array().unwrap().len(), 1, "seed {seed}: {tags}");
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_write_that_is_refused_does_not_keep_the_others_back() {
-    let pair = MirrorPair::linked(33).await;
-    pair.pull().await;
-    // The API takes names of 191 characters, the lore 200.
-    let long = pair.here.create("note", &"x".repeat(199), "").await;
-    pair.here.create("note", "Short", "").await;
-    pair.sync(SyncScope::Send).await.unwrap();
-    let there = pair.there.lore().await;
-    let status = pair.mirror("status", json!({})).await;
-    if there.len() == 1 {
-        assert_eq!(status["problems"][0]["entity_id"], long, "{status}");
-        pair.here.update(long, json!({"name": "Shorter"})).await;
-        pair.sync(SyncScope::Send).await.unwrap();
-    }
-    assert_eq!(pair.here.lore().await, pair.there.lore().await);
-    assert_eq!(pair.mirror("status", json!({})).await.get("problems"), None);
 }

@@ -3,6 +3,9 @@
 mod canon;
 mod convergence;
 mod failures;
+mod freshness;
+mod kanka_shapes;
+mod kanka_stub;
 mod linking;
 mod requests;
 
@@ -30,7 +33,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 const TOKEN: &str = "the-token-of-the-test";
-const PATIENCE: Duration = Duration::from_secs(20);
+const LEASE_WAIT_MAX: Duration = Duration::from_secs(20);
 
 struct CountingEntropy(AtomicU64);
 
@@ -94,9 +97,52 @@ struct Faults {
     /// Whether rows move between the pages of a list.
     shifts: AtomicBool,
     /// Answered instead of the API, if it is set.
-    fixed: Mutex<Option<(u16, String)>>,
+    fixed: Mutex<Option<FixedAnswer>>,
     requests: Mutex<Vec<String>>,
     upstream: Side,
+}
+
+/// What every request is answered with.
+#[derive(Debug, Clone)]
+enum FixedAnswer {
+    Body(u16, String),
+    RetryAfter(u32),
+    /// Nothing, for longer than the client waits.
+    Silence,
+    /// Half of an answer.
+    Torn,
+    /// The body byte by byte, for longer than the client waits.
+    Slow,
+}
+
+impl FixedAnswer {
+    async fn respond(self) -> Response {
+        match self {
+            Self::Body(status, body) => (StatusCode::from_u16(status).unwrap(), body).into_response(),
+            Self::RetryAfter(seconds) => {
+                let headers = [("retry-after", seconds.to_string())];
+                (StatusCode::TOO_MANY_REQUESTS, headers, json!(["Slow down."]).to_string()).into_response()
+            }
+            Self::Silence => {
+                tokio::time::sleep(TIMEOUT * 2).await;
+                StatusCode::OK.into_response()
+            }
+            Self::Torn => torn(&Bytes::from_static(b"{\"data\": [], \"links\": {}}")),
+            Self::Slow => slow(Bytes::from_static(b"{\"data\": [], \"links\": {}}"), TIMEOUT / 8),
+        }
+    }
+}
+
+/// A body that comes byte by byte.
+fn slow(bytes: Bytes, pause: Duration) -> Response {
+    let pieces = futures::stream::unfold(bytes, move |mut rest| async move {
+        if rest.is_empty() {
+            return None;
+        }
+        tokio::time::sleep(pause).await;
+        Some((Ok::<Bytes, io::Error>(rest.split_to(1)), rest))
+    });
+    Response::new(Body::from_stream(pieces))
 }
 
 impl Faults {
@@ -117,8 +163,9 @@ async fn answer_with_faults(State(faults): State<Arc<Faults>>, request: Request,
     if request.headers().get("authorization").map(HeaderValue::as_bytes) != Some(format!("Bearer {TOKEN}").as_bytes()) {
         return (StatusCode::UNAUTHORIZED, json!({"message": "Unauthenticated."}).to_string()).into_response();
     }
-    if let Some((status, body)) = faults.fixed.lock().unwrap().clone() {
-        return (StatusCode::from_u16(status).unwrap(), body).into_response();
+    let fixed = faults.fixed.lock().unwrap().clone();
+    if let Some(fixed) = fixed {
+        return fixed.respond().await;
     }
     if faults.shifts.load(Ordering::Relaxed) && line.contains("page=") && faults.draw(4) == 0 {
         faults.upstream.shift_a_row(faults.draw(2) == 0).await;
@@ -127,7 +174,7 @@ async fn answer_with_faults(State(faults): State<Arc<Faults>>, request: Request,
         return next.run(request).await;
     }
     let sentence = json!(["Too many requests."]).to_string();
-    match faults.draw(16) {
+    match faults.draw(18) {
         0 | 1 => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "7")], sentence).into_response(),
         2 | 3 => (StatusCode::TOO_MANY_REQUESTS, sentence).into_response(),
         4 | 5 => (StatusCode::INTERNAL_SERVER_ERROR, "{}").into_response(),
@@ -142,6 +189,12 @@ async fn answer_with_faults(State(faults): State<Arc<Faults>>, request: Request,
             torn(&to_bytes(answer.into_body(), usize::MAX).await.unwrap())
         }
         14 => (StatusCode::OK, "<html>maintenance</html>").into_response(),
+        15 | 16 => {
+            // Slow, but in time or not.
+            let answer = to_bytes(next.run(request).await.into_body(), usize::MAX).await.unwrap();
+            let bytes = u32::try_from(answer.len().max(1)).unwrap();
+            slow(answer, TIMEOUT / bytes * u32::try_from(1 + faults.draw(2)).unwrap() / 2)
+        }
         _ => {
             let answer = next.run(request).await;
             tokio::time::sleep(TIMEOUT * 2).await;
@@ -227,8 +280,22 @@ impl Side {
     }
 }
 
+/// The type and the subtype as both sides can compare them: what has no module in Kanka is a note of that type there.
+fn comparable_type(row: &Value) -> (String, String) {
+    let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    let (entity_type, subtype) = (text("entity_type"), text("type"));
+    if !["note", "clue", "document", "other"].contains(&entity_type.as_str()) {
+        return (entity_type, subtype);
+    }
+    let words = ["Clue", "Document", "Other"];
+    let rest = words.iter().find_map(|word| subtype.strip_prefix(word)).map(|rest| rest.trim_start_matches(": "));
+    ("note".to_owned(), rest.unwrap_or(&subtype).to_owned())
+}
+
 /// The fields of an entity that travel, in an order that does not depend on who wrote first.
 fn comparable(row: &Value) -> Value {
+    let (entity_type, subtype) = comparable_type(row);
+    let has_date = ["journal", "quest", "event"].contains(&entity_type.as_str());
     let set = |name: &str| -> BTreeSet<String> {
         let list = row[name].as_array().into_iter().flatten();
         list.map(|text| text.as_str().unwrap().to_lowercase()).collect()
@@ -241,8 +308,9 @@ fn comparable(row: &Value) -> Value {
         .collect();
     posts.sort();
     json!({
-        "name": row["name"], "type": row["type"], "entry": row["entry"], "is_private": row["is_private"],
-        "tags": set("tags"), "aliases": set("aliases"), "parent": row["parent"]["entity_id"], "posts": posts,
+        "name": row["name"], "entity_type": entity_type, "type": subtype, "entry": row["entry"],
+        "is_private": row["is_private"], "date": if has_date { row["date"].clone() } else { Value::Null },
+        "image": row["image"], "tags": set("tags"), "aliases": set("aliases"), "parent": row["parent"]["entity_id"], "posts": posts,
     })
 }
 
@@ -319,7 +387,7 @@ impl MirrorPair {
 
     async fn sync(&self, scope: SyncScope) -> Result<SyncReport, Fault> {
         let app = self.here.engine.app();
-        app.sync_mirror(&self.here.campaign_id, scope, PATIENCE, &mut |_, _| {}).await
+        app.sync_mirror(&self.here.campaign_id, scope, LEASE_WAIT_MAX, &mut |_, _| {}).await
     }
 
     async fn pull(&self) -> SyncReport {

@@ -8,16 +8,26 @@ use super::MirrorPair;
 /// Rows of a page of Kanka.
 const PAGE_ROWS: usize = 45;
 
+const ALL_TYPES: [&str; 8] = ["character", "location", "note", "quest", "journal", "organization", "race", "creature"];
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_first_pull_costs_its_pages_and_little_more() {
+    first_pull_of(&ALL_TYPES, 60).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_first_pull_of_one_kind_with_many_tags_costs_no_more() {
+    first_pull_of(&["journal"], 200).await;
+}
+
+async fn first_pull_of(types: &[&str], tag_count: usize) {
     const ENTITIES: usize = 2_000;
     let pair = MirrorPair::new(20).await;
-    let types = ["character", "location", "note", "quest", "journal", "organization", "race", "creature"];
     for part in 0..ENTITIES / 100 {
         let entity = |number: usize| {
             json!({
-                "entity_type": types[number % 8], "name": format!("E{number}"), "entry": "Text.",
-                "tags": [format!("t{}", number % 60)],
+                "entity_type": types[number % types.len()], "name": format!("E{number}"), "entry": "Text.",
+                "tags": [format!("t{}", number % tag_count)],
             })
         };
         let entities: Vec<_> = (part * 100..part * 100 + 100).map(entity).collect();
@@ -27,6 +37,7 @@ async fn a_first_pull_costs_its_pages_and_little_more() {
     let report = pair.pull().await;
     assert_eq!((report.pulled, pair.here.ids().await.len()), (ENTITIES, ENTITIES));
     let requests = pair.take_requests().len();
+    // The profile and the campaign were read by the link.
     assert!(requests <= ENTITIES / PAGE_ROWS + 20, "{requests} requests");
 }
 

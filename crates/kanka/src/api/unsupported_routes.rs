@@ -12,7 +12,7 @@ use super::request::ApiRequest;
 use crate::ENTITY_KINDS;
 
 /// Lists of a campaign that are always empty, besides those of kinds that the lore does not have.
-const ABSENT_COLLECTIONS: [&str; 12] = [
+const UNSUPPORTED_COLLECTIONS: [&str; 12] = [
     "category_statuses",
     "default-thumbnails",
     "entity_mentions",
@@ -28,7 +28,7 @@ const ABSENT_COLLECTIONS: [&str; 12] = [
 ];
 
 /// Lists of one entity that are always empty.
-const ABSENT_PARTS: [&str; 20] = [
+const UNSUPPORTED_PARTS: [&str; 20] = [
     "abilities",
     "attributes",
     "calendar_weather",
@@ -53,24 +53,24 @@ const ABSENT_PARTS: [&str; 20] = [
 
 impl ApiContext {
     /// A list of a campaign, or an item of it.
-    pub(super) fn absent_collection(
+    pub(super) fn unsupported_collection(
         request: &ApiRequest,
         campaign: &ListedCampaign,
         name: &str,
         below: &[&str],
     ) -> ApiResult<Response> {
-        let is_known = ABSENT_COLLECTIONS.contains(&name)
+        let is_known = UNSUPPORTED_COLLECTIONS.contains(&name)
             || ENTITY_KINDS.iter().any(|kind| kind.plural == name && kind.entity_type.is_none());
         match (is_known, below) {
-            (true, []) => Self::absent_list(request, campaign, name),
-            (true, ["posts"]) if name == "recovery" => Self::absent_list(request, campaign, name),
-            (true, _) if request.method != Method::GET => Err(ApiError::not_kept(name)),
+            (true, []) => Self::unsupported_list(request, campaign, name),
+            (true, ["posts"]) if name == "recovery" => Self::unsupported_list(request, campaign, name),
+            (true, _) if request.method != Method::GET => Err(ApiError::unsupported(name)),
             _ => Err(ApiError::no_route(&request.path)),
         }
     }
 
     /// A part of an entity, which must be there.
-    pub(super) async fn absent_part(
+    pub(super) async fn unsupported_part(
         &self,
         request: &ApiRequest,
         campaign: &ListedCampaign,
@@ -79,17 +79,19 @@ impl ApiContext {
     ) -> ApiResult<Response> {
         self.get_entity(request, campaign, entity_id, RowDetail::Head).await?;
         match below {
-            [part] if ABSENT_PARTS.contains(part) => Self::absent_list(request, campaign, part),
-            [part, ..] if ABSENT_PARTS.contains(part) && request.method != Method::GET => Err(ApiError::not_kept(part)),
-            ["archive"] => Err(ApiError::not_kept("archived entities that stay in lists")),
+            [part] if UNSUPPORTED_PARTS.contains(part) => Self::unsupported_list(request, campaign, part),
+            [part, ..] if UNSUPPORTED_PARTS.contains(part) && request.method != Method::GET => {
+                Err(ApiError::unsupported(part))
+            }
+            ["archive"] => Err(ApiError::unsupported("archived entities that stay in lists")),
             _ => Err(ApiError::no_route(&request.path)),
         }
     }
 
     /// An empty list, which nothing can be added to.
-    pub(super) fn absent_list(request: &ApiRequest, campaign: &ListedCampaign, name: &str) -> ApiResult<Response> {
+    pub(super) fn unsupported_list(request: &ApiRequest, campaign: &ListedCampaign, name: &str) -> ApiResult<Response> {
         if request.method != Method::GET {
-            return Err(ApiError::not_kept(name));
+            return Err(ApiError::unsupported(name));
         }
         Ok(page_of_all(request, Vec::new(), Some(&campaign.read_at)))
     }

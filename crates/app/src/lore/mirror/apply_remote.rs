@@ -11,9 +11,9 @@ use skald_domain::lore::{
     MirroredPost, NewEntity, TextRef, VersionMerge, fold_name, merge_fields,
 };
 
-use super::remote::{RemoteEntity, RemoteKind, RemotePost};
+use super::remote::{RemoteEntity, RemoteKind, RemoteParent, RemotePost, RemoteTarget};
 use super::rows::{AgreedPost, AgreedRow};
-use super::sync_run::{ATTEMPTS, SyncFailure, SyncRun, busy_fault, conflict_value, is_same_version};
+use super::sync_run::{ATTEMPTS, SyncFailure, SyncRun, busy_fault, conflict_value, html_there, is_same_version};
 use super::versions::{alias_travels, fit_text, their_fields, their_post, type_of_kind};
 use crate::limits;
 use crate::lore::stream::LoreStream;
@@ -26,10 +26,10 @@ pub(super) const DELETED_THERE: &str = "there";
 
 /// What became of an entity that was seen there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SettledHere {
+pub(super) enum AppliedEntity {
     Unchanged,
     Changed,
-    /// Its parent is not here yet: it is to be settled again when everything else is here.
+    /// Its parent is not here yet: it is applied again when everything else is here.
     ParentMissing,
 }
 
@@ -40,25 +40,31 @@ pub(super) enum Step<T> {
 }
 
 impl SyncRun<'_> {
-    pub(super) async fn settle_here(&mut self, seen: &RemoteEntity) -> Result<SettledHere, SyncFailure> {
+    pub(super) async fn apply_remote_entity(&mut self, seen: &RemoteEntity) -> Result<AppliedEntity, SyncFailure> {
         // Fields that the rules of lore refuse: they become conflicts.
         let mut refused: BTreeSet<&'static str> = BTreeSet::new();
+        let seen = self.with_entity_parent(seen).await?;
+        let seen = seen.as_ref();
         for _ in 0..ATTEMPTS {
-            if let Step::Done(settled) = self.try_settle_here(seen, &mut refused).await? {
-                if settled != SettledHere::Unchanged {
+            if let Step::Done(applied) = self.try_apply_remote_entity(seen, &mut refused).await? {
+                if applied != AppliedEntity::Unchanged {
                     self.report.pulled += 1;
                 }
-                return Ok(settled);
+                if let Some(ids) = &mut self.typed_ids {
+                    ids.insert((seen.kind.word.to_owned(), seen.id), seen.entity_id);
+                }
+                let is_parent_unknown = matches!(seen.parent, RemoteParent::SameKind(_));
+                return Ok(if is_parent_unknown { AppliedEntity::ParentMissing } else { applied });
             }
         }
         Err(busy_fault(seen.entity_id))
     }
 
-    async fn try_settle_here(
+    async fn try_apply_remote_entity(
         &mut self,
         seen: &RemoteEntity,
         refused: &mut BTreeSet<&'static str>,
-    ) -> Result<Step<SettledHere>, SyncFailure> {
+    ) -> Result<Step<AppliedEntity>, SyncFailure> {
         let committed = self.read_lore().await?;
         let local = committed.state.entity(seen.entity_id).filter(|entity| entity.entity_id == seen.entity_id);
         let Some(row) = self.agreed_row(seen.entity_id).await? else {
@@ -73,7 +79,7 @@ impl SyncRun<'_> {
                 // Removed for good here. What changed there since is worth more than the removal.
                 let theirs = their_fields(seen, type_of_kind(seen.kind), &row);
                 if is_same_version(&theirs, &row.base) && posts_as_agreed(seen, &row) {
-                    return Ok(Step::Done(SettledHere::Unchanged));
+                    return Ok(Step::Done(AppliedEntity::Unchanged));
                 }
                 self.remove_row(seen.entity_id).await?;
                 Ok(Step::Again)
@@ -89,16 +95,16 @@ impl SyncRun<'_> {
         entity: &Entity,
         seen: &RemoteEntity,
         row: AgreedRow,
-    ) -> Result<Step<SettledHere>, SyncFailure> {
+    ) -> Result<Step<AppliedEntity>, SyncFailure> {
         let theirs = their_fields(seen, entity.entity_type, &row);
         if is_same_version(&theirs, &row.base) && posts_as_agreed(seen, &row) {
-            return Ok(Step::Done(SettledHere::Unchanged));
+            return Ok(Step::Done(AppliedEntity::Unchanged));
         }
         let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_HERE))]);
         let posts = agreed_posts_as_seen(seen, &row);
         let row = AgreedRow { base: theirs, posts, conflicts, ..row };
         self.put_row(entity.entity_id, &row).await?;
-        Ok(Step::Done(SettledHere::Unchanged))
+        Ok(Step::Done(AppliedEntity::Unchanged))
     }
 
     /// Something new there: an entity of ours whose creation was not answered, or one that is new here.
@@ -106,7 +112,7 @@ impl SyncRun<'_> {
         &mut self,
         committed: &CommittedState<LoreStream>,
         seen: &RemoteEntity,
-    ) -> Result<Step<SettledHere>, SyncFailure> {
+    ) -> Result<Step<AppliedEntity>, SyncFailure> {
         let name = fit_text(&seen.name, limits::NAME_CHARS_MAX).unwrap_or_default();
         let is_it = |(_, row): &(u64, super::rows::CreatedRow)| {
             row.problem.is_none() && row.kind == seen.kind.word && fold_name(&row.name) == fold_name(&name)
@@ -132,9 +138,9 @@ impl SyncRun<'_> {
     }
 
     /// Gives an entity here the ids of the one there. Nothing is agreed on yet, so that fields that differ are conflicts.
-    async fn bind(&self, entity_id: u64, seen: &RemoteEntity) -> Result<Step<SettledHere>, SyncFailure> {
+    async fn bind(&self, entity_id: u64, seen: &RemoteEntity) -> Result<Step<AppliedEntity>, SyncFailure> {
         let row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..AgreedRow::default() };
-        self.renumber(entity_id, seen, &row).await?;
+        self.renumber(entity_id, RemoteTarget::of(seen), &row).await?;
         Ok(Step::Again)
     }
 
@@ -142,21 +148,21 @@ impl SyncRun<'_> {
     pub(super) async fn renumber(
         &self,
         entity_id: u64,
-        seen: &RemoteEntity,
+        target: RemoteTarget,
         row: &AgreedRow,
     ) -> Result<(), SyncFailure> {
         let committed = self.read_lore().await?;
         let entity_type = committed.state.entity(entity_id).map_or(EntityType::Other, |entity| entity.entity_type);
-        for ids in explicit_ids(seen, entity_type) {
-            let side_row = self.side_row(seen.entity_id, row)?;
+        for ids in explicit_ids(target, entity_type) {
+            let side_row = self.side_row(target.entity_id, row)?;
             match self.execute(LoreCommand::RenumberEntity { entity_id, ids }, vec![side_row]).await? {
                 Ok(_) => break,
                 Err(refusal) if refusal.kind() == LoreRefusalKind::Unchanged => {
-                    self.put_row(seen.entity_id, row).await?;
+                    self.put_row(target.entity_id, row).await?;
                     break;
                 }
                 Err(LoreRefusal::IdTaken { field: "id", .. }) => {}
-                Err(refusal) => return Err(takeover_fault(seen.entity_id, &refusal)),
+                Err(refusal) => return Err(takeover_fault(target.entity_id, &refusal)),
             }
         }
         Ok(self.app.remove_created_row(self.campaign_id, entity_id).await?)
@@ -166,15 +172,17 @@ impl SyncRun<'_> {
         &mut self,
         committed: &CommittedState<LoreStream>,
         seen: &RemoteEntity,
-    ) -> Result<Step<SettledHere>, SyncFailure> {
+    ) -> Result<Step<AppliedEntity>, SyncFailure> {
         let entity_type = type_of_kind(seen.kind);
         let mut row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..AgreedRow::default() };
+        // An answer that does not say whether it is private may be about a secret.
+        row.base.is_private = true;
         row.base = their_fields(seen, entity_type, &row);
         let is_here = |parent: u64| committed.state.entity(parent).is_some_and(|parent| !parent.is_archived());
         let is_parent_missing = row.base.parent.take_if(|parent| !is_here(*parent)).is_some();
-        note_seen(&mut row, seen);
+        store_seen_fields(&mut row, seen);
         let mut side_rows = Vec::new();
-        let text = self.seen_text(&seen.html, &mut side_rows)?;
+        let text = self.seen_text(html_there(seen, &row), &mut side_rows)?;
         row.entry_key = text.as_ref().map(|text| text.key);
         let base = &row.base;
         let new = NewEntity {
@@ -190,15 +198,15 @@ impl SyncRun<'_> {
         };
         side_rows.push(self.side_row(seen.entity_id, &row)?);
         let mut refusal = None;
-        for ids in explicit_ids(seen, entity_type) {
+        for ids in explicit_ids(RemoteTarget::of(seen), entity_type) {
             let new = NewEntity { ids: Some(ids), ..new.clone() };
             match self.execute(LoreCommand::CreateEntity(Box::new(new)), side_rows.clone()).await? {
                 Ok(_) => {
-                    if let Step::Again = self.settle_posts_here(seen, row).await? {
+                    if let Step::Again = self.apply_remote_posts(seen, row).await? {
                         return Ok(Step::Again);
                     }
-                    let settled = if is_parent_missing { SettledHere::ParentMissing } else { SettledHere::Changed };
-                    return Ok(Step::Done(settled));
+                    let applied = if is_parent_missing { AppliedEntity::ParentMissing } else { AppliedEntity::Changed };
+                    return Ok(Step::Done(applied));
                 }
                 // Somebody else created it meanwhile, or the parent went away.
                 Err(LoreRefusal::IdTaken { field: "entity_id", .. } | LoreRefusal::EntityArchived { .. }) => {
@@ -210,7 +218,7 @@ impl SyncRun<'_> {
         if let Some(refusal) = refusal {
             self.report.skipped.push(format!("{} {}: {refusal}", seen.kind.word, seen.name));
         }
-        Ok(Step::Done(SettledHere::Unchanged))
+        Ok(Step::Done(AppliedEntity::Unchanged))
     }
 
     /// A text that was seen there, and its row; `None` if it shows nothing.
@@ -232,12 +240,12 @@ impl SyncRun<'_> {
         seen: &RemoteEntity,
         row: AgreedRow,
         refused: &mut BTreeSet<&'static str>,
-    ) -> Result<Step<SettledHere>, SyncFailure> {
+    ) -> Result<Step<AppliedEntity>, SyncFailure> {
         let (ours, _) = self.our_version(committed, entity, seen.kind, &row).await?;
         let theirs = their_fields(seen, entity.entity_type, &row);
         let mut merged = merge_fields(&row.base, &ours, &theirs);
         for field in refused.iter().filter(|field| !merged.conflicts.contains(field)).copied().collect::<Vec<_>>() {
-            keep_apart(&mut merged, field, &ours, &theirs, &row.base);
+            record_conflict(&mut merged, field, &ours, &theirs, &row.base);
         }
         let is_here = |parent: u64| committed.state.entity(parent).is_some_and(|parent| !parent.is_archived());
         let is_parent_missing =
@@ -248,12 +256,12 @@ impl SyncRun<'_> {
         let mut side_rows = Vec::new();
         let mut change = change_between(entity, &ours, &merged.here, seen.kind);
         if merged.here.entry != ours.entry {
-            change.text = Some(self.seen_text(&seen.html, &mut side_rows)?);
+            change.text = Some(self.seen_text(html_there(seen, &row), &mut side_rows)?);
         }
         let held = committed.state.fields_held_against(entity.entity_id, &change);
         if !held.is_empty() {
             // Both sides keep what they have until a person decides here. The same from there is held once.
-            let is_noted = |field: &str| row.conflicts.get(field) == Some(&conflict_value(field, &theirs, seen));
+            let is_noted = |field: &str| row.conflicts.get(field) == Some(&conflict_value(field, &theirs, seen, &row));
             if !held.field_names().iter().all(|field| is_noted(field)) {
                 change.retain_canon_fields(held);
                 self.propose_here(entity, change, side_rows).await?;
@@ -261,7 +269,7 @@ impl SyncRun<'_> {
             refused.extend(held.field_names());
             return Ok(Step::Again);
         }
-        if row.image != seen.image {
+        if seen.image.as_ref().is_some_and(|image| *image != row.image) {
             change.image = Some(seen_image(seen));
         }
         let mut next = row.clone();
@@ -277,9 +285,9 @@ impl SyncRun<'_> {
         } else if merged.there.entry == theirs.entry && !merged.conflicts.contains(&"entry") {
             next.entry_key = entity.text.as_ref().map(|text| text.key);
         }
-        next.conflicts =
-            merged.conflicts.iter().map(|field| ((*field).to_owned(), conflict_value(field, &theirs, seen))).collect();
-        note_seen(&mut next, seen);
+        let value = |field: &&str| ((*field).to_owned(), conflict_value(field, &theirs, seen, &row));
+        next.conflicts = merged.conflicts.iter().map(value).collect();
+        store_seen_fields(&mut next, seen);
         let is_changed = change != EntityChange::default();
         if is_changed {
             side_rows.push(self.side_row(entity.entity_id, &next)?);
@@ -317,13 +325,13 @@ impl SyncRun<'_> {
         if next != row && (!is_changed || !next.conflicts.is_empty() || !row.conflicts.is_empty()) {
             self.put_row(entity.entity_id, &next).await?;
         }
-        if let Step::Again = self.settle_posts_here(seen, next).await? {
+        if let Step::Again = self.apply_remote_posts(seen, next).await? {
             return Ok(Step::Again);
         }
         Ok(Step::Done(match (is_parent_missing, is_changed) {
-            (true, _) => SettledHere::ParentMissing,
-            (false, true) => SettledHere::Changed,
-            (false, false) => SettledHere::Unchanged,
+            (true, _) => AppliedEntity::ParentMissing,
+            (false, true) => AppliedEntity::Changed,
+            (false, false) => AppliedEntity::Unchanged,
         }))
     }
 
@@ -339,8 +347,9 @@ impl SyncRun<'_> {
         self.execute(command, side_rows).await.map(drop)
     }
 
-    /// An entity that is certainly gone there. What nobody changed here goes into the archive.
-    pub(super) async fn settle_gone(&mut self, entity_id: u64) -> Result<(), SyncFailure> {
+    /// Archives an entity that is gone there, unless somebody changed it here.
+    pub(super) async fn apply_remote_deletion(&mut self, entity_id: u64) -> Result<(), SyncFailure> {
+        self.confirm_campaign().await?;
         for _ in 0..ATTEMPTS {
             let committed = self.read_lore().await?;
             let Some(row) = self.agreed_row(entity_id).await? else { return Ok(()) };
@@ -373,26 +382,31 @@ fn takeover_fault(entity_id: u64, refusal: &LoreRefusal) -> SyncFailure {
 }
 
 /// The ids there; where the number within the type is taken, the number of the entity stands for it.
-fn explicit_ids(seen: &RemoteEntity, entity_type: EntityType) -> Vec<ExplicitIds> {
-    let entity_id = seen.entity_id;
+fn explicit_ids(target: RemoteTarget, entity_type: EntityType) -> Vec<ExplicitIds> {
+    let entity_id = target.entity_id;
     let own = ExplicitIds { id: entity_id, entity_id };
-    if seen.kind.entity_type == Some(entity_type) {
-        vec![ExplicitIds { id: seen.id, entity_id }, own]
+    if target.kind.entity_type == Some(entity_type) {
+        vec![ExplicitIds { id: target.id, entity_id }, own]
     } else {
         vec![own]
     }
 }
 
 fn seen_image(seen: &RemoteEntity) -> Option<String> {
-    let image = seen.image.as_deref().filter(|image| image.chars().count() <= limits::LORE_IMAGE_CHARS_MAX);
+    let image = seen.image.as_ref()?.as_deref().filter(|image| image.chars().count() <= limits::LORE_IMAGE_CHARS_MAX);
     image.and_then(|image| fit_text(image, limits::LORE_IMAGE_CHARS_MAX))
 }
 
 /// What an answer says beside the fields that merge.
-fn note_seen(row: &mut AgreedRow, seen: &RemoteEntity) {
+pub(super) fn store_seen_fields(row: &mut AgreedRow, seen: &RemoteEntity) {
     seen.kind.word.clone_into(&mut row.kind);
     row.id = seen.id;
-    row.image.clone_from(&seen.image);
+    if let Some(image) = &seen.image {
+        row.image.clone_from(image);
+    }
+    if seen.tags.is_some() {
+        row.hidden_tags.clone_from(&seen.hidden_tags);
+    }
     row.updated_at = seen.updated_at.map(|at| at.to_string());
     if let Some(aliases) = &seen.aliases {
         row.alias_ids = aliases.iter().map(|alias| (alias.name.clone(), alias.id)).collect();
@@ -435,7 +449,7 @@ fn change_between(entity: &Entity, from: &MirroredFields, to: &MirroredFields, k
 }
 
 /// Makes a conflict of a field that cannot be taken over.
-fn keep_apart(
+fn record_conflict(
     merged: &mut VersionMerge<MirroredFields>,
     field: &'static str,
     ours: &MirroredFields,

@@ -8,16 +8,16 @@ use skald_domain::lore::{
     merge_post,
 };
 
+use super::apply_remote::{DELETED, DELETED_HERE, DELETED_THERE, Step, copy_post_field};
 use super::remote::{RemoteEntity, RemotePost};
 use super::rows::{AgreedPost, AgreedRow};
-use super::settle_here::{DELETED, DELETED_HERE, DELETED_THERE, Step, copy_post_field};
 use super::sync_run::{SyncFailure, SyncRun};
 use super::versions::their_post;
 use skald_journal::SideRow;
 
 impl SyncRun<'_> {
     /// Posts of an entity that is here, given what was agreed on and is stored.
-    pub(super) async fn settle_posts_here(
+    pub(super) async fn apply_remote_posts(
         &self,
         seen: &RemoteEntity,
         mut row: AgreedRow,
@@ -27,13 +27,13 @@ impl SyncRun<'_> {
         for agreed in row.posts.clone() {
             let Some(remote_id) = agreed.remote_id else { continue };
             let theirs = theirs.iter().find(|post| post.id == remote_id);
-            if let Step::Again = self.settle_post_here(seen.entity_id, &mut row, agreed, theirs).await? {
+            if let Step::Again = self.apply_remote_post(seen.entity_id, &mut row, agreed, theirs).await? {
                 return Ok(Step::Again);
             }
         }
         let known: BTreeSet<u64> = row.posts.iter().filter_map(|post| post.remote_id).collect();
         for post in theirs.iter().filter(|post| !known.contains(&post.id)) {
-            if let Step::Again = self.settle_new_post_here(seen.entity_id, &mut row, post).await? {
+            if let Step::Again = self.apply_new_remote_post(seen.entity_id, &mut row, post).await? {
                 return Ok(Step::Again);
             }
         }
@@ -43,7 +43,7 @@ impl SyncRun<'_> {
         Ok(Step::Done(()))
     }
 
-    async fn settle_post_here(
+    async fn apply_remote_post(
         &self,
         entity_id: u64,
         row: &mut AgreedRow,
@@ -170,7 +170,7 @@ impl SyncRun<'_> {
     }
 
     /// A post that is new there: one of ours whose creation was not answered, or one that is new here.
-    async fn settle_new_post_here(
+    async fn apply_new_remote_post(
         &self,
         entity_id: u64,
         row: &mut AgreedRow,

@@ -1,0 +1,243 @@
+//! Sends changes of posts to the remote place: creates, updates and deletes them there.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use skald_domain::lore::{Entity, LoreCommand, MirroredPost, MirroredText, PostChange, merge_post};
+
+use super::apply_remote::{DELETED, DELETED_THERE};
+use super::remote::{RemoteFailure, RemoteFailureKind, RemotePost, RemotePostChange};
+use super::rows::{AgreedPost, AgreedRow};
+use super::sync_run::{SyncFailure, SyncRun};
+use super::versions::{assumed_post, their_post};
+use crate::lore::stream::LoreStream;
+use skald_journal::CommittedState;
+
+impl SyncRun<'_> {
+    pub(super) async fn has_changed_posts(
+        &self,
+        committed: &CommittedState<LoreStream>,
+        entity: &Entity,
+        row: &AgreedRow,
+    ) -> Result<bool, SyncFailure> {
+        let known: BTreeSet<u64> = row.posts.iter().map(|post| post.post_id).collect();
+        if entity.live_posts().any(|post| !known.contains(&post.post_id)) {
+            return Ok(true);
+        }
+        for agreed in &row.posts {
+            if agreed.conflicts.contains_key(DELETED) {
+                continue;
+            }
+            let Some(post) = entity.post(agreed.post_id).filter(|post| !post.is_archived()) else { return Ok(true) };
+            let (ours, _) = self.our_post_version(committed, post, agreed).await?;
+            let theirs = assumed_post(agreed);
+            if agreed.remote_id.is_none() || merge_post(&agreed.base, &ours, &theirs).there != theirs {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    pub(super) async fn send_posts(&mut self, entity_id: u64) -> Result<(), SyncFailure> {
+        let Some(row) = self.agreed_row(entity_id).await? else { return Ok(()) };
+        if row.posts.iter().any(|post| post.remote_id.is_none()) {
+            // The answer to its creation was lost: look whether it is there before it is sent again.
+            self.check_lease()?;
+            match self.remote.entity(entity_id).await {
+                Ok(Some(seen)) => self.apply_remote_entity(&seen).await.map(drop)?,
+                Ok(None) => return self.apply_remote_deletion(entity_id).await,
+                Err(failure) if failure.kind.is_refusal() => {
+                    return self.note_problem(entity_id, row, Some(failure.message)).await;
+                }
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        let committed = self.read_lore().await?;
+        let Some(entity) = committed.state.entity(entity_id).cloned() else { return Ok(()) };
+        let Some(mut row) = self.agreed_row(entity_id).await? else { return Ok(()) };
+        let known: BTreeSet<u64> = row.posts.iter().map(|post| post.post_id).collect();
+        for post in entity.live_posts().filter(|post| !known.contains(&post.post_id)) {
+            row.posts.push(AgreedPost { post_id: post.post_id, ..AgreedPost::default() });
+        }
+        for post_id in row.posts.iter().map(|post| post.post_id).collect::<Vec<_>>() {
+            if self.send_post(&entity, &mut row, post_id).await? == EntityThere::Gone {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn send_post(
+        &mut self,
+        entity: &Entity,
+        row: &mut AgreedRow,
+        post_id: u64,
+    ) -> Result<EntityThere, SyncFailure> {
+        let entity_id = entity.entity_id;
+        let Some(place) = row.posts.iter().position(|post| post.post_id == post_id) else {
+            return Ok(EntityThere::Kept);
+        };
+        let agreed = row.posts[place].clone();
+        if agreed.conflicts.contains_key(DELETED) {
+            return Ok(EntityThere::Kept);
+        }
+        let committed = self.read_lore().await?;
+        let post = entity.post(post_id).filter(|post| !post.is_archived());
+        let (Some(remote_id), Some(post)) = (agreed.remote_id, post) else {
+            match (agreed.remote_id, post) {
+                (Some(remote_id), None) => {
+                    self.check_lease()?;
+                    match self.remote.delete_post(entity_id, remote_id).await {
+                        Ok(()) => self.report.sent += 1,
+                        Err(failure) if failure.kind == RemoteFailureKind::NotFound => self.confirm_campaign().await?,
+                        Err(failure) => return self.handle_post_refusal(entity_id, row, place, failure).await,
+                    }
+                    row.posts.remove(place);
+                    self.put_row(entity_id, row).await?;
+                }
+                (None, Some(post)) => {
+                    // Stored before it is sent, so that a lost answer does not double it.
+                    self.put_row(entity_id, row).await?;
+                    let (ours, sent) = self.our_post_version(&committed, post, &agreed).await?;
+                    let draft = RemotePostChange {
+                        name: Some(ours.name.clone()),
+                        html: Some(sent.map(|sent| sent.html).unwrap_or_default()),
+                        is_private: Some(ours.is_private),
+                    };
+                    self.check_lease()?;
+                    match self.remote.create_post(entity_id, draft).await {
+                        Ok(seen) => {
+                            let entry_key = post.text.as_ref().map(|text| text.key);
+                            let remote_id = Some(seen.id);
+                            row.posts[place] =
+                                AgreedPost { post_id, remote_id, base: ours, entry_key, ..AgreedPost::default() };
+                            self.store_post_answer(entity_id, row, place, &seen).await?;
+                        }
+                        Err(failure) => return self.handle_post_refusal(entity_id, row, place, failure).await,
+                    }
+                }
+                (_, None) => {
+                    row.posts.remove(place);
+                    self.put_row(entity_id, row).await?;
+                }
+                (Some(_), Some(_)) => {}
+            }
+            return Ok(EntityThere::Kept);
+        };
+        let (ours, sent) = self.our_post_version(&committed, post, &agreed).await?;
+        let theirs = assumed_post(&agreed);
+        let merged = merge_post(&agreed.base, &ours, &theirs);
+        let change = RemotePostChange {
+            name: Some(merged.there.name.clone()).filter(|name| *name != theirs.name),
+            html: (merged.there.entry != theirs.entry).then(|| sent.map(|sent| sent.html).unwrap_or_default()),
+            is_private: Some(merged.there.is_private).filter(|is_private| *is_private != theirs.is_private),
+        };
+        if change == RemotePostChange::default() {
+            return Ok(EntityThere::Kept);
+        }
+        self.check_lease()?;
+        match self.remote.update_post(entity_id, remote_id, change.clone()).await {
+            Ok(seen) => {
+                let entry_key = match change.html {
+                    Some(_) => post.text.as_ref().map(|text| text.key),
+                    None => agreed.entry_key,
+                };
+                row.posts[place] = AgreedPost { base: merged.base, entry_key, problem: None, ..agreed };
+                self.store_post_answer(entity_id, row, place, &seen).await?;
+                Ok(EntityThere::Kept)
+            }
+            Err(failure) => self.handle_post_refusal(entity_id, row, place, failure).await,
+        }
+    }
+
+    /// A write of a post failed: its entity is gone there, the post is, or it was refused.
+    async fn handle_post_refusal(
+        &mut self,
+        entity_id: u64,
+        row: &mut AgreedRow,
+        place: usize,
+        failure: RemoteFailure,
+    ) -> Result<EntityThere, SyncFailure> {
+        if !failure.kind.is_refusal() {
+            return Err(failure.into());
+        }
+        let is_bound = row.posts[place].remote_id.is_some();
+        if failure.kind == RemoteFailureKind::NotFound {
+            if !self.is_there(entity_id).await? {
+                self.apply_remote_deletion(entity_id).await?;
+                return Ok(EntityThere::Gone);
+            }
+            if is_bound {
+                row.posts[place].conflicts.insert(DELETED.to_owned(), json!(DELETED_THERE));
+                self.put_row(entity_id, row).await?;
+                return Ok(EntityThere::Kept);
+            }
+        }
+        row.posts[place].problem = Some(failure.message);
+        self.put_row(entity_id, row).await?;
+        Ok(EntityThere::Kept)
+    }
+
+    /// Stores what was agreed on with an answer, and takes over what the remote place made of the text.
+    async fn store_post_answer(
+        &mut self,
+        entity_id: u64,
+        row: &mut AgreedRow,
+        place: usize,
+        seen: &RemotePost,
+    ) -> Result<(), SyncFailure> {
+        self.report.sent += 1;
+        let agreed = row.posts[place].clone();
+        let theirs = their_post(seen);
+        let merged = merge_post(&agreed.base, &agreed.base, &theirs);
+        let is_rewritten = !says_the_same(&merged.here, &agreed.base) && agreed.conflicts.is_empty();
+        if !is_rewritten {
+            if agreed.conflicts.is_empty() {
+                row.posts[place].base = theirs;
+            }
+            return self.put_row(entity_id, row).await;
+        }
+        self.put_row(entity_id, row).await?;
+        let committed = self.read_lore().await?;
+        let Some((_, post)) = committed.state.post(agreed.post_id) else { return Ok(()) };
+        if post.text.as_ref().map(|text| text.key) != agreed.entry_key {
+            // Somebody wrote here meanwhile: the next pull compares.
+            return Ok(());
+        }
+        let entry = skald_markup::entry_from_html(&seen.html);
+        let text =
+            if entry.markdown.trim().is_empty() { None } else { Some(self.app.new_text(self.campaign_id, entry)?) };
+        let (reference, side_row) = text.map(|text| (text.reference, text.row)).unzip();
+        let change = PostChange {
+            name: Some(theirs.name.clone()),
+            is_private: Some(theirs.is_private),
+            text: Some(reference.clone()),
+        };
+        row.posts[place].base = theirs;
+        row.posts[place].entry_key = reference.map(|text| text.key);
+        let mut side_rows: Vec<_> = side_row.into_iter().collect();
+        side_rows.push(self.side_row(entity_id, row)?);
+        let command = LoreCommand::UpdatePost {
+            entity_id,
+            post_id: agreed.post_id,
+            expected_revision: Some(post.revision),
+            change: Box::new(change),
+        };
+        if self.execute(command, side_rows).await?.is_err() {
+            row.posts[place] = agreed;
+        }
+        Ok(())
+    }
+}
+
+/// Whether an entity is there after a write of one of its posts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntityThere {
+    Kept,
+    Gone,
+}
+
+fn says_the_same(one: &MirroredPost, other: &MirroredPost) -> bool {
+    let markdown = |entry: &Option<MirroredText>| entry.as_ref().map(|entry| entry.markdown_hash.clone());
+    one.name == other.name && one.is_private == other.is_private && markdown(&one.entry) == markdown(&other.entry)
+}

@@ -1,0 +1,398 @@
+//! A small Kanka with the shapes of its real answers: typed rows without `parent_id`, slim rows of a creation in bulk,
+//! sentences in the place of an entity, and secrets that an answer has beside what is public.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use axum::Router;
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+use skald_app::{App, Fault, SyncReport, SyncScope};
+use skald_journal::Journal;
+use skald_kanka::{ConnectionTimeouts, ENTITY_KINDS, EntityKind, KankaConnector};
+use tokio::net::TcpListener;
+
+use super::{CountingEntropy, InstantClock, LEASE_WAIT_MAX, PaceClock, Side, TIMEOUT};
+
+const PAGE_ROWS: usize = 45;
+const CAMPAIGN: u64 = 77;
+
+/// An entity as the stub stores it.
+#[derive(Debug, Clone)]
+pub(super) struct StubEntity {
+    pub kind: &'static EntityKind,
+    /// Its number within the kind.
+    pub id: u64,
+    pub name: String,
+    pub subtype: Option<String>,
+    pub entry: Option<String>,
+    pub tags: Vec<u64>,
+    pub is_private: bool,
+    /// The number within the kind of its parent.
+    pub parent: Option<u64>,
+    /// Aliases with their visibility.
+    pub aliases: BTreeMap<u64, (String, u64)>,
+    pub posts: BTreeMap<u64, Value>,
+    changed: u64,
+}
+
+#[derive(Default)]
+pub(super) struct StubData {
+    pub entities: BTreeMap<u64, StubEntity>,
+    /// Names of tags, and whether they are private.
+    pub tags: BTreeMap<u64, (String, bool)>,
+    pub token: String,
+    pub rate_limit: u32,
+    /// The campaign was deleted: everything about it is 404.
+    pub is_gone: bool,
+    /// Sentences in the place of entities.
+    pub sentences: BTreeMap<u64, String>,
+    /// Entities that no list has.
+    pub unlisted: BTreeSet<u64>,
+    /// Keys that typed rows do not have.
+    pub omitted: Vec<&'static str>,
+    /// An edit that somebody makes there when so many requests were answered.
+    pub later_edit: Option<(usize, u64, String)>,
+    /// Names that are refused with 422.
+    pub refused_name: Option<String>,
+    pub requests: Vec<String>,
+    /// The idempotency keys of all writes.
+    pub keys: Vec<String>,
+    next: u64,
+    now: u64,
+}
+
+impl StubData {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    pub(super) fn touch(&mut self, entity_id: u64) {
+        self.now += 1;
+        let now = self.now;
+        self.entities.get_mut(&entity_id).unwrap().changed = now;
+    }
+
+    /// Creates an entity and returns its entity id.
+    pub(super) fn create(&mut self, code: &str, name: &str) -> u64 {
+        let (entity_id, id) = (1_000 + self.number(), self.number());
+        let kind = ENTITY_KINDS.iter().find(|kind| kind.code == code).unwrap();
+        let entity = StubEntity {
+            kind,
+            id,
+            name: name.to_owned(),
+            subtype: None,
+            entry: None,
+            tags: Vec::new(),
+            is_private: false,
+            parent: None,
+            aliases: BTreeMap::new(),
+            posts: BTreeMap::new(),
+            changed: 0,
+        };
+        self.entities.insert(entity_id, entity);
+        self.touch(entity_id);
+        entity_id
+    }
+
+    pub(super) fn find(&self, name: &str) -> (u64, &StubEntity) {
+        let found = self.entities.iter().find(|(_, entity)| entity.name == name);
+        found.map(|(id, entity)| (*id, entity)).unwrap_or_else(|| panic!("{name} is not there"))
+    }
+
+    fn moment(seconds: u64) -> String {
+        let begin: jiff::Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        format!("{:.6}", begin + jiff::SignedDuration::from_secs(i64::try_from(seconds * 60).unwrap()))
+    }
+
+    fn entity_row(&self, entity_id: u64, entity: &StubEntity) -> Map<String, Value> {
+        let row = json!({
+            "id": entity_id, "name": entity.name, "type": entity.kind.code, "type_id": entity.kind.type_id,
+            "child_id": entity.id, "tags": entity.tags, "is_private": entity.is_private, "is_template": false,
+            "campaign_id": CAMPAIGN, "created_at": Self::moment(0), "created_by": null,
+            "updated_at": Self::moment(entity.changed), "updated_by": null,
+        });
+        row.as_object().unwrap().clone()
+    }
+
+    fn typed_row(&self, entity_id: u64, is_related: bool) -> Value {
+        if let Some(sentence) = self.sentences.get(&entity_id) {
+            return json!(sentence);
+        }
+        let entity = &self.entities[&entity_id];
+        let mut row = json!({
+            "id": entity.id, "name": entity.name, "entry": entity.entry, "entry_parsed": entity.entry,
+            "type": entity.subtype, "is_private": entity.is_private, "entity_id": entity_id, "tags": entity.tags,
+            "image": null, "image_full": null, "has_custom_image": false,
+            "updated_at": Self::moment(entity.changed), "created_by": null,
+        });
+        let fields = row.as_object_mut().unwrap();
+        fields.insert(format!("{}_id", entity.kind.code), json!(entity.parent));
+        if is_related {
+            let assets = entity.aliases.iter().map(|(id, (name, visibility))| {
+                json!({"id": id, "type_id": 3, "_alias": true, "name": name, "visibility_id": visibility, "is_private": false})
+            });
+            fields.insert("entity_assets".to_owned(), assets.collect());
+            fields.insert("posts".to_owned(), entity.posts.values().cloned().collect());
+        }
+        self.omitted.iter().for_each(|key| drop(fields.remove(*key)));
+        row
+    }
+
+    fn fill(&mut self, entity_id: u64, body: &Value) {
+        let entity = self.entities.get_mut(&entity_id).unwrap();
+        let text = |name: &str| body.get(name).map(|text| text.as_str().map(ToOwned::to_owned));
+        if let Some(Some(name)) = text("name") {
+            entity.name = name;
+        }
+        if let Some(subtype) = text("type") {
+            entity.subtype = subtype;
+        }
+        if let Some(entry) = text("entry") {
+            // The purifier leaves no white space at the end.
+            entity.entry = entry.map(|html| html.trim_end().to_owned());
+        }
+        if let Some(tags) = body["tags"].as_array() {
+            entity.tags = tags.iter().filter_map(Value::as_u64).collect();
+        }
+        if let Some(is_private) = body["is_private"].as_bool() {
+            entity.is_private = is_private;
+        }
+        self.touch(entity_id);
+    }
+}
+
+fn page(rows: &[Value], query: &str, sync: &str) -> Value {
+    let number = query.split('&').find_map(|part| part.strip_prefix("page=")).map_or(1, |text| text.parse().unwrap());
+    let last = rows.len().div_ceil(PAGE_ROWS).max(1);
+    let shown: Vec<&Value> = rows.iter().skip((number - 1) * PAGE_ROWS).take(PAGE_ROWS).collect();
+    let next = (number < last).then(|| format!("https://kanka.example/?page={}", number + 1));
+    json!({
+        "data": shown, "sync": sync, "links": {"next": next},
+        "meta": {"current_page": number, "last_page": last, "per_page": PAGE_ROWS, "total": rows.len()},
+    })
+}
+
+fn json_answer(status: u16, body: &Value) -> Response {
+    (StatusCode::from_u16(status).unwrap(), body.to_string()).into_response()
+}
+
+fn not_found() -> Response {
+    json_answer(404, &json!({"code": 404, "error": "Page not found"}))
+}
+
+async fn answer(State(stub): State<Arc<Mutex<StubData>>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let mut stub = stub.lock().unwrap();
+    stub.requests.push(format!("{} {}", parts.method, parts.uri));
+    if parts.method != "GET" {
+        let key = parts.headers.get("idempotency-key").and_then(|value| value.to_str().ok());
+        stub.keys.push(key.unwrap_or_default().to_owned());
+    }
+    let answered = stub.requests.len();
+    if let Some((_, entity_id, entry)) = stub.later_edit.take_if(|(count, ..)| answered == *count) {
+        stub.fill(entity_id, &json!({"entry": entry}));
+    }
+    let token = parts.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if token != format!("Bearer {}", stub.token) {
+        return json_answer(401, &json!({"message": "Unauthenticated."}));
+    }
+    let query = parts.uri.query().unwrap_or_default();
+    let path: Vec<&str> = parts.uri.path().split('/').filter(|part| !part.is_empty()).collect();
+    match (parts.method.as_str(), &path[..]) {
+        ("GET", ["profile"]) => json_answer(200, &json!({"data": {"id": 1, "rate_limit": stub.rate_limit}})),
+        (_, ["campaigns", ..]) if stub.is_gone => not_found(),
+        ("GET", ["campaigns", _]) => json_answer(200, &json!({"data": {"id": CAMPAIGN, "name": "Bells"}})),
+        (method, ["campaigns", _, below @ ..]) => answer_below(&mut stub, method, below, query, &body),
+        _ => not_found(),
+    }
+}
+
+fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, body: &Value) -> Response {
+    let sync = StubData::moment(stub.now);
+    let (id, is_related) = (|text: &str| text.parse::<u64>().unwrap_or(0), query.contains("related=1"));
+    let is_refused =
+        |body: &Value| stub.refused_name.is_some() && body["name"].as_str() == stub.refused_name.as_deref();
+    if is_refused(body) || body["entities"].as_array().is_some_and(|list| list.iter().any(is_refused)) {
+        let fields = json!({"name": ["The name is reserved."]});
+        return json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields}));
+    }
+    match (method, below) {
+        ("GET", ["tags"]) => {
+            let tag = |(id, (name, is_private)): (&u64, &(String, bool))| json!({"id": id, "name": name, "is_private": is_private});
+            json_answer(200, &page(&stub.tags.iter().map(tag).collect::<Vec<_>>(), query, &sync))
+        }
+        ("POST", ["tags"]) => {
+            let (tag_id, name) = (stub.number(), body["name"].as_str().unwrap().to_owned());
+            stub.tags.insert(tag_id, (name.clone(), false));
+            json_answer(201, &json!({"data": {"id": tag_id, "name": name, "is_private": false}}))
+        }
+        ("GET", ["entities"]) => {
+            let since =
+                query.split('&').find_map(|part| part.strip_prefix("lastSync=")).map(|text| text.replace("%3A", ":"));
+            let kinds = query.split('&').find_map(|part| part.strip_prefix("types="));
+            let is_asked = |entity: &StubEntity| {
+                since.as_ref().is_none_or(|since| StubData::moment(entity.changed) > *since)
+                    && kinds.is_none_or(|kinds| kinds.split(',').any(|code| code == entity.kind.code))
+            };
+            let listed = stub.entities.iter().filter(|(_, entity)| is_asked(entity));
+            let rows = listed.map(|(entity_id, entity)| Value::Object(stub.entity_row(*entity_id, entity)));
+            json_answer(200, &page(&rows.collect::<Vec<_>>(), query, &sync))
+        }
+        ("POST", ["entities", type_id]) => {
+            // Kanka fills the model of the kind, which has no text and no type, and answers slim rows.
+            let code = ENTITY_KINDS.iter().find(|kind| kind.type_id == id(type_id)).unwrap().code;
+            let mut rows = Vec::new();
+            for item in body["entities"].as_array().unwrap() {
+                let entity_id = stub.create(code, item["name"].as_str().unwrap());
+                rows.push(Value::Object(stub.entity_row(entity_id, &stub.entities[&entity_id])));
+            }
+            json_answer(200, &json!({"data": rows}))
+        }
+        ("GET", ["entities", entity_id]) => match stub.entities.get(&id(entity_id)) {
+            Some(entity) => {
+                let mut row = stub.entity_row(id(entity_id), entity);
+                row.insert("child".to_owned(), stub.typed_row(id(entity_id), is_related));
+                json_answer(200, &json!({"data": row}))
+            }
+            None => not_found(),
+        },
+        (method, ["entities", entity_id, "entity_assets", rest @ ..]) => {
+            let asset_id = stub.number();
+            let Some(entity) = stub.entities.get_mut(&id(entity_id)) else { return not_found() };
+            if let [asset_id] = rest {
+                assert_eq!(method, "DELETE");
+                return if entity.aliases.remove(&id(asset_id)).is_some() {
+                    json_answer(204, &Value::Null)
+                } else {
+                    not_found()
+                };
+            }
+            let name = body["name"].as_str().unwrap().to_owned();
+            entity.aliases.insert(asset_id, (name.clone(), 1));
+            json_answer(201, &json!({"data": {"id": asset_id, "type_id": 3, "name": name, "visibility_id": 1}}))
+        }
+        ("POST", ["entities", entity_id, "posts"]) => {
+            let post_id = stub.number();
+            let Some(entity) = stub.entities.get_mut(&id(entity_id)) else { return not_found() };
+            let post = json!({"id": post_id, "name": body["name"], "entry": body["entry"], "visibility_id": body["visibility_id"]});
+            entity.posts.insert(post_id, post.clone());
+            json_answer(201, &json!({"data": post}))
+        }
+        (method, [plural, rest @ ..]) => {
+            let Some(kind) = ENTITY_KINDS.iter().find(|kind| kind.plural == *plural) else { return not_found() };
+            let of_kind = |(_, entity): &(&u64, &StubEntity)| entity.kind == kind;
+            let found = rest.first().map(|text| id(text)).and_then(|id| {
+                stub.entities
+                    .iter()
+                    .filter(of_kind)
+                    .find(|(_, entity)| entity.id == id)
+                    .map(|(entity_id, _)| *entity_id)
+            });
+            match (method, rest, found) {
+                ("GET", [], _) => {
+                    let listed = stub.entities.iter().filter(of_kind).filter(|(id, _)| !stub.unlisted.contains(id));
+                    let rows: Vec<Value> =
+                        listed.map(|(entity_id, _)| stub.typed_row(*entity_id, is_related)).collect();
+                    json_answer(200, &page(&rows, query, &sync))
+                }
+                ("POST", [], _) => {
+                    let entity_id = stub.create(kind.code, body["name"].as_str().unwrap());
+                    stub.fill(entity_id, body);
+                    json_answer(201, &json!({"data": stub.typed_row(entity_id, false)}))
+                }
+                ("PATCH", [_], Some(entity_id)) => {
+                    stub.fill(entity_id, body);
+                    json_answer(200, &json!({"data": stub.typed_row(entity_id, false)}))
+                }
+                ("DELETE", [_], Some(entity_id)) => {
+                    stub.entities.remove(&entity_id);
+                    json_answer(204, &Value::Null)
+                }
+                _ => not_found(),
+            }
+        }
+        _ => not_found(),
+    }
+}
+
+/// A clock that goes on while the pace makes requests wait.
+struct PacedClock(jiff::Timestamp, InstantClock);
+
+impl skald_app::Clock for PacedClock {
+    fn now(&self) -> jiff::Timestamp {
+        self.0 + jiff::SignedDuration::try_from(self.1.now()).unwrap()
+    }
+}
+
+/// A Skald that is linked to the stub.
+pub(super) struct LinkedToStub {
+    pub here: Side,
+    /// What the token source answers.
+    pub token: Arc<Mutex<String>>,
+    pub base_url: String,
+    stub: Arc<Mutex<StubData>>,
+}
+
+impl LinkedToStub {
+    /// Starts a stub that has what `prepare` creates, and links an empty campaign to it.
+    pub(super) async fn new(prepare: impl FnOnce(&mut StubData)) -> Self {
+        Self::on_journal(Arc::new(skald_store::Memory::new()), prepare).await
+    }
+
+    pub(super) async fn on_journal(journal: Arc<dyn Journal>, prepare: impl FnOnce(&mut StubData)) -> Self {
+        let mut data = StubData { token: "first-token".to_owned(), rate_limit: 90, ..StubData::default() };
+        prepare(&mut data);
+        let stub = Arc::new(Mutex::new(data));
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&stub));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        drop(super::serve(listener, router));
+        let (pace, token) = (InstantClock::default(), Arc::new(Mutex::new("first-token".to_owned())));
+        let here = Side::new(Self::app(journal, &token, &pace)).await;
+        let pair = Self { here, token, base_url, stub };
+        let link = json!({"method": "link", "kanka_campaign": CAMPAIGN, "base_url": pair.base_url});
+        pair.here.call("kanka_mirror", link).await;
+        pair
+    }
+
+    /// An app on a journal, as another process has it.
+    pub(super) fn app(journal: Arc<dyn Journal>, token: &Arc<Mutex<String>>, pace: &InstantClock) -> App {
+        let entropy = CountingEntropy(std::sync::atomic::AtomicU64::new(1));
+        let clock = Arc::new(PacedClock(jiff::Timestamp::now(), pace.clone()));
+        let mut app = App::new(Arc::new(entropy), clock, journal);
+        let timeouts = ConnectionTimeouts { connect: std::time::Duration::from_secs(5), answer: TIMEOUT };
+        let token = Arc::clone(token);
+        let source = Arc::new(move || Ok(token.lock().unwrap().clone()));
+        app.remotes = Arc::new(KankaConnector::with_clock(source, Arc::new(pace.clone()), timeouts));
+        app
+    }
+
+    pub(super) fn stub(&self) -> MutexGuard<'_, StubData> {
+        self.stub.lock().unwrap()
+    }
+
+    pub(super) fn take_requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.stub().requests)
+    }
+
+    pub(super) async fn sync(&self, scope: SyncScope) -> Result<SyncReport, Fault> {
+        let app = self.here.engine.app();
+        app.sync_mirror(&self.here.campaign_id, scope, LEASE_WAIT_MAX, &mut |_, _| {}).await
+    }
+
+    pub(super) async fn pull(&self) {
+        self.sync(SyncScope::Everything).await.unwrap_or_else(|fault| panic!("pull: {fault}"));
+    }
+
+    pub(super) async fn status(&self) -> Value {
+        self.here.call("kanka_mirror", json!({})).await
+    }
+}
