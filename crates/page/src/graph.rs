@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::SharedContext;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::lore::type_icon::{TYPES, type_icon};
-use crate::lore::{entity_path, lore_path, lore_ways};
+use crate::lore::{entity_path, lore_path, lore_navigation};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -31,7 +31,7 @@ pub(crate) async fn show(
     let layout = PageLayout::for_visitor("Graph", &visitor).campaign(&head, CampaignPart::Lore).script("graph.js");
     Ok(layout.render(html! {
         div.lore {
-            (lore_ways(&head.id, "Graph", visitor.is_game_master_of(&head.id)))
+            (lore_navigation(&head.id, "Graph", visitor.is_game_master_of(&head.id)))
             div.split {
                 h1 { "Who knows whom" }
                 div.graph-buttons hidden {

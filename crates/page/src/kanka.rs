@@ -11,7 +11,7 @@ use crate::components::{count, empty_state, next_page, time};
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::lore::history::plain;
-use crate::lore::{check_game_master, entity_path, lore_ways, notice};
+use crate::lore::{check_game_master, entity_path, lore_navigation, notice};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -76,7 +76,7 @@ pub(crate) async fn show(
     let layout = PageLayout::for_visitor("Kanka", &visitor).campaign(&head, CampaignPart::Lore);
     Ok(layout.render(html! {
         div.lore {
-            (lore_ways(&head.id, "Kanka", true))
+            (lore_navigation(&head.id, "Kanka", true))
             h1 { "Kanka" }
             @if let Some(done) = notice(&query) { p.notice role="status" { (done) } }
             @if page.linked {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::type_icon::{TYPES, type_icon};
-use super::{entity_path, lore_path, lore_ways, notice};
+use super::{entity_path, lore_path, lore_navigation, notice};
 use crate::SharedContext;
 use crate::components::{empty_state, encode, next_page};
 use crate::form::Form;
@@ -97,7 +97,7 @@ pub(crate) async fn show(
     let layout = PageLayout::for_visitor("Lore", &visitor).campaign(&head, CampaignPart::Lore).script("live-parts.js");
     Ok(layout.render(html! {
         div.lore data-live-parts={ (lore_path(&head.id)) "/events" } {
-            (lore_ways(&head.id, "Entries", is_game_master))
+            (lore_navigation(&head.id, "Entries", is_game_master))
             div.split {
                 h1 { "Lore" }
                 @if is_game_master { a.button.primary.no-print href={ (lore_path(&head.id)) "/new" } { "New entry" } }

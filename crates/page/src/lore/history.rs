@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{check_game_master, entity_path, lore_path, lore_ways, notice};
+use super::{check_game_master, entity_path, lore_path, lore_navigation, notice};
 use crate::SharedContext;
 use crate::components::{count, empty_state, next_page, time};
 use crate::form::Form;
@@ -77,7 +77,7 @@ pub(crate) async fn show(
     let layout = PageLayout::for_visitor("History", &visitor).campaign(&head, CampaignPart::Lore);
     Ok(layout.render(html! {
         div.lore {
-            (lore_ways(&head.id, "", true))
+            (lore_navigation(&head.id, "", true))
             div.split {
                 h1 { "History of " bdi { (article.entity.name) } }
                 a.button href=(article.path()) { "Back" }
@@ -121,7 +121,7 @@ pub(crate) async fn show_version(
     let layout = PageLayout::for_visitor(&title, &visitor).campaign(&head, CampaignPart::Lore);
     Ok(layout.render(html! {
         div.lore {
-            (lore_ways(&head.id, "", true))
+            (lore_navigation(&head.id, "", true))
             div.split {
                 h1 { (title) " of " bdi { (article.entity.name) } }
                 a.button href=(path) { "All versions" }
@@ -213,7 +213,7 @@ pub(crate) async fn archive(
     let layout = PageLayout::for_visitor("Archive", &visitor).campaign(&head, CampaignPart::Lore);
     Ok(layout.render(html! {
         div.lore {
-            (lore_ways(&head.id, "Archive", true))
+            (lore_navigation(&head.id, "Archive", true))
             h1 { "Archive" }
             @if let Some(done) = notice(&query) { p.notice role="status" { (done) } }
             @if history.archived.is_empty() {
