@@ -39,7 +39,8 @@ impl Form {
 
     /// The fields whose names begin with a prefix, without it.
     pub(crate) fn strip_prefix(&self, prefix: &str) -> Self {
-        let stripped = self.iter().filter_map(|(name, value)| Some((name.strip_prefix(prefix)?.to_owned(), value.to_owned())));
+        let stripped =
+            self.iter().filter_map(|(name, value)| Some((name.strip_prefix(prefix)?.to_owned(), value.to_owned())));
         Self { fields: stripped.collect() }
     }
 

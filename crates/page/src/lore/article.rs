@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::browse::{private_mark, secret_mark};
 use super::reveal::reveal_forms;
 use super::type_icon::{type_icon, type_title};
-use super::{Article, EntityLink, check_game_master, entity_path, lore_path, lore_navigation, notice};
+use super::{Article, EntityLink, check_game_master, entity_path, lore_navigation, lore_path, notice};
 use crate::components::{encode, time};
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};

@@ -102,7 +102,10 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(diff_blocks("", ""), []);
         let hunks = diff_hunks("a\n\nb\n\nd", "a\n\nc\n\nd\n\ne");
-        let changed = |theirs: &[&'static str], ours: &[&'static str]| DiffHunk::Changed { theirs: theirs.into(), ours: ours.into() };
+        let changed = |theirs: &[&'static str], ours: &[&'static str]| DiffHunk::Changed {
+            theirs: theirs.into(),
+            ours: ours.into(),
+        };
         let same = |block| DiffHunk::Same(vec![block]);
         assert_eq!(hunks, [same("a"), changed(&["b"], &["c"]), same("d"), changed(&[], &["e"])]);
         let long = |word: &str| vec![word; COMPARED_BLOCKS_MAX + 1].join("\n\n");

@@ -227,7 +227,7 @@ fn shown_value(key: &str, value: &str) -> String {
 fn conflicting_text(conflict: &FieldConflict) -> Markup {
     let side = |at: usize, word: &str, title: &str, blocks: &[&str], is_chosen: bool| {
         html! {
-            label.conflict-side class={ "block-" (word) } {
+            label class={ "conflict-side block-" (word) } {
                 span { input type="radio" name={ (BLOCK_PREFIX) (at) } value=(word) checked[is_chosen]; " " (title) }
                 pre.block dir="auto" { @if blocks.is_empty() { em { "left out" } } @else { (blocks.join("\n\n")) } }
             }
@@ -287,10 +287,13 @@ mod tests {
         let merged = merge_form(&Form::parse("name=Mirabel&tags=c"), Some(&base), 2, &stored);
         assert_eq!((merged.form.text("is_private"), merged.form.text("name")), ("yes", "Mirabel"));
         assert_eq!(merged.taken, [field("is_private", "yes")]);
-        let conflicts: Vec<_> = merged.conflicts.iter().map(|conflict| (conflict.key, &*conflict.mine, &*conflict.theirs)).collect();
+        let conflicts: Vec<_> =
+            merged.conflicts.iter().map(|conflict| (conflict.key, &*conflict.mine, &*conflict.theirs)).collect();
         assert_eq!(conflicts, [("tags", "c", "b")]);
         // The same change on both sides is none.
-        assert!(merge_form(&Form::parse("name=Mira&tags=b&is_private=yes"), Some(&base), 2, &stored).conflicts.is_empty());
+        assert!(
+            merge_form(&Form::parse("name=Mira&tags=b&is_private=yes"), Some(&base), 2, &stored).conflicts.is_empty()
+        );
         // Without the base nobody knows who changed what.
         assert_eq!(merge_form(&Form::parse("name=Mirabel&tags=a"), None, 2, &stored).conflicts.len(), 3);
         assert!(merge_form(&Form::parse("tags=c"), Some(&base), 1, &stored).conflicts.is_empty());

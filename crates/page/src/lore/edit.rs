@@ -9,7 +9,7 @@ use skald_app::{Code, Fault};
 
 use super::conflict::{ConflictSubject, EditBase, MergedForm, apply_choices, conflict_page, merge_form};
 use super::entity_form::{EditState, EntityFields, EntryPreview, changed_meanwhile, entity_form, preview_part};
-use super::{Article, ItemOutcome, check_game_master, entity_path, lore_path, lore_navigation};
+use super::{Article, ItemOutcome, check_game_master, entity_path, lore_navigation, lore_path};
 use crate::components::encode;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
@@ -167,7 +167,8 @@ pub(crate) async fn save(
     check_game_master(&visitor, &head.id)?;
     let form = apply_choices(&form);
     let base = EditBase::of_form(&form)?;
-    let typed = |form: &Form| EntityFields { entity_type: article.entity.entity_type.clone(), ..EntityFields::of_form(form) };
+    let typed =
+        |form: &Form| EntityFields { entity_type: article.entity.entity_type.clone(), ..EntityFields::of_form(form) };
     let stored = EntityFields::of_entity(&article.entity);
     let shown_base = || base.clone().unwrap_or_else(|| EditBase::of_stored(article.entity.revision, &stored.texts()));
     let saved = Some(article.entity.entry.as_str());

@@ -6,12 +6,10 @@ use maud::html;
 use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
-use super::conflict::{
-    ConflictSubject, EditBase, FieldText, MergedForm, apply_choices, conflict_page, merge_form,
-};
+use super::conflict::{ConflictSubject, EditBase, FieldText, MergedForm, apply_choices, conflict_page, merge_form};
 use super::edit::with_status;
 use super::entity_form::{EditState, EntryPreview, changed_meanwhile, edit_buttons, entry_editor, saved_version};
-use super::{Article, ArticlePost, check_game_master, lore_path, lore_navigation};
+use super::{Article, ArticlePost, check_game_master, lore_navigation, lore_path};
 use crate::SharedContext;
 use crate::components::{TextField, fault_box};
 use crate::form::Form;

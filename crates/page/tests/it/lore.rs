@@ -71,7 +71,9 @@ async fn a_save_keeps_what_somebody_else_changed_meanwhile() {
     let typed = typed.replace(&percent_encode("third"), &percent_encode("THIRD"));
     let conflict = world.post(Some(&owner), &edit, &format!("{typed}&tags=mine&{base}&do=save")).await;
     assert_eq!(conflict.status, StatusCode::CONFLICT);
-    for text in ["The FIRST.", "The THIRD.", "Private: only game masters see it", "name=\"pick_tags\"", "name=\"block_0\""] {
+    for text in
+        ["The FIRST.", "The THIRD.", "Private: only game masters see it", "name=\"pick_tags\"", "name=\"block_0\""]
+    {
         assert!(conflict.body.contains(text), "{text}: {}", conflict.body);
     }
     let hidden = hidden_fields(&conflict.body, &edit);
@@ -463,7 +465,10 @@ async fn hostile_lore_is_harmless_on_every_page() {
         let preview = world.post(Some(&owner), &format!("{base}/lore/preview"), &format!("entry={typed}")).await;
         assert_harmless(&preview.body, "preview");
         let edited = format!("name={typed}&entry={typed}&revision=0&do=save");
-        assert_harmless(&world.post(Some(&owner), &format!("{base}/lore/{entity}/edit"), &edited).await.body, "conflict");
+        assert_harmless(
+            &world.post(Some(&owner), &format!("{base}/lore/{entity}/edit"), &edited).await.body,
+            "conflict",
+        );
     }
 }
 
