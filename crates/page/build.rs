@@ -10,6 +10,8 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 const FOLDER: &str = "assets";
+/// The module that other scripts import.
+const SHARED_MODULE: &str = "stream.js";
 
 fn main() {
     println!("cargo:rerun-if-changed={FOLDER}");
@@ -19,10 +21,18 @@ fn main() {
     let mut files: Vec<PathBuf> =
         fs::read_dir(&folder).expect("the assets").map(|entry| entry.expect("an asset").path()).collect();
     files.sort();
+    // A module that others import has to have its name before they get theirs.
+    let (imported, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.ends_with(SHARED_MODULE));
+    let shared = fs::read(&imported[0]).expect("an asset can be read");
+    let import = (format!("\"./{SHARED_MODULE}\""), format!("\"./{}\"", hashed_name(SHARED_MODULE, &shared)));
     let mut source = String::from("pub(super) const ASSETS: &[Asset] = &[\n");
-    for file in files {
+    for file in imported.into_iter().chain(others) {
         if let Some(mime_type) = mime_type(&file) {
-            source.push_str(&pack(&file, mime_type, &out));
+            let mut plain = fs::read(&file).expect("an asset can be read");
+            if mime_type.starts_with("text/javascript") {
+                plain = String::from_utf8(plain).expect("text").replace(&import.0, &import.1).into_bytes();
+            }
+            source.push_str(&pack(&file, plain, mime_type, &out));
         }
     }
     source.push_str("];\n");
@@ -39,14 +49,19 @@ fn mime_type(file: &Path) -> Option<&'static str> {
     }
 }
 
-fn pack(file: &Path, mime_type: &str, out: &Path) -> String {
-    let plain = fs::read(file).expect("an asset can be read");
-    let name = file.file_name().and_then(|name| name.to_str()).expect("a plain name");
+/// The name with the hash of the content in it.
+fn hashed_name(name: &str, plain: &[u8]) -> String {
     let (stem, extension) = name.rsplit_once('.').expect("an extension");
-    let hash = Sha256::digest(&plain).iter().take(8).fold(String::new(), |mut hash, byte| {
+    let hash = Sha256::digest(plain).iter().take(8).fold(String::new(), |mut hash, byte| {
         write!(hash, "{byte:02x}").expect("a string can be written");
         hash
     });
+    format!("{stem}.{hash}.{extension}")
+}
+
+fn pack(file: &Path, plain: Vec<u8>, mime_type: &str, out: &Path) -> String {
+    let name = file.file_name().and_then(|name| name.to_str()).expect("a plain name");
+    let path = hashed_name(name, &plain);
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(&plain).expect("memory can be written");
     let mut brotli = brotli::CompressorWriter::new(Vec::new(), 4096, 11, 22);
@@ -57,7 +72,7 @@ fn pack(file: &Path, mime_type: &str, out: &Path) -> String {
     }
     // Paths relative to `assets.rs`: a target folder that two checkouts share keeps no path of either.
     format!(
-        "Asset {{ name: {name:?}, path: \"/assets/{stem}.{hash}.{extension}\", mime_type: {mime_type:?}, \
+        "Asset {{ name: {name:?}, path: \"/assets/{path}\", mime_type: {mime_type:?}, \
          plain: include_bytes!(\"{name}\"), gzip: include_bytes!(\"{name}.gz\"), brotli: include_bytes!(\"{name}.br\") }},\n",
     )
 }

@@ -25,12 +25,16 @@ async function showPreview() {
 function typed() {
   const fields = {};
   for (const field of form.elements) {
-    if (field.name && field.type !== "hidden" && field.type !== "submit") {
+    // The hidden fields say which version was edited: brought back without them, a draft would undo what others saved.
+    if (field.name && field.type !== "submit") {
       fields[field.name] = field.type === "checkbox" ? field.checked : field.value;
     }
   }
   return fields;
 }
+
+// What was typed, without the version that it was typed over.
+const visible = (fields) => JSON.stringify(Object.entries(fields).filter(([name]) => form.elements[name]?.type !== "hidden"));
 
 function keepDraft() {
   try {
@@ -47,7 +51,7 @@ function offerDraft() {
   } catch {
     return;
   }
-  if (!draft || JSON.stringify(draft) === JSON.stringify(typed())) {
+  if (!draft || visible(draft) === visible(typed())) {
     localStorage.removeItem(key);
     return;
   }
@@ -79,7 +83,14 @@ if (form && entry) {
     }
   });
   form.addEventListener("reset", () => setTimeout(() => { localStorage.removeItem(key); showPreview(); }));
-  form.addEventListener("submit", keepDraft);
+  form.addEventListener("submit", () => {
+    keepDraft();
+    try {
+      sessionStorage.setItem("skald-saving", key);
+    } catch {
+      // Then the draft is offered once more.
+    }
+  });
   entry.addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() === "s" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();

@@ -1,3 +1,5 @@
+import { openStream } from "./stream.js";
+
 // The graph: lays out the entries, draws them as SVG with links in it, and lets one drag, pan, zoom and open them.
 
 const NS = "http://www.w3.org/2000/svg";
@@ -171,9 +173,17 @@ function look(svg, nodes, edges, place) {
   });
 }
 
+// Lays nothing out anew by itself: what one looks at would jump.
+async function offerRedraw(drawn) {
+  const answer = await fetch(figure.dataset.graph).catch(() => null);
+  if (answer?.ok) document.getElementById("graph-changed").hidden = (await answer.text()) === drawn;
+}
+
 if (figure) {
   const answer = await fetch(figure.dataset.graph);
-  const graph = answer.ok ? await answer.json() : { nodes: [] };
+  const text = answer.ok ? await answer.text() : "";
+  const graph = text ? JSON.parse(text) : { nodes: [] };
+  openStream(figure.dataset.live, { onOpen: () => offerRedraw(text), onEvent: () => offerRedraw(text) });
   if (graph.nodes.length > 0) {
     draw(graph);
     for (const hidden of document.querySelectorAll(".graph-buttons, .graph-help")) hidden.hidden = false;

@@ -1,6 +1,8 @@
 // Replaces the parts of a page when others change what it shows: each element with data-live-part, by its id.
 // A part stays while somebody types in it or while a reveal waits in it; then the warning of the page is shown.
 
+import { openStream } from "./stream.js";
+
 const root = document.querySelector("[data-live-parts]");
 
 function isTouched(form) {
@@ -47,11 +49,16 @@ function isSame(part, fresh) {
 function replace(part, fresh) {
   if (isSame(part, fresh)) return;
   if (isBusy(part)) { showWarning(); return; }
-  const active = document.activeElement;
-  const link = part.contains(active) && active.getAttribute("href");
+  const active = part.contains(document.activeElement) ? document.activeElement : null;
+  const [id, link] = [active?.id, active?.getAttribute("href")];
+  // Of buttons without an id the same place and word is the same button.
+  const alike = (root) => [...root.querySelectorAll("button")].filter((other) => other.textContent === active?.textContent);
+  const at = active?.tagName === "BUTTON" ? alike(part).indexOf(active) : -1;
   part.replaceChildren(...fresh.childNodes);
   if (fresh.dataset.revision) part.dataset.revision = fresh.dataset.revision;
-  if (link) [...part.querySelectorAll("a[href]")].find((other) => other.getAttribute("href") === link)?.focus();
+  if (id) document.getElementById(id)?.focus();
+  else if (link) [...part.querySelectorAll("a[href]")].find((other) => other.getAttribute("href") === link)?.focus();
+  else if (at >= 0) alike(part)[at]?.focus();
   part.classList.add("just-changed");
   setTimeout(() => part.classList.remove("just-changed"), 2000);
 }
@@ -63,7 +70,7 @@ async function refresh() {
   if (asking) { again = true; return; }
   asking = true;
   try {
-    const answer = await fetch(location.href);
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok) {
       // It was deleted, or hidden from this visitor: the server says so, unless something typed would be lost.
       if ([403, 404].includes(answer.status) && !isLeaving && ![...document.forms].some(isTouched)) location.reload();
@@ -77,6 +84,8 @@ async function refresh() {
       if (fresh) replace(part, fresh);
     }
     document.dispatchEvent(new CustomEvent("htmx:after:swap"));
+  } catch {
+    // The stream notices it as well, says so, and asks again when it is back.
   } finally {
     asking = false;
     if (again) { again = false; refresh(); }
@@ -84,9 +93,6 @@ async function refresh() {
 }
 
 if (root) {
-  const events = new EventSource(root.dataset.liveParts);
-  events.addEventListener("changed", refresh);
-  // Also the first time: something may have changed between the rendering of the page and the opening of the stream.
-  events.addEventListener("open", refresh);
-  addEventListener("pagehide", () => events.close());
+  // Also when it opens: something may have changed since the page was rendered.
+  openStream(root.dataset.liveParts, { onOpen: refresh, onEvent: ({ name }) => { if (name === "changed") refresh(); } });
 }

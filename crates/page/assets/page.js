@@ -17,7 +17,7 @@ function chooseTheme(theme) {
   button.title = labels[theme];
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 function showTimes(root) {
@@ -63,6 +63,19 @@ document.addEventListener("keydown", (event) => {
     }
   }
 });
+
+// What somebody typed is kept in this browser until it is saved, or until they sign out.
+try {
+  const saved = sessionStorage.getItem("skald-saving");
+  if (saved && new URLSearchParams(location.search).has("done")) localStorage.removeItem(saved);
+  sessionStorage.removeItem("skald-saving");
+  document.addEventListener("submit", (event) => {
+    if (event.target.getAttribute("action") !== "/sign-out") return;
+    for (const key of Object.keys(localStorage)) if (key.startsWith("skald-draft:")) localStorage.removeItem(key);
+  });
+} catch {
+  // A browser that keeps nothing has nothing to drop.
+}
 
 document.addEventListener("htmx:after:swap", () => prepare(document));
 prepare(document);

@@ -33,7 +33,6 @@ function build() {
   });
   dialog.addEventListener("keydown", move);
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  dialog.addEventListener("close", () => opener.focus());
 }
 
 const links = () => [...hits.querySelectorAll("a")];

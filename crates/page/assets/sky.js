@@ -1,5 +1,7 @@
 // The map of a universe: pan, zoom, choose, and look at another moment. Looking changes nothing on the server.
 
+import { openStream } from "./stream.js";
+
 const root = document.getElementById("sky");
 const frame = document.getElementById("map");
 const moment = document.getElementById("moment");
@@ -406,19 +408,20 @@ speed.addEventListener("change", () => { queue = []; });
 
 async function changed() {
   strip = null;
-  await refresh();
-  if (timer) return;
-  if (follows) time = Number(document.getElementById("sky-body").dataset.now);
-  showTime();
-  const [exact] = await pictures(time, 0, 1);
-  showPicture(exact.svg);
+  try {
+    await refresh();
+    if (timer) return;
+    if (follows) time = Number(document.getElementById("sky-body").dataset.now);
+    showTime();
+    const [exact] = await pictures(time, 0, 1);
+    showPicture(exact.svg);
+  } catch {
+    // The stream notices a lost connection as well, says so, and asks again when it is back.
+  }
 }
 
-const events = new EventSource(root.dataset.live);
-events.addEventListener("changed", changed);
-// Also the first time: something may have changed between the rendering of the page and the opening of the stream.
-events.addEventListener("open", changed);
-addEventListener("pagehide", () => events.close());
+// Also when it opens: something may have changed since the page was rendered.
+openStream(root.dataset.live, { onOpen: changed, onEvent: ({ name }) => { if (name === "changed") changed(); } });
 addEventListener("resize", draw);
 
 frame.classList.add("is-live");

@@ -13,6 +13,7 @@ use crate::SharedContext;
 use crate::components::{TextField, empty_state, fault_box, next_page, time};
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
+use crate::live_pages::LivePage;
 use crate::lore::edit::with_status;
 use crate::lore::history::plain;
 use crate::lore::{check_game_master, entity_path, notice};
@@ -69,8 +70,9 @@ pub(crate) async fn show(
     let status = query.text("status");
     let list_path = if status.is_empty() { path.clone() } else { format!("{path}?status={status}") };
     let layout = PageLayout::for_visitor("Canon", &visitor).campaign(&head, CampaignPart::Canon);
+    let layout = layout.script("live-parts.js");
     Ok(layout.render(html! {
-        div.lore {
+        div.lore data-live-parts=(LivePage::Lore.path(&head.id)) {
             h1 { "Canon" }
             p.lead { "What is established stays until a person decides. Changes of it wait here." }
             @if let Some(done) = notice(&query) { p.notice role="status" { (done) } }
@@ -80,6 +82,7 @@ pub(crate) async fn show(
                     a.chip href=(target) aria-current=[(word == status).then_some("true")] { (title) }
                 }
             }
+            div.lore-found #held data-live-part {
             @if page.rows.is_empty() {
                 (empty_state("Nothing waits", &html! {
                     p { "When a change contradicts what is marked as authoritative, it is held and appears here." }
@@ -91,6 +94,8 @@ pub(crate) async fn show(
                 }
                 (next_page(&list_path, page.next_cursor.as_deref()))
             }
+            }
+            p.muted { "Changes that differ from Kanka are decided " a href={ "/c/" (head.id) "/kanka" } { "beside its mirror" } "." }
         }
     }))
 }
@@ -224,6 +229,10 @@ fn decision_form(action: &str, row: &HeldChange, is_resolved: bool, typed: &Form
     html! {
         form.card.no-print method="post" action=(action) {
             h2 { (if is_resolved { "Open it again" } else { "Decide" }) }
+            p.field-note {
+                "A person decides: a game master whose token was made with " code { "--kind human --gate-role human" }
+                ". Without a token you act as the server was started, which is an agent unless it says otherwise."
+            }
             (reason.render())
             @if is_resolved {
                 button name="do" value="reopen" { "Open it again" }

@@ -123,7 +123,7 @@ pub(crate) fn time(at: &str) -> Markup {
 
 /// The same, the hour alone.
 pub(crate) fn clock_time(at: &str) -> Markup {
-    let shown = parse_time(at).map_or_else(|| at.to_owned(), |at| at.strftime("%H:%M").to_string());
+    let shown = parse_time(at).map_or_else(|| at.to_owned(), |at| at.strftime("%-H:%M").to_string());
     html! { time datetime=(at) data-time="clock" { (shown) } }
 }
 
@@ -136,15 +136,15 @@ pub(crate) fn count(number: u64, singular: &str, plural: &str) -> String {
     format!("{number} {}", if number == 1 { singular } else { plural })
 }
 
-/// A chance as people say it: without digits that mean nothing.
+/// A chance as people say it: without digits that mean nothing, and in one piece.
 pub(crate) fn percent(chance: f64) -> String {
     let percent = chance * 100.0;
     match percent {
-        percent if chance <= 0.0 || percent >= 100.0 => format!("{percent:.0} %"),
-        percent if percent < 0.1 => "under 0.1 %".to_owned(),
-        percent if percent > 99.9 => "over 99.9 %".to_owned(),
-        percent if !(10.0..=99.0).contains(&percent) => format!("{percent:.1} %"),
-        percent => format!("{percent:.0} %"),
+        percent if chance <= 0.0 || percent >= 100.0 => format!("{percent:.0}\u{a0}%"),
+        percent if percent < 0.1 => "under 0.1\u{a0}%".to_owned(),
+        percent if percent > 99.9 => "over 99.9\u{a0}%".to_owned(),
+        percent if !(10.0..=99.0).contains(&percent) => format!("{percent:.1}\u{a0}%"),
+        percent => format!("{percent:.0}\u{a0}%"),
     }
 }
 
@@ -172,9 +172,13 @@ mod tests {
 
     #[test]
     fn chances_have_the_digits_that_mean_something() {
-        for (chance, shown) in
-            [(0.0, "0 %"), (1.0, "100 %"), (0.583, "58 %"), (0.0833, "8.3 %"), (0.0001, "under 0.1 %")]
-        {
+        for (chance, shown) in [
+            (0.0, "0\u{a0}%"),
+            (1.0, "100\u{a0}%"),
+            (0.583, "58\u{a0}%"),
+            (0.0833, "8.3\u{a0}%"),
+            (0.0001, "under 0.1\u{a0}%"),
+        ] {
             assert_eq!(percent(chance), shown);
         }
     }

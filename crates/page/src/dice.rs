@@ -92,8 +92,8 @@ fn form(query: &DiceQuery) -> Markup {
         }
     };
     html! {
-        form.card #dice method="get" action="/dice" hx-get="/dice" hx-target="#results" hx-push-url="true"
-            hx-trigger="submit, input changed delay:200ms, change" {
+        form.card #dice method="get" action="/dice" hx-get="/dice" hx-target="#results" hx-replace-url="true"
+            hx-trigger="submit, input delay:200ms" {
             div.roll-line {
                 (field("e", "Dice", &query.e, "2d6+3"))
                 (field("e2", "Compared with", &query.e2, "another expression"))
@@ -131,7 +131,8 @@ fn answer(query: &DiceQuery, odds: &Value) -> Markup {
     html! {
         div.dice-answer {
             section.card {
-                p.odds-summary { strong { (text("summary")) } }
+                // The three large figures below say the same.
+                p.odds-summary.visually-hidden[odds.get("compared").is_some()] { strong { (text("summary")) } }
                 (comparison(odds))
                 figure {
                     img.chart src={ "/dice/odds.svg" (link) } width="720" height="420"

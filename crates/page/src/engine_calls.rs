@@ -9,7 +9,7 @@ use skald_app::{Caller, Code, Fault, RequestControl, RequestSurface};
 use crate::PageContext;
 
 impl PageContext {
-    /// Reads: what a page is made of. A page counts as one request, however many reads it takes.
+    /// Calls an operation that only reads. The rate limit counts a page once, however many reads it takes.
     pub(crate) async fn read<T: DeserializeOwned>(
         &self,
         caller: &Caller,

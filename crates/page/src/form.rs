@@ -27,9 +27,36 @@ impl Form {
         Self { fields: fields.collect() }
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Replaces the value of a field, or adds it.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.fields.retain(|(found, _)| found != name);
+        self.fields.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// The fields whose names begin with a prefix, without it.
+    pub(crate) fn strip_prefix(&self, prefix: &str) -> Self {
+        let stripped =
+            self.iter().filter_map(|(name, value)| Some((name.strip_prefix(prefix)?.to_owned(), value.to_owned())));
+        Self { fields: stripped.collect() }
+    }
+
+    /// Every value of a field, such as of several checkboxes.
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.iter().filter(move |(found, _)| *found == name).map(|(_, value)| value)
+    }
+
+    /// The value as it was typed, if the field was sent.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        self.fields.iter().rev().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
     /// The value as it was typed; empty if it is not there.
     pub(crate) fn text(&self, name: &str) -> &str {
-        self.fields.iter().rev().find(|(found, _)| found == name).map_or("", |(_, value)| value)
+        self.value(name).unwrap_or_default()
     }
 
     /// The value without spaces around it, if there is one.
@@ -56,7 +83,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, PageError> {
         let is_known = request.extensions().get::<Caller>().is_some();
-        // Of somebody unknown little is read.
+        // Limit the body of callers that are not signed in.
         let most = if is_known { limits::PAGE_FORM_BYTES_MAX } else { limits::REDEEM_BODY_BYTES_MAX };
         let body = to_bytes(request.into_body(), most);
         let body = tokio::time::timeout(Duration::from_secs(limits::BODY_READ_SECONDS), body).await;

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use crate::SharedContext;
 use crate::layout::{CampaignPart, PageLayout};
+use crate::live_pages::LivePage;
 use crate::lore::type_icon::{TYPES, type_icon};
-use crate::lore::{entity_path, lore_path, lore_ways};
+use crate::lore::{entity_path, lore_navigation, lore_path};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -31,7 +32,7 @@ pub(crate) async fn show(
     let layout = PageLayout::for_visitor("Graph", &visitor).campaign(&head, CampaignPart::Lore).script("graph.js");
     Ok(layout.render(html! {
         div.lore {
-            (lore_ways(&head.id, "Graph", visitor.is_game_master_of(&head.id)))
+            (lore_navigation(&head.id, "Graph", visitor.is_game_master_of(&head.id)))
             div.split {
                 h1 { "Who knows whom" }
                 div.graph-buttons hidden {
@@ -40,7 +41,8 @@ pub(crate) async fn show(
                     button.icon-button type="button" data-zoom="all" aria-label="All of it" { "⤢" }
                 }
             }
-            figure.graph data-graph={ (path) ".json" } {
+            p.notice #graph-changed hidden { "The lore has changed. " a href=(path) { "Draw it again" } }
+            figure.graph data-graph={ (path) ".json" } data-live=(LivePage::Graph.path(&head.id)) {
                 img src={ (path) ".svg" } alt="The entries of the lore, with lines between those that mention each other";
             }
             p.muted.graph-help hidden { "Drag a name to move it, the ground to look around. Tab and Enter open one." }
@@ -59,14 +61,14 @@ pub(crate) async fn picture(
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     #[derive(Deserialize)]
-    struct Drawn {
+    struct DrawnGraph {
         text: String,
     }
     let mut input = json!({"campaign_id": campaign});
     if let Some(theme) = visitor.browser.theme.attribute() {
         input["theme"] = theme.into();
     }
-    let drawn: Drawn = context.read(&visitor.caller, "lore_graph", input).await?;
+    let drawn: DrawnGraph = context.read(&visitor.caller, "lore_graph", input).await?;
     let mut response = drawn.text.into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));

@@ -1,6 +1,10 @@
 //! `/`: the campaigns, what is going on in them, how to connect an AI, and the health of the store.
 
+use std::net::IpAddr;
+
 use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -9,8 +13,9 @@ use serde_json::json;
 use crate::components::{card, copy_block, count, empty_state, next_page};
 use crate::layout::{MainPart, PageLayout};
 use crate::middleware::PageError;
+use crate::session_cookie::is_https;
 use crate::visitor::Visitor;
-use crate::{ClientConnection, SharedContext};
+use crate::{ClientConnection, ConnectionRequest, SharedContext};
 
 #[derive(Debug, Deserialize)]
 struct CampaignRow {
@@ -39,22 +44,26 @@ pub(crate) struct HomeQuery {
 pub(crate) async fn show(
     State(context): State<SharedContext>,
     Query(HomeQuery { cursor }): Query<HomeQuery>,
+    headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let page: CampaignPage = context
         .read(&visitor.caller, "campaign_read", json!({"view": "campaigns", "limit": 60, "cursor": cursor}))
         .await?;
+    let connections = (context.options.connections)(&connection_request(&visitor, &headers));
     let trouble = (context.options.store_trouble)();
-    let layout = PageLayout::for_visitor("Home", &visitor).part(MainPart::Home);
+    let layout = PageLayout::for_visitor("Home", &visitor).part(MainPart::Home).script("live-parts.js");
     Ok(layout.render(html! {
-        div.home {
+        div.home data-live-parts="/changes" {
             h1 { "Your tables" }
             @if let Some(trouble) = &trouble {
                 p.warning role="alert" { "Nothing can be stored right now: " (trouble) }
             }
-            (campaigns(&page.campaigns))
-            (next_page("/", page.next_cursor.as_deref()))
-            (connect(&context.options.connections))
+            div.stack #campaigns data-live-part {
+                (campaigns(&page.campaigns))
+                (next_page("/", page.next_cursor.as_deref()))
+            }
+            (connect(&connections))
             @if trouble.is_none() { p.muted { "The store is well." } }
         }
     }))
@@ -83,6 +92,21 @@ fn campaigns(rows: &[CampaignRow]) -> Markup {
     }
 }
 
+fn connection_request<'a>(visitor: &Visitor, headers: &'a HeaderMap) -> ConnectionRequest<'a> {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let is_local_owner = visitor.is_owner() && host.is_some_and(is_loopback_host);
+    ConnectionRequest { host, is_https: is_https(headers), is_local_owner }
+}
+
+/// Whether a `Host` names the machine itself, with or without a port.
+fn is_loopback_host(host: &str) -> bool {
+    if let Some(address) = host.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+        return address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    }
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 fn connect(connections: &[ClientConnection]) -> Markup {
     html! {
         @if !connections.is_empty() {
@@ -95,8 +119,10 @@ fn connect(connections: &[ClientConnection]) -> Markup {
                         p.muted { (client.file) }
                         p { "It connects to this server:" }
                         (copy_block(&client.http))
-                        p { "Or it starts Skald itself:" }
-                        (copy_block(&client.stdio))
+                        @if let Some(stdio) = &client.stdio {
+                            p { "Or it starts Skald itself:" }
+                            (copy_block(stdio))
+                        }
                     }
                 }
             }))

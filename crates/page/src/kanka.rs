@@ -10,8 +10,9 @@ use crate::SharedContext;
 use crate::components::{count, empty_state, next_page, time};
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
+use crate::live_pages::LivePage;
 use crate::lore::history::plain;
-use crate::lore::{check_game_master, entity_path, lore_ways, notice};
+use crate::lore::{check_game_master, entity_path, lore_navigation, notice};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -74,11 +75,13 @@ pub(crate) async fn show(
     let page: MirrorPage = context.read(&visitor.caller, "kanka_mirror", input).await?;
     let path = format!("/c/{}/kanka", head.id);
     let layout = PageLayout::for_visitor("Kanka", &visitor).campaign(&head, CampaignPart::Lore);
+    let layout = layout.script("live-parts.js");
     Ok(layout.render(html! {
-        div.lore {
-            (lore_ways(&head.id, "Kanka", true))
+        div.lore data-live-parts=(LivePage::Lore.path(&head.id)) {
+            (lore_navigation(&head.id, "Kanka", true))
             h1 { "Kanka" }
             @if let Some(done) = notice(&query) { p.notice role="status" { (done) } }
+            div.lore-found #mirror data-live-part {
             @if page.linked {
                 (mirror_state(&path, &page))
                 (inbox(&head.id, &path, &page))
@@ -88,6 +91,7 @@ pub(crate) async fn show(
                     p { (page.summary) }
                     p { "Whoever runs the server links it: " code { "skald kanka link" } "." }
                 }))
+            }
             }
         }
     }))
@@ -143,7 +147,7 @@ fn inbox(campaign_id: &str, path: &str, page: &MirrorPage) -> Markup {
 }
 
 /// `POST /c/{campaign}/kanka`: syncs, or decides one conflict.
-pub(crate) async fn act(
+pub(crate) async fn sync_or_resolve(
     State(context): State<SharedContext>,
     Path(campaign): Path<String>,
     visitor: Visitor,

@@ -53,7 +53,7 @@ impl CampaignPart {
         }
     }
 
-    /// Whether somebody may open it who is in the campaign; what they may not is left out of the navigation.
+    /// Whether a member of the campaign may open this part. The navigation leaves out the other parts.
     fn is_for(self, visitor: &Visitor, campaign_id: &str) -> bool {
         match self {
             Self::Table | Self::Lore | Self::Timeline | Self::Sky => true,
@@ -73,7 +73,7 @@ pub(crate) enum MainPart {
 }
 
 impl MainPart {
-    /// Those in the bar. The name leads home, and the menu of the visitor to the others.
+    /// The parts in the bar. The name of Skald links home, and the visitor's menu has the others.
     const ALL: [Self; 1] = [Self::Dice];
 
     fn title(self) -> &'static str {
@@ -108,7 +108,7 @@ pub(crate) struct PageLayout<'a> {
 }
 
 impl<'a> PageLayout<'a> {
-    /// A page for somebody, or for nobody yet.
+    /// A layout for a visitor, or for a caller that is not signed in.
     pub(crate) fn new(title: &str, visitor: Option<&'a Visitor>, browser: Browser) -> Self {
         let (title, styles, scripts) = (title.to_owned(), Vec::new(), Vec::new());
         Self { title, visitor, browser, campaign: None, part: None, styles, scripts, is_table: false }
@@ -170,7 +170,6 @@ impl<'a> PageLayout<'a> {
                     link rel="stylesheet" href=(asset_path("page.css"));
                     @for name in &self.styles { link rel="stylesheet" href=(asset_path(name)); }
                     script defer src=(asset_path("htmx.min.js")) {}
-                    script defer src=(asset_path("hx-sse.min.js")) {}
                     script type="module" src=(asset_path("page.js")) {}
                     @if self.campaign.is_some() { script type="module" src=(asset_path("search.js")) {} }
                     @for name in &self.scripts { script type="module" src=(asset_path(name)) {} }
@@ -214,7 +213,7 @@ impl<'a> PageLayout<'a> {
                     @if let Some((campaign, _)) = self.campaign { (search_link(&campaign.id)) }
                     (theme_form(self.browser.theme))
                     @if let Some(visitor) = self.visitor {
-                        (who(visitor, self.campaign.map(|(campaign, _)| campaign.id.as_str())))
+                        (visitor_menu(visitor, self.campaign.map(|(campaign, _)| campaign.id.as_str())))
                     }
                 }
             }
@@ -226,7 +225,7 @@ fn nav_link(path: &str, title: &str, is_here: bool) -> Markup {
     html! { a.nav-link href=(path) aria-current=[is_here.then_some("page")] { (title) } }
 }
 
-/// A way to the search: a page without scripts, a box over any page with them.
+/// The link to the search. A script opens a dialog over the page instead.
 fn search_link(campaign_id: &str) -> Markup {
     html! {
         a.search-open href={ "/c/" (campaign_id) "/lore" } data-search={ "/c/" (campaign_id) "/lore" }
@@ -240,7 +239,7 @@ const SEARCH_ICON: &str = "<svg viewBox=\"0 0 24 24\" width=\"18\" height=\"18\"
      stroke=\"currentColor\" stroke-width=\"2\" stroke-linecap=\"round\"><circle cx=\"11\" cy=\"11\" r=\"6.5\"/>\
      <path d=\"M16 16l5 5\"/></svg>";
 
-/// One button that goes round: the system's colours, light, dark.
+/// A button that switches between the system's colours, light and dark.
 fn theme_form(theme: ChosenTheme) -> Markup {
     let (next, label) = match theme {
         ChosenTheme::System => ("dark", "Colours of the system; switch to dark"),
@@ -260,7 +259,8 @@ const THEME_ICON: &str = "<svg viewBox=\"0 0 24 24\" width=\"20\" height=\"20\" 
      cy=\"12\" r=\"8\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"/><path d=\"M12 4a8 8 0 0 1 0 16z\" \
      fill=\"currentColor\"/></svg>";
 
-fn who(visitor: &Visitor, campaign_id: Option<&str>) -> Markup {
+/// The menu under the visitor's name.
+fn visitor_menu(visitor: &Visitor, campaign_id: Option<&str>) -> Markup {
     html! {
         details.who {
             summary { span.who-name dir="auto" { (visitor.name()) } }

@@ -19,6 +19,7 @@ mod inline_picture;
 mod kanka;
 mod layout;
 mod live;
+mod live_pages;
 mod lore;
 mod middleware;
 mod resource_events;
@@ -45,12 +46,22 @@ pub use session_cookie::session_secret;
 pub struct PageOptions {
     /// Which operations there are: without commands the page only reads.
     pub visible: ToolsetFilter,
-    /// How to connect a program that speaks MCP, as `skald doctor` prints it.
-    pub connections: Vec<ClientConnection>,
+    /// How a program that speaks MCP connects, for whoever asks.
+    pub connections: Arc<dyn Fn(&ConnectionRequest<'_>) -> Vec<ClientConnection> + Send + Sync>,
     /// Why nothing can be stored right now; `None` if all is well.
     pub store_trouble: Arc<dyn Fn() -> Option<String> + Send + Sync>,
     /// Cancelled when the server stops: streams end.
     pub stopping: CancellationToken,
+}
+
+/// Who asks how to connect, and under which name this server was reached.
+#[derive(Debug, Clone, Copy)]
+pub struct ConnectionRequest<'a> {
+    /// The `Host` of the request, which was checked before.
+    pub host: Option<&'a str>,
+    pub is_https: bool,
+    /// The owner, at the machine that the server runs on: the only one who may see its paths.
+    pub is_local_owner: bool,
 }
 
 /// How one program is connected.
@@ -61,8 +72,8 @@ pub struct ClientConnection {
     pub file: String,
     /// Commands that do it.
     pub commands: Vec<String>,
-    /// The file's content where the program starts Skald itself.
-    pub stdio: String,
+    /// The file's content where the program starts Skald itself; for the owner on this machine.
+    pub stdio: Option<String>,
     /// The file's content where it connects over HTTP.
     pub http: String,
 }
@@ -82,6 +93,8 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> Vec<(&'stat
     let mut routes: Vec<(&'static str, MethodRouter<SharedContext>)> = vec![
         ("/assets/{name}", get(assets::serve)),
         ("/", get(home::show)),
+        ("/changes", get(live_pages::home_changes)),
+        ("/c/{campaign}/changes/{page}", get(live_pages::page_changes)),
         ("/sign-in", get(sign_in::show).post(sign_in::sign_in)),
         ("/sign-out", post(sign_in::sign_out)),
         ("/join", get(sign_in::show_join).post(sign_in::join)),
@@ -100,9 +113,9 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> Vec<(&'stat
         ("/keeping/backup", post(administration::backup)),
         ("/keeping/limits", get(administration::show_limits)),
         ("/c/{campaign}/sky", get(universe::list_universes).post(universe::create_universe)),
-        ("/c/{campaign}/sky/{universe}", get(universe::show_sky)),
-        ("/c/{campaign}/sky/{universe}/map", get(universe::sky_map)),
-        ("/c/{campaign}/sky/{universe}/events", get(universe::sky_events)),
+        ("/c/{campaign}/sky/{universe}", get(universe::show_universe)),
+        ("/c/{campaign}/sky/{universe}/map", get(universe::universe_map)),
+        ("/c/{campaign}/sky/{universe}/events", get(universe::universe_events)),
         ("/c/{campaign}/sky/{universe}/command", post(universe::send_command)),
         ("/c/{campaign}/runs", get(gate::list_runs)),
         ("/c/{campaign}/runs/{run}", get(gate::show_run)),

@@ -30,10 +30,10 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// Tables whose rendering is remembered before all are forgotten.
 const RENDERED_MAX: usize = 2_000;
 
-/// The element that listens. It has nothing to show.
+/// The hidden element whose address a script opens as the stream of the table.
 pub(crate) fn live_attributes(campaign_id: &str, place: Option<&str>) -> Markup {
     let after = place.map(|place| format!("?after={place}")).unwrap_or_default();
-    html! { div #live hidden hx-sse:connect={ "/c/" (campaign_id) "/live" (after) } hx-swap="none" {} }
+    html! { div #live hidden data-stream={ "/c/" (campaign_id) "/live" (after) } {} }
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,7 +52,7 @@ pub(crate) async fn stream(
 ) -> Result<Response, PageError> {
     let last = headers.get(LAST_EVENT_ID).and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
     let changes = context.engine.changes(&visitor.caller, last.or(query.after.as_deref())).await;
-    // Whoever may not enter is told so before the stream begins.
+    // Refuse callers that may not enter before the stream begins: later there is no status to send.
     let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
     let first = changes.place().map(|place| format!("id: {place}\n")).unwrap_or_default();
     let first = Bytes::from(format!("retry: 1000\n{first}\n"));
@@ -83,7 +83,9 @@ impl LiveReader {
         if self.is_over {
             return None;
         }
-        let resource = format!("campaign://{}/events", self.campaign_id);
+        // The second one has the handouts.
+        let resources =
+            [format!("campaign://{}/events", self.campaign_id), format!("lore://{}/entities", self.campaign_id)];
         loop {
             let revoked = self.visitor.caller.wait_for_revocation();
             let beat = tokio::time::sleep(Duration::from_secs(limits::HEARTBEAT_SECONDS));
@@ -93,7 +95,7 @@ impl LiveReader {
                 news = self.changes.next() => {
                     let news = news?;
                     let place = news.place().map(ToString::to_string);
-                    if self.context.engine.is_changed(&news, &self.visitor.caller, &resource) {
+                    if resources.iter().any(|uri| self.context.engine.is_changed(&news, &self.visitor.caller, uri)) {
                         return self.render(place.as_deref()).await;
                     }
                 }
@@ -104,7 +106,7 @@ impl LiveReader {
 
     async fn render(&mut self, place: Option<&str>) -> Option<Bytes> {
         let rendered = self.context.rendered.fragments(&self.context, &self.visitor, &self.campaign_id, place).await;
-        // Whoever lost their role is at a table no more; what fails otherwise is tried again by the browser.
+        // End the stream after an error: a caller who lost the role is refused when the browser connects again.
         self.is_over = rendered.is_err();
         Some(encode(place, &rendered.ok()?))
     }
@@ -139,7 +141,7 @@ fn encode(place: Option<&str>, html: &str) -> Bytes {
     text.into()
 }
 
-/// Who sees a table: what two screens of one caller show is the same.
+/// The caller and the campaign. Two screens of one caller show the same.
 type ViewerKey = (String, String);
 /// The last rendering, and the place in the journal that it shows.
 type LastRendering = Arc<Mutex<Option<(String, Arc<str>)>>>;

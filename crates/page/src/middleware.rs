@@ -1,5 +1,4 @@
-//! After every route of the page: errors become pages or parts of them, the policies of a page are added, and text is
-//! packed.
+//! Middleware behind every page route: renders errors as pages, sets security headers, compresses.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use crate::components::fault_box;
 use crate::layout::{PageLayout, html_response};
 use crate::session_cookie::clear_session;
 use crate::sign_in::sign_in_page;
-use crate::view_as::replace_caller;
+use crate::view_as::{ViewedAs, replace_caller};
 use crate::visitor::{Browser, Visitor};
 
 /// Nothing but our own files runs, nothing is loaded from elsewhere, and nobody may frame the page.
@@ -77,26 +76,29 @@ pub(crate) async fn finish_response(
     next: Next,
 ) -> Response {
     let browser = Browser::from_headers(request.headers());
-    let caller = request.extensions().get::<Caller>().cloned();
     let encoding = accepted_encoding(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let counted = match &caller {
+    let counted = match request.extensions().get::<Caller>() {
         Some(caller) if method == Method::GET => context.engine.check_rate(caller, RateClass::Read),
         _ => Ok(()),
     };
-    let viewed_as = match counted {
+    let admitted = match counted {
         Ok(()) => replace_caller(&context, &mut request).await,
         Err(fault) => Err(fault),
     };
-    let (mut response, viewed_as) = match viewed_as {
-        Ok(viewed_as) => (next.run(request).await, viewed_as),
-        Err(fault) => (PageError::from(fault).into_response(), None),
+    let extensions = request.extensions();
+    let (caller, viewed_as) = (extensions.get::<Caller>().cloned(), extensions.get::<ViewedAs>().cloned());
+    let mut response = match admitted {
+        Ok(()) => next.run(request).await,
+        Err(fault) => PageError::from(fault).into_response(),
     };
     if let Some(fault) = fault_of(&response) {
         let visitor = caller.map(|caller| Visitor { caller, browser, viewed_as });
         response = error_page(&fault, visitor.as_ref(), browser, &uri, response.status());
     }
     add_policies(response.headers_mut());
+    // htmx gets a part of the page that a browser gets whole.
+    response.headers_mut().append(VARY, HeaderValue::from_static("hx-request"));
     if encoding == Encoding::Plain { response } else { pack(response).await }
 }
 

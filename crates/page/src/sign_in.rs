@@ -15,6 +15,7 @@ use crate::layout::{MainPart, PageLayout};
 use crate::middleware::{PageError, status};
 use crate::session_cookie::{clear_session, is_https, session_secret, set_session};
 use crate::theme::is_local_path;
+use crate::view_as::clear_view;
 use crate::visitor::{Browser, Visitor};
 
 /// Where to go once somebody is signed in.
@@ -31,10 +32,10 @@ pub(crate) async fn show(browser: Browser, Query(NextPath { next }): Query<NextP
 
 /// The form for a token. It is also the answer to whoever is not known.
 pub(crate) fn sign_in_page(browser: Browser, next: &str, fault: Option<&Fault>) -> Response {
-    // Whoever comes without anything has made no mistake yet.
+    // A first visit without a token shows no error.
     let fault = fault.filter(|fault| !fault.body().message.contains("is required"));
     let layout = PageLayout::new("Sign in", None, browser);
-    uncached(layout.render(html! {
+    forbid_caching(layout.render(html! {
         div.narrow {
             h1 { "Sign in" }
             @if let Some(fault) = fault { (fault_box(fault)) }
@@ -73,7 +74,7 @@ pub(crate) async fn sign_in(
         Ok(session) => {
             let mut response = Redirect::to(destination(&next)).into_response();
             set_session(&mut response, &headers, &session);
-            Ok(uncached(response))
+            Ok(forbid_caching(response))
         }
         Err(fault) => Ok(with_refusal_status(sign_in_page(browser, &next, Some(&fault)), &fault)),
     }
@@ -100,6 +101,7 @@ pub(crate) async fn sign_out(
     }
     let mut response = Redirect::to("/sign-in").into_response();
     clear_session(&mut response);
+    clear_view(&mut response);
     Ok(response)
 }
 
@@ -124,7 +126,7 @@ fn join_page(browser: Browser, code: &str, fault: Option<&Fault>) -> Response {
         is_required: true,
         fault,
     };
-    uncached(layout.render(html! {
+    forbid_caching(layout.render(html! {
         div.narrow {
             h1 { "You are invited" }
             @if let Some(fault) = fault { (fault_box(fault)) }
@@ -158,7 +160,7 @@ pub(crate) async fn join(
     let session = context.engine.start_page_session(&redeemed.token, &browser_name(&headers), "POST /join").await?;
     let mut response = Redirect::to("/").into_response();
     set_session(&mut response, &headers, &session);
-    Ok(uncached(response))
+    Ok(forbid_caching(response))
 }
 
 /// `GET /browsers`: where the visitor is signed in.
@@ -245,7 +247,7 @@ fn browser_name(headers: &HeaderMap) -> String {
 }
 
 /// A page with a form for a secret is kept nowhere.
-fn uncached(mut response: Response) -> Response {
+fn forbid_caching(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -12,6 +12,7 @@ use crate::SharedContext;
 use crate::components::{TextField, empty_state, encode, fault_box, next_page, time};
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout};
+use crate::live_pages::LivePage;
 use crate::lore::browse::private_mark;
 use crate::lore::edit::with_status;
 use crate::lore::{check_game_master, entity_path, notice};
@@ -86,16 +87,19 @@ async fn timeline_page(
     };
     let is_game_master = visitor.is_game_master_of(&head.id);
     let layout = PageLayout::for_visitor("Timeline", visitor).campaign(&head, CampaignPart::Timeline);
+    let layout = layout.script("live-parts.js");
     Ok(layout.render(html! {
-        div.lore {
+        div.lore data-live-parts=(LivePage::Timeline.path(&head.id)) {
             h1 { "Timeline" }
             @if let Some(done) = notice(query) { p.notice role="status" { (done) } }
             (filter_form(&head.id, query))
             @if let Some(fault) = &bad_filter { (fault_box(fault)) }
-            @if found.events.is_empty() && bad_filter.is_none() { (empty_timeline(&head, query, is_game_master)) }
-            (events(&head.id, &found.events, is_game_master))
-            @if found.truncated { p.muted { "Older rolls are left out. Choose a session to see all of its rolls." } }
-            (next_page(&filter_path(&head.id, query), found.next_cursor.as_deref()))
+            div.lore-found #moments data-live-part {
+                @if found.events.is_empty() && bad_filter.is_none() { (empty_timeline(&head, query, is_game_master)) }
+                (events(&head.id, &found.events, is_game_master))
+                @if found.truncated { p.muted { "Older rolls are left out. Choose a session to see all of its rolls." } }
+                (next_page(&filter_path(&head.id, query), found.next_cursor.as_deref()))
+            }
             @if is_game_master {
                 section.card.no-print #add {
                     h2 { "Write what happened" }

@@ -20,6 +20,7 @@ use crate::{PageContext, SharedContext};
 
 /// A cookie that is no secret: whoever is no game master of the campaign gains nothing by it.
 const COOKIE_NAME: &str = "skald-view-as";
+const CLEARED_COOKIE: &str = "skald-view-as=; Path=/c/; Max-Age=0; HttpOnly; SameSite=Lax";
 
 /// Whose view a page shows.
 #[derive(Debug, Clone)]
@@ -46,26 +47,32 @@ pub(crate) fn view_as_path(campaign_id: &str) -> String {
 
 /// Replaces the caller of a request for a page of the campaign whose view was chosen, or refuses what would change it.
 /// A choice that is no longer allowed is ignored: the visitor sees the page with their own rights.
-pub(crate) async fn replace_caller(context: &PageContext, request: &mut Request) -> Result<Option<ViewedAs>, Fault> {
-    let Some(chosen) = cookie(request.headers(), COOKIE_NAME).map(Form::parse) else { return Ok(None) };
+pub(crate) async fn replace_caller(context: &PageContext, request: &mut Request) -> Result<(), Fault> {
+    let Some(chosen) = cookie(request.headers(), COOKIE_NAME).map(Form::parse) else { return Ok(()) };
     let (campaign_id, who) = (chosen.text("campaign"), chosen.text("who"));
     let page = request.uri().path().strip_prefix("/c/").and_then(|path| path.strip_prefix(&*encode(campaign_id)));
     if campaign_id.is_empty()
         || !page.is_some_and(|page| page.is_empty() || page.starts_with('/') && page != "/view-as")
     {
-        return Ok(None);
+        return Ok(());
     }
-    let Some(caller) = request.extensions().get::<Caller>() else { return Ok(None) };
-    let Ok(caller) = context.engine.caller_viewing_as(caller, campaign_id, who).await else { return Ok(None) };
-    let Principal::Holder(holder) = &caller.principal else { return Ok(None) };
+    let Some(caller) = request.extensions().get::<Caller>() else { return Ok(()) };
+    let Ok(caller) = context.engine.caller_viewing_as(caller, campaign_id, who).await else { return Ok(()) };
+    let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
     let viewed_as = ViewedAs { campaign_id: campaign_id.to_owned(), name: holder.name.clone() };
+    // The page of a refusal shows whose view it is, too.
+    request.extensions_mut().insert(caller);
+    request.extensions_mut().insert(viewed_as.clone());
     if request.method() != Method::GET && request.method() != Method::HEAD {
         let fault = Fault::new(Code::Forbidden, format!("nothing can be changed in the view of {}", viewed_as.name));
         return Err(fault.hint("go back to your own view first"));
     }
-    request.extensions_mut().insert(caller);
-    request.extensions_mut().insert(viewed_as.clone());
-    Ok(Some(viewed_as))
+    Ok(())
+}
+
+/// Ends the view when somebody signs out, so that the next person in this browser sees their own.
+pub(crate) fn clear_view(response: &mut Response) {
+    response.headers_mut().append(SET_COOKIE, HeaderValue::from_static(CLEARED_COOKIE));
 }
 
 /// `GET /c/{campaign}/view-as`: whose view can be looked at.
@@ -114,7 +121,7 @@ pub(crate) async fn choose(
             context.engine.caller_viewing_as(&visitor.caller, &head.id, who).await?;
             format!("{COOKIE_NAME}=campaign={}&who={}; Path=/c/; HttpOnly; SameSite=Lax", encode(&head.id), encode(who))
         }
-        None => format!("{COOKIE_NAME}=; Path=/c/; Max-Age=0; HttpOnly; SameSite=Lax"),
+        None => CLEARED_COOKIE.to_owned(),
     };
     let mut response = Redirect::to(&format!("/c/{}", encode(&head.id))).into_response();
     if let Ok(cookie) = HeaderValue::try_from(cookie) {

@@ -1,4 +1,4 @@
-//! Who asks for a page, and how: the caller, the colours that they chose, and whether htmx asks for a part of a page.
+//! The visitor of a request: its caller, the chosen theme, and whether htmx requested a fragment.
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::HeaderMap;

@@ -5,6 +5,7 @@ mod audit;
 mod bridge;
 mod campaign;
 mod client_configurations;
+mod connect_snippets;
 mod dice;
 mod doctor;
 mod export_folder;

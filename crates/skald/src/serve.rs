@@ -1,7 +1,6 @@
 //! `skald serve` and `skald mcp`: wire the engine to the surfaces, and shut down gracefully.
 
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +19,8 @@ use crate::arguments::{
     ToolsetArguments,
 };
 use crate::audit::AuditTask;
-use crate::client_configurations::{CLIENTS, ClientConfiguration, StdioCommand};
+use crate::client_configurations::StdioCommand;
+use crate::connect_snippets::{SnippetSource, store_for_snippet};
 use crate::listen_addresses::{self, BoundListener, listen};
 use crate::seal::{SealKey, seal_regularly};
 use crate::serve_banner::{ServeBanner, host_text};
@@ -75,7 +75,7 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     output::print_lines(&banner.render());
 
     let named_store = arguments.store.store.as_deref().map(open_store::absolute_address);
-    let stdio_command = StdioCommand::new(&own_binary(), named_store.as_deref());
+    let stdio_command = StdioCommand::new(&own_binary(), named_store.as_deref().map(store_for_snippet));
     let served = serve_http(
         HttpSurface { arguments: &arguments.http_arguments, listening, readiness, protected_resource, stdio_command },
         local.clone(),
@@ -161,13 +161,11 @@ pub(crate) async fn serve_http(
         requests_per_minute: Some(arguments.kanka_rate_limit).filter(|limit| *limit > 0),
     };
     let kanka = skald_kanka::api_handler(Arc::clone(&engine), &kanka);
+    let snippets = SnippetSource { stdio: stdio_command, listening: listener.local_addr()?, is_token_required };
     let routes = skald_http::routes(&engine, options.visible, &readiness, exposition, &calls)
         .route(skald_mcp::PATH, mcp)
         .subtree("kanka", skald_kanka::API_PATH, FaultShape::StatusAndSentence, &calls, kanka)
-        .page(
-            page_routes(&engine, &options, client_connections(&stdio_command, listener.local_addr()?), &readiness),
-            &calls,
-        );
+        .page(page_routes(&engine, &options, snippets, &readiness), &calls);
     let routes = skald_http::mount_metadata(routes, protected_resource.as_deref());
     // The address that the server listens on is its own name. A page of another site cannot have it for its name.
     let own_address = Some(listener.local_addr()?.ip()).filter(|address| !address.is_unspecified());
@@ -203,13 +201,13 @@ pub(crate) async fn serve_http(
 fn page_routes(
     engine: &Arc<dyn Engine>,
     options: &skald_mcp::McpOptions,
-    connections: Vec<skald_page::ClientConnection>,
+    snippets: SnippetSource,
     readiness: &Readiness,
 ) -> PageRoutes {
     let readiness = readiness.clone();
     let options = skald_page::PageOptions {
         visible: options.visible,
-        connections,
+        connections: Arc::new(move |request| snippets.connections(request)),
         store_trouble: Arc::new(move || readiness.store_error()),
         stopping: options.stopping.clone(),
     };
@@ -225,19 +223,6 @@ fn page_routes(
 /// The path of this program.
 pub(crate) fn own_binary() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| "skald".into())
-}
-
-/// What `skald doctor` prints for each client, for the page to show.
-fn client_connections(command: &StdioCommand, address: SocketAddr) -> Vec<skald_page::ClientConnection> {
-    let url = format!("http://{address}/mcp");
-    let connection = |client: &ClientConfiguration| skald_page::ClientConnection {
-        name: client.name.to_owned(),
-        file: client.file.to_owned(),
-        commands: (client.commands)(command, &url),
-        stdio: client.stdio(command),
-        http: client.http(&url),
-    };
-    CLIENTS.iter().map(connection).collect()
 }
 
 /// Serves gRPC until the server is asked to stop. Calls under way have as long as those over HTTP.

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use skald_app::{AuditFilter, AuditRow, Code, Fault, Token};
 
-use super::{KeepingPart, keeping_page};
+use super::{AdministrationPage, administration_page};
 use crate::SharedContext;
 use crate::components::{empty_state, time};
 use crate::middleware::PageError;
@@ -65,9 +65,9 @@ pub(crate) async fn show_audit(
     let administration = context.administration(&visitor)?;
     let rows = administration.read_audit(&visitor.caller, &query.filter()?, ROWS_SHOWN).await?;
     let tokens = administration.list_tokens(&visitor.caller).await?;
-    Ok(keeping_page(
+    Ok(administration_page(
         &visitor,
-        KeepingPart::Audit,
+        AdministrationPage::Audit,
         &html! {
             section.card {
                 h2 { "Audit" }

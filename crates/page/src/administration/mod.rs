@@ -23,14 +23,14 @@ use crate::visitor::Visitor;
 
 /// The pages of the keeping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KeepingPart {
+enum AdministrationPage {
     People,
     Audit,
     Store,
     Limits,
 }
 
-impl KeepingPart {
+impl AdministrationPage {
     const ALL: [(Self, &str, &str); 4] = [
         (Self::People, "People", "/keeping"),
         (Self::Audit, "Audit", "/keeping/audit"),
@@ -54,14 +54,14 @@ impl PageContext {
 }
 
 /// A page of the keeping. It may show a secret, so that it is kept nowhere.
-fn keeping_page(visitor: &Visitor, part: KeepingPart, body: &Markup) -> Response {
-    let title = KeepingPart::ALL.iter().find(|(known, _, _)| *known == part).map_or("", |(_, title, _)| title);
+fn administration_page(visitor: &Visitor, part: AdministrationPage, body: &Markup) -> Response {
+    let title = AdministrationPage::ALL.iter().find(|(known, _, _)| *known == part).map_or("", |(_, title, _)| title);
     let layout = PageLayout::for_visitor(title, visitor).part(MainPart::Keeping).style("keeping.css");
     let mut response = layout.render(html! {
         div.stack {
             header { h1 { "Keeping" } p.lead { "Who may come in, what was done, and how the world is kept safe." } }
             nav.keeping-tabs aria-label="Keeping" {
-                @for (other, title, path) in KeepingPart::ALL {
+                @for (other, title, path) in AdministrationPage::ALL {
                     a.keeping-tab href=(path) aria-current=[(other == part).then_some("page")] { (title) }
                 }
                 a.keeping-tab href="/browsers" { "Browsers" }

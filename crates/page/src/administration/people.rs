@@ -15,7 +15,7 @@ use skald_app::{
 };
 
 use super::invitations::{NewInvitationShown, invitation_form, invitation_list, new_invitation};
-use super::{KeepingPart, keeping_page};
+use super::{AdministrationPage, administration_page};
 use crate::SharedContext;
 use crate::components::{copy_block, empty_state, fault_box, field_fault, time};
 use crate::form::Form;
@@ -176,9 +176,9 @@ pub(super) async fn people_page(
     let input = json!({"view": "campaigns", "limit": 200});
     let CampaignRows { campaigns } = context.read(&visitor.caller, "campaign_read", input).await?;
     let fault = outcome.refused.as_ref().map(|(_, _, fault)| fault);
-    let mut response = keeping_page(
+    let mut response = administration_page(
         visitor,
-        KeepingPart::People,
+        AdministrationPage::People,
         &html! {
             @if let Some(fault) = fault { (fault_box(fault)) }
             @if let Some((secret, token)) = &outcome.new_token { (new_secret(secret, token)) }

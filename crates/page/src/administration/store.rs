@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use skald_app::{Code, Fault, VerificationResult, limits};
 
-use super::{KeepingPart, keeping_page};
+use super::{AdministrationPage, administration_page};
 use crate::SharedContext;
 use crate::components::{copy_block, count, fault_box};
 use crate::middleware::{PageError, status};
@@ -110,9 +110,9 @@ fn store_page(
     fault: Option<&Fault>,
 ) -> Response {
     let trouble = (context.options.store_trouble)();
-    keeping_page(
+    administration_page(
         visitor,
-        KeepingPart::Store,
+        AdministrationPage::Store,
         &html! {
             @if let Some(fault) = fault { (fault_box(fault)) }
             @match &trouble {
@@ -162,9 +162,9 @@ fn verification(result: &VerificationResult) -> Markup {
 /// `GET /keeping/limits`.
 pub(crate) async fn show_limits(State(context): State<SharedContext>, visitor: Visitor) -> Result<Response, PageError> {
     context.administration(&visitor)?;
-    Ok(keeping_page(
+    Ok(administration_page(
         &visitor,
-        KeepingPart::Limits,
+        AdministrationPage::Limits,
         &html! {
             section.card {
                 h2 { "Limits" }
@@ -172,7 +172,7 @@ pub(crate) async fn show_limits(State(context): State<SharedContext>, visitor: V
                 div.table-scroll tabindex="0" role="region" aria-label="Limits" {
                     table.limits {
                         thead { tr { th scope="col" { "Of" } th.number scope="col" { "At most" } th scope="col" { "Unit" } } }
-                        tbody { @for limit in limits::ALL { tr { td { (limit.what) } td.number { (grouped(limit.value)) } td { (limit.unit) } } } }
+                        tbody { @for limit in limits::ALL { tr { td { (limit.what) } td.number { (group_thousands(limit.value)) } td { (limit.unit) } } } }
                     }
                 }
             }
@@ -181,7 +181,7 @@ pub(crate) async fn show_limits(State(context): State<SharedContext>, visitor: V
 }
 
 /// A number in groups of three digits.
-fn grouped(number: u64) -> String {
+fn group_thousands(number: u64) -> String {
     let digits = number.to_string();
     let first = digits.len() % 3;
     let mut text = digits[..first].to_owned();
@@ -200,7 +200,10 @@ mod tests {
 
     #[test]
     fn digits_are_grouped() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]);
+        assert_eq!(
+            [0, 999, 1_000, 1_234_567].map(group_thousands),
+            ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]
+        );
     }
 
     #[test]

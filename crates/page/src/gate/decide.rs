@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
 use super::event_form::payload_from_form;
+use super::read_run::RunAnswers;
 use super::run_page::{RefusedDecision, run_page, run_path};
-use super::run_reading::RunReading;
 use crate::SharedContext;
 use crate::form::Form;
 use crate::middleware::PageError;
@@ -82,11 +82,11 @@ pub(crate) async fn emit_event(
 async fn send_event(
     context: &SharedContext,
     visitor: &Visitor,
-    run: &RunReading,
+    run: &RunAnswers,
     event: &str,
     form: &Form,
 ) -> Result<(), Fault> {
-    // Also of an event that the run has passed: the same form sent twice has the same payload, and the same answer.
+    // Read the payload also for an event that the run has passed: the same form sent twice then gets the same answer.
     let known = run.events.iter().find(|known| known.event_name == event);
     let payload = payload_from_form(form, known.and_then(|known| known.payload_schema.as_ref()))?;
     let revision = seen_revision(form)?;
@@ -167,7 +167,7 @@ pub(crate) async fn cancel_run(
     answer(&context, &visitor, (&campaign.id, &run_id), ("cancel".to_owned(), &form), sent).await
 }
 
-/// Back to the run, or the run as it is now with what was refused.
+/// Redirects to the run, or renders it as it is now with the refused form and the reason.
 async fn answer(
     context: &SharedContext,
     visitor: &Visitor,

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 use skald_app::{Code, Fault};
 
+use super::read_run::{AllowedAnswer, RunAnswers, TransitionAnswer};
 use super::run_page::RefusedDecision;
-use super::run_reading::{AllowedReading, RunReading, TransitionReading};
 use super::to_words;
 use crate::components::field_fault;
 use crate::form::Form;
@@ -77,8 +77,8 @@ pub(super) fn payload_from_form(form: &Form, schema: Option<&Value>) -> Result<M
 
 /// The form of one event.
 pub(super) fn event_form(
-    event: &AllowedReading,
-    run: &RunReading,
+    event: &AllowedAnswer,
+    run: &RunAnswers,
     path: &str,
     refused: Option<&RefusedDecision<'_>>,
 ) -> Markup {
@@ -87,7 +87,7 @@ pub(super) fn event_form(
     let fields = fields_of(event.payload_schema.as_ref());
     html! {
         details.decision open[is_open] {
-            summary { strong dir="auto" { (to_words(name)) } @if !event.description.is_empty() { span.muted dir="auto" { (event.description) } } }
+            summary { strong dir="auto" { (to_words(name)) } " " code.muted { (name) } @if !event.description.is_empty() { span.muted dir="auto" { (event.description) } } }
             form method="post" action={ (path) "/emit" } {
                 input type="hidden" name="event" value=(name);
                 input type="hidden" name="revision" value=(run.state.revision);
@@ -177,8 +177,8 @@ fn select(id: &str, field: &str, choices: &[(&str, &str)], value: &str, is_requi
 /// Takes a closed way all the same, with a reason that stays in the history.
 pub(super) fn override_form(
     event: &str,
-    way: &TransitionReading,
-    run: &RunReading,
+    way: &TransitionAnswer,
+    run: &RunAnswers,
     path: &str,
     refused: Option<&RefusedDecision<'_>>,
 ) -> Markup {
@@ -205,7 +205,7 @@ pub(super) fn override_form(
 }
 
 /// Gives the run up.
-pub(super) fn cancel_form(run: &RunReading, path: &str, refused: Option<&RefusedDecision<'_>>) -> Markup {
+pub(super) fn cancel_form(run: &RunAnswers, path: &str, refused: Option<&RefusedDecision<'_>>) -> Markup {
     html! {
         details.decision.override open[refused.is_some()] {
             summary { strong { "Give the run up" } span.muted { "It ends here; its history stays." } }

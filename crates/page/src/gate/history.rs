@@ -3,20 +3,20 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::run_reading::{HistoryReading, RunReading};
+use super::read_run::{HistoryAnswer, RunAnswers};
 use super::to_words;
 use crate::components::{encode, time};
 
-pub(super) fn history_list(run: &RunReading, path: &str) -> Markup {
+pub(super) fn history_list(run: &RunAnswers, path: &str) -> Markup {
     html! {
-        @if run.is_history_cut { p.muted { "The oldest of many steps; the newest of them first." } }
+        @if run.is_history_cut { p.muted { "The newest " (run.history.len()) " steps; older ones are in the resource of the run's history." } }
         ol.run-steps {
             @for entry in run.history.iter().rev() { (history_entry(entry, path)) }
         }
     }
 }
 
-fn history_entry(entry: &HistoryReading, path: &str) -> Markup {
+fn history_entry(entry: &HistoryAnswer, path: &str) -> Markup {
     let class = match (entry.accepted, entry.event_name.as_str()) {
         (false, _) => "run-step run-step-refused",
         (true, "override_guard") => "run-step run-step-override",

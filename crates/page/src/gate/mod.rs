@@ -4,8 +4,8 @@ mod decide;
 mod event_form;
 mod evidence;
 mod history;
+mod read_run;
 mod run_page;
-mod run_reading;
 
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -20,6 +20,7 @@ pub(crate) use run_page::{run_events, show_run};
 use crate::SharedContext;
 use crate::components::{count, empty_state, encode, next_page, time};
 use crate::layout::{CampaignPart, PageLayout};
+use crate::live_pages::LivePage;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -62,11 +63,14 @@ pub(crate) async fn list_runs(
     let list: RunList = context.read(&visitor.caller, "state_gate.list_runs", input).await?;
     let path = format!("/c/{}/runs", encode(&campaign.id));
     let layout = PageLayout::for_visitor("Runs", &visitor).campaign(&campaign, CampaignPart::Runs).style("gate.css");
+    let layout = layout.script("live-parts.js");
     Ok(layout.render(html! {
-        div.stack {
+        div.stack data-live-parts=(LivePage::Runs.path(&campaign.id)) {
             header { h1 { "Runs" } p.lead { "Work that goes through a gate: where it stands, and what it waits for." } }
-            (rows(&list.runs, &path))
-            (next_page(&path, list.next_cursor.as_deref()))
+            div.stack #runs data-live-part {
+                (rows(&list.runs, &path))
+                (next_page(&path, list.next_cursor.as_deref()))
+            }
         }
     }))
 }

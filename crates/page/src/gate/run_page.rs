@@ -8,7 +8,7 @@ use skald_app::{Fault, percent_encode};
 
 use super::event_form::{cancel_form, event_form, override_form};
 use super::history::history_list;
-use super::run_reading::{ArtifactReading, RunReading};
+use super::read_run::{ArtifactAnswer, RunAnswers};
 use super::{status_badge, to_words};
 use crate::SharedContext;
 use crate::components::{encode, fault_box, time};
@@ -55,7 +55,7 @@ pub(crate) async fn run_events(
 pub(super) fn run_page(
     visitor: &Visitor,
     campaign: &CampaignHead,
-    run: &RunReading,
+    run: &RunAnswers,
     refused: Option<&RefusedDecision<'_>>,
 ) -> Response {
     let layout = PageLayout::for_visitor(&run.summary.process.name, visitor)
@@ -73,13 +73,13 @@ pub(super) fn run_page(
     response
 }
 
-pub(super) fn run_path(campaign: &CampaignHead, run: &RunReading) -> String {
+pub(super) fn run_path(campaign: &CampaignHead, run: &RunAnswers) -> String {
     format!("/c/{}/runs/{}", encode(&campaign.id), encode(&run.state.run_id))
 }
 
 /// Two parts: what is only looked at, which a script replaces when the run changes, and the forms, which it replaces
 /// only while nothing is typed in them.
-fn run_parts(campaign: &CampaignHead, run: &RunReading, refused: Option<&RefusedDecision<'_>>) -> Markup {
+fn run_parts(campaign: &CampaignHead, run: &RunAnswers, refused: Option<&RefusedDecision<'_>>) -> Markup {
     let path = run_path(campaign, run);
     html! {
         div.run-head #run-head data-live-part {
@@ -98,7 +98,7 @@ fn run_parts(campaign: &CampaignHead, run: &RunReading, refused: Option<&Refused
             }
             div.run-side {
                 div #run-checklist data-live-part { (checklist(run, &path)) }
-                div #run-forms data-live-part data-revision=(run.state.revision) { (forms(run, &path, refused)) }
+                div #run-forms data-live-part data-revision=(run.state.revision) { (render_forms(run, &path, refused)) }
                 p.warning #changed-meanwhile role="status" hidden { "The run has moved on. What you typed is kept; look above before you decide." }
             }
         }
@@ -107,7 +107,7 @@ fn run_parts(campaign: &CampaignHead, run: &RunReading, refused: Option<&Refused
 }
 
 /// What the process says is to be done here. Parts of it were written by whoever filled in the run.
-fn prompt(run: &RunReading) -> Markup {
+fn prompt(run: &RunAnswers) -> Markup {
     html! {
         @if let Some(text) = &run.state.current_state_prompt {
             section.card #run-prompt {
@@ -118,9 +118,9 @@ fn prompt(run: &RunReading) -> Markup {
     }
 }
 
-fn checklist(run: &RunReading, path: &str) -> Markup {
+fn checklist(run: &RunAnswers, path: &str) -> Markup {
     let evidence = run.evidence();
-    let of_type = |kind: &str| -> Vec<&ArtifactReading> {
+    let of_type = |kind: &str| -> Vec<&ArtifactAnswer> {
         evidence.iter().copied().filter(|artifact| artifact.types.iter().any(|known| known == kind)).collect()
     };
     let satisfied = run.satisfied_guards();
@@ -174,7 +174,7 @@ fn check_item(is_done: bool, body: &Markup) -> Markup {
     }
 }
 
-fn evidence_links(artifacts: &[&ArtifactReading], run: &RunReading, path: &str) -> Markup {
+fn evidence_links(artifacts: &[&ArtifactAnswer], run: &RunAnswers, path: &str) -> Markup {
     html! {
         @if !artifacts.is_empty() {
             ul.evidence {
@@ -192,7 +192,7 @@ fn evidence_links(artifacts: &[&ArtifactReading], run: &RunReading, path: &str) 
     }
 }
 
-fn forms(run: &RunReading, path: &str, refused: Option<&RefusedDecision<'_>>) -> Markup {
+fn render_forms(run: &RunAnswers, path: &str, refused: Option<&RefusedDecision<'_>>) -> Markup {
     let sent = |action: &str| refused.filter(|refused| refused.action == action);
     let closed = run.closed_transitions();
     html! {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::browse::{private_mark, secret_mark};
 use super::reveal::reveal_forms;
 use super::type_icon::{type_icon, type_title};
-use super::{Article, EntityLink, check_game_master, entity_path, lore_path, lore_ways, notice};
+use super::{Article, EntityLink, check_game_master, entity_path, lore_navigation, lore_path, notice};
 use crate::components::{encode, time};
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
@@ -60,7 +60,7 @@ pub(crate) async fn show(
         .script("reveal.js");
     Ok(layout.render(html! {
         div.lore data-live-parts={ (article.path()) "/events" } {
-            (lore_ways(&head.id, "", is_game_master))
+            (lore_navigation(&head.id, "", is_game_master))
             @if let Some(done) = notice(&query) { p.notice role="status" { (done) } }
             @if let Some(names) = query.filled("unresolved") {
                 p.warning role="status" { "These names lead nowhere yet: " bdi { (names) } ". Create them, or look at their spelling." }

@@ -3,15 +3,39 @@
 /// Texts with more blocks are compared only after their common beginning and end.
 const COMPARED_BLOCKS_MAX: usize = 400;
 
+/// A part of two texts that is the same in both, or differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum BlockSide<'a> {
+pub(crate) enum DiffHunk<'a> {
+    Same(Vec<&'a str>),
+    Changed { theirs: Vec<&'a str>, ours: Vec<&'a str> },
+}
+
+/// Both texts as parts that are the same and parts that differ, in one order. The blocks of each part are in their own
+/// order.
+pub(crate) fn diff_hunks<'a>(theirs: &'a str, ours: &'a str) -> Vec<DiffHunk<'a>> {
+    let mut hunks: Vec<DiffHunk<'a>> = Vec::new();
+    for side in diff_blocks(theirs, ours) {
+        match (side, hunks.last_mut()) {
+            (BlockSide::Both(block), Some(DiffHunk::Same(blocks))) => blocks.push(block),
+            (BlockSide::Both(block), _) => hunks.push(DiffHunk::Same(vec![block])),
+            (BlockSide::Theirs(block), Some(DiffHunk::Changed { theirs, .. })) => theirs.push(block),
+            (BlockSide::Ours(block), Some(DiffHunk::Changed { ours, .. })) => ours.push(block),
+            (BlockSide::Theirs(block), _) => hunks.push(DiffHunk::Changed { theirs: vec![block], ours: Vec::new() }),
+            (BlockSide::Ours(block), _) => hunks.push(DiffHunk::Changed { theirs: Vec::new(), ours: vec![block] }),
+        }
+    }
+    hunks
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum BlockSide<'a> {
     Both(&'a str),
     Theirs(&'a str),
     Ours(&'a str),
 }
 
 /// The blocks of both texts in one order. A block ends with an empty line.
-pub(crate) fn diff_blocks<'a>(theirs: &'a str, ours: &'a str) -> Vec<BlockSide<'a>> {
+fn diff_blocks<'a>(theirs: &'a str, ours: &'a str) -> Vec<BlockSide<'a>> {
     let (theirs, ours) = (blocks(theirs), blocks(ours));
     let begin = theirs.iter().zip(&ours).take_while(|(one, other)| one == other).count();
     let ends = theirs[begin..].iter().rev().zip(ours[begin..].iter().rev());
@@ -77,6 +101,13 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert_eq!(diff_blocks("", ""), []);
+        let hunks = diff_hunks("a\n\nb\n\nd", "a\n\nc\n\nd\n\ne");
+        let changed = |theirs: &[&'static str], ours: &[&'static str]| DiffHunk::Changed {
+            theirs: theirs.into(),
+            ours: ours.into(),
+        };
+        let same = |block| DiffHunk::Same(vec![block]);
+        assert_eq!(hunks, [same("a"), changed(&["b"], &["c"]), same("d"), changed(&[], &["e"])]);
         let long = |word: &str| vec![word; COMPARED_BLOCKS_MAX + 1].join("\n\n");
         assert_eq!(diff_blocks(&long("x"), &long("y")).len(), 2 * (COMPARED_BLOCKS_MAX + 1));
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::type_icon::{TYPES, type_icon};
-use super::{entity_path, lore_path, lore_ways, notice};
+use super::{entity_path, lore_navigation, lore_path, notice};
 use crate::SharedContext;
 use crate::components::{empty_state, encode, next_page};
 use crate::form::Form;
@@ -97,7 +97,7 @@ pub(crate) async fn show(
     let layout = PageLayout::for_visitor("Lore", &visitor).campaign(&head, CampaignPart::Lore).script("live-parts.js");
     Ok(layout.render(html! {
         div.lore data-live-parts={ (lore_path(&head.id)) "/events" } {
-            (lore_ways(&head.id, "Entries", is_game_master))
+            (lore_navigation(&head.id, "Entries", is_game_master))
             div.split {
                 h1 { "Lore" }
                 @if is_game_master { a.button.primary.no-print href={ (lore_path(&head.id)) "/new" } { "New entry" } }
@@ -106,7 +106,7 @@ pub(crate) async fn show(
             (search_form(&head.id, &query))
             div.lore-found #found data-live-part {
                 (filters(&head.id, &lore, &query))
-                (revealed(&lore))
+                (render_revealed(&lore))
                 (rows(&lore, &query, is_game_master))
                 (next_page(&query.path(&head.id), lore.next_cursor.as_deref()))
             }
@@ -173,7 +173,7 @@ fn type_icon_only(word: &str) -> Markup {
 }
 
 /// What the game master showed to this player and not to everybody.
-fn revealed(lore: &BrowsedLore) -> Markup {
+fn render_revealed(lore: &BrowsedLore) -> Markup {
     html! {
         @if !lore.revealed.is_empty() {
             section.revealed {

@@ -1,5 +1,5 @@
-//! `/c/{campaign}/lore/new` and `/c/{campaign}/lore/{entity}/edit`: writing, with a preview, and a warning when somebody
-//! else was faster.
+//! `/c/{campaign}/lore/new` and `/c/{campaign}/lore/{entity}/edit`: writing, with a preview. What somebody else saved
+//! meanwhile is merged, or asked about.
 
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -7,8 +7,9 @@ use maud::html;
 use serde_json::json;
 use skald_app::{Code, Fault};
 
+use super::conflict::{ConflictSubject, EditBase, MergedForm, apply_choices, conflict_page, merge_form};
 use super::entity_form::{EditState, EntityFields, EntryPreview, changed_meanwhile, entity_form, preview_part};
-use super::{Article, ItemOutcome, check_game_master, entity_path, lore_path, lore_ways};
+use super::{Article, ItemOutcome, check_game_master, entity_path, lore_navigation, lore_path};
 use crate::components::encode;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
@@ -60,7 +61,7 @@ fn new_page(visitor: &Visitor, head: &CampaignHead, fields: &EntityFields, state
     let layout = PageLayout::for_visitor("New entry", visitor).campaign(head, CampaignPart::Lore).script("edit.js");
     layout.render(html! {
         div.lore {
-            (lore_ways(&head.id, "", true))
+            (lore_navigation(&head.id, "", true))
             h1 { "New entry" }
             (entity_form(&head.id, &action, fields, None, state))
         }
@@ -117,19 +118,26 @@ pub(crate) async fn show(
     check_game_master(&visitor, &article.campaign().id)?;
     let fields = EntityFields::of_entity(&article.entity);
     let preview = EntryPreview { html: article.html.clone(), unresolved: Vec::new() };
-    let state = EditState { preview: Some(&preview), ..EditState::default() };
-    Ok(edit_page(&visitor, &article, &fields, &state))
+    let state = EditState { preview: Some(&preview), saved: Some(&article.entity.entry), ..EditState::default() };
+    let base = EditBase::of_stored(article.entity.revision, &fields.texts());
+    Ok(edit_page(&visitor, &article, &fields, &base, &state))
 }
 
-fn edit_page(visitor: &Visitor, article: &Article, fields: &EntityFields, state: &EditState<'_>) -> Response {
+fn edit_page(
+    visitor: &Visitor,
+    article: &Article,
+    fields: &EntityFields,
+    base: &EditBase,
+    state: &EditState<'_>,
+) -> Response {
     let head = article.campaign();
     let title = format!("Edit {}", article.entity.name);
     let layout = PageLayout::for_visitor(&title, visitor).campaign(&head, CampaignPart::Lore);
     let layout = layout.script("edit.js").script("live-parts.js");
     let action = format!("{}/edit", article.path());
     layout.render(html! {
-        div.lore data-live-parts={ (article.path()) "/events" } data-revision=(article.entity.revision) {
-            (lore_ways(&head.id, "", true))
+        div.lore data-live-parts={ (article.path()) "/events" } data-revision=(base.revision) {
+            (lore_navigation(&head.id, "", true))
             div.split {
                 h1 { "Edit " bdi { (article.entity.name) } }
                 div.actions {
@@ -138,7 +146,7 @@ fn edit_page(visitor: &Visitor, article: &Article, fields: &EntityFields, state:
                 }
             }
             (changed_meanwhile())
-            (entity_form(&head.id, &action, fields, Some(article.entity.revision), state))
+            (entity_form(&head.id, &action, fields, Some(base), state))
             form.delete-form method="post" action={ (article.path()) "/delete" } {
                 button.danger { "Delete it" }
                 p.field-note { "It goes to the archive, from which you can take it back." }
@@ -157,40 +165,53 @@ pub(crate) async fn save(
     let article = context.article(&visitor, &campaign, &entity).await?;
     let head = article.campaign();
     check_game_master(&visitor, &head.id)?;
-    let fields = EntityFields { entity_type: article.entity.entity_type.clone(), ..EntityFields::of_form(&form) };
+    let form = apply_choices(&form);
+    let base = EditBase::of_form(&form)?;
+    let typed =
+        |form: &Form| EntityFields { entity_type: article.entity.entity_type.clone(), ..EntityFields::of_form(form) };
+    let stored = EntityFields::of_entity(&article.entity);
+    let shown_base = || base.clone().unwrap_or_else(|| EditBase::of_stored(article.entity.revision, &stored.texts()));
     let saved = Some(article.entity.entry.as_str());
-    if form.text("do") == "preview" {
+    if ["preview", "edit"].contains(&form.text("do")) {
+        let fields = typed(&form);
         let preview = context.entry_preview(&visitor, &campaign, &fields.entry).await;
         let (preview, fault) = (preview.as_ref().ok(), preview.as_ref().err());
-        return Ok(edit_page(&visitor, &article, &fields, &EditState { preview, fault, saved, faster: None }));
+        return Ok(edit_page(&visitor, &article, &fields, &shown_base(), &EditState { preview, fault, saved }));
     }
-    let read_revision = form.integer("revision")?.and_then(|revision| u64::try_from(revision).ok());
-    if read_revision != Some(article.entity.revision) {
-        return Ok(faster_page(&visitor, &article, &fields));
+    let merged = merge_form(&form, base.as_ref(), article.entity.revision, &stored.texts());
+    if !merged.conflicts.is_empty() {
+        return Ok(entity_conflict_page(&visitor, &article, &merged));
     }
-    let mut item = fields.changes(&EntityFields::of_entity(&article.entity));
+    let fields = typed(&merged.form);
+    let mut item = fields.changes(&stored);
     item["entity_id"] = article.entity.entity_id.into();
     item["expected_revision"] = article.entity.revision.into();
     match context.send_item(&visitor, "update_entities", &head.id, ("updates", item)).await {
         Ok(outcome) => {
             let outcome = ItemOutcome { entity_id: Some(article.entity.entity_id), ..outcome };
-            Ok(done_page(&head.id, &outcome, "saved"))
+            Ok(done_page(&head.id, &outcome, if merged.taken.is_empty() { "saved" } else { "merged" }))
         }
         Err(fault) if fault.code() == Code::RevisionConflict => {
             let newest = context.article(&visitor, &campaign, &entity).await?;
-            Ok(faster_page(&visitor, &newest, &fields))
+            let stored = EntityFields::of_entity(&newest.entity).texts();
+            let merged = merge_form(&form, base.as_ref(), newest.entity.revision, &stored);
+            Ok(entity_conflict_page(&visitor, &newest, &merged))
         }
         Err(fault) => {
             let state = EditState { fault: Some(&fault), saved, ..EditState::default() };
-            Ok(with_status(edit_page(&visitor, &article, &fields, &state), &fault))
+            Ok(with_status(edit_page(&visitor, &article, &typed(&form), &shown_base(), &state), &fault))
         }
     }
 }
 
-/// Both versions, with the form on the newest revision: saving again replaces it knowingly.
-fn faster_page(visitor: &Visitor, newest: &Article, typed: &EntityFields) -> Response {
-    let fault = Fault::new(Code::RevisionConflict, "somebody else saved it");
-    let theirs = newest.entity.entry.as_str();
-    let state = EditState { faster: Some(theirs), saved: Some(theirs), ..EditState::default() };
-    with_status(edit_page(visitor, newest, typed, &state), &fault)
+fn entity_conflict_page(visitor: &Visitor, newest: &Article, merged: &MergedForm) -> Response {
+    let stored = EntityFields::of_entity(&newest.entity).texts();
+    let subject = ConflictSubject {
+        article: newest,
+        title: format!("Edit {}", newest.entity.name),
+        action: format!("{}/edit", newest.path()),
+        revision: newest.entity.revision,
+        stored: &stored,
+    };
+    conflict_page(visitor, &subject, merged)
 }

@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 use skald_app::Fault;
 
-use super::block_diff::{BlockSide, diff_blocks};
+use super::conflict::{EditBase, FieldText};
 use super::type_icon::{TYPES, type_title};
 use super::{ArticleEntity, lore_path};
 use crate::components::{TextField, fault_box, field_fault};
@@ -52,6 +52,21 @@ impl EntityFields {
             is_private: form.is_set("is_private"),
             entry: form.text("entry").to_owned(),
         }
+    }
+
+    /// The fields as the form names them, the private mark first.
+    pub(crate) fn texts(&self) -> Vec<FieldText> {
+        let fields = [
+            ("is_private", "Who sees it", if self.is_private { "yes" } else { "" }),
+            ("name", "Name", &self.name),
+            ("type", "Kind", &self.subtype),
+            ("tags", "Tags", &self.tags),
+            ("parent", "Part of", &self.parent),
+            ("date", "Date", &self.date),
+            ("aliases", "Other names", &self.aliases),
+            ("entry", "Text", &self.entry),
+        ];
+        fields.map(|(key, label, value)| FieldText { key, label, value: value.to_owned() }).into()
     }
 
     /// Everything that was typed, for an entity that is not there yet.
@@ -106,8 +121,6 @@ pub(crate) struct EditState<'a> {
     pub preview: Option<&'a EntryPreview>,
     /// The text as it is stored, if there is one.
     pub saved: Option<&'a str>,
-    /// Somebody else saved meanwhile: what is stored now.
-    pub faster: Option<&'a str>,
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -120,17 +133,17 @@ pub(crate) struct EntryPreview {
 pub(crate) fn changed_meanwhile() -> Markup {
     html! {
         p.warning #changed-meanwhile role="status" hidden {
-            "Somebody else has just saved a change. What you typed is kept; when you save, you see both versions."
+            "Somebody else has just saved a change. What you typed is kept; when you save, both are put together, or you choose."
         }
     }
 }
 
-/// The form of an entity. `revision` is that of what was read; a new entity has none.
+/// The form of an entity. `base` is what it was filled with; a new entity has none.
 pub(crate) fn entity_form(
     campaign_id: &str,
     action: &str,
     fields: &EntityFields,
-    revision: Option<u64>,
+    base: Option<&EditBase>,
     state: &EditState<'_>,
 ) -> Markup {
     let text = |name, label, value, note| {
@@ -139,13 +152,12 @@ pub(crate) fn entity_form(
         field.render()
     };
     html! {
-        (warning_of_faster(state, &fields.entry))
         @if let Some(fault) = state.fault { (fault_box(fault)) }
         form.edit-form method="post" action=(action) data-draft=(action) data-preview={ (lore_path(campaign_id)) "/preview" } {
-            @if let Some(revision) = revision { input type="hidden" name="revision" value=(revision); }
+            @if let Some(base) = base { (base.inputs()) }
             div.edit-fields {
                 (text("name", "Name", &fields.name, None))
-                @if revision.is_none() { (type_choice(&fields.entity_type)) }
+                @if base.is_none() { (type_choice(&fields.entity_type)) }
                 (text("type", "Kind", &fields.subtype, Some("In your own words: NPC, City, Sword")))
                 (text("tags", "Tags", &fields.tags, Some("With commas between them")))
                 (text("parent", "Part of", &fields.parent, Some("The name of another entry")))
@@ -224,28 +236,6 @@ pub(crate) fn saved_version(state: &EditState<'_>) -> Markup {
             details.more {
                 summary { "The last saved version" }
                 pre.saved-text tabindex="0" dir="auto" { (saved) }
-            }
-        }
-    }
-}
-
-/// Both versions, block by block, if somebody else was faster.
-pub(crate) fn warning_of_faster(state: &EditState<'_>, typed: &str) -> Markup {
-    html! {
-        @if let Some(theirs) = state.faster {
-            section.faster role="alert" {
-                h2 { "Somebody else was faster" }
-                p { "What you typed is below and is not saved. Take over what you want of theirs, then save: yours replaces it." }
-                div.both {
-                    h3 { "Saved meanwhile" } h3 { "Yours" }
-                    @for block in diff_blocks(theirs, typed) {
-                        @match block {
-                            BlockSide::Both(text) => { pre.block.block-both dir="auto" { (text) } }
-                            BlockSide::Theirs(text) => { pre.block.block-theirs dir="auto" { (text) } }
-                            BlockSide::Ours(text) => { pre.block.block-ours dir="auto" { (text) } }
-                        }
-                    }
-                }
             }
         }
     }

@@ -8,11 +8,12 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{check_game_master, entity_path, lore_path, lore_ways, notice};
+use super::{check_game_master, entity_path, lore_navigation, lore_path, notice};
 use crate::SharedContext;
 use crate::components::{count, empty_state, next_page, time};
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
+use crate::live_pages::LivePage;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -75,14 +76,15 @@ pub(crate) async fn show(
     let history: HistoryAnswer = context.read(&visitor.caller, "lore_history", input).await?;
     let path = format!("{}/history", article.path());
     let layout = PageLayout::for_visitor("History", &visitor).campaign(&head, CampaignPart::Lore);
+    let layout = layout.script("live-parts.js");
     Ok(layout.render(html! {
-        div.lore {
-            (lore_ways(&head.id, "", true))
+        div.lore data-live-parts={ (article.path()) "/events" } {
+            (lore_navigation(&head.id, "", true))
             div.split {
                 h1 { "History of " bdi { (article.entity.name) } }
                 a.button href=(article.path()) { "Back" }
             }
-            ol.versions reversed {
+            ol.versions #versions reversed data-live-part {
                 @for row in &history.versions {
                     li.version {
                         div.row-main {
@@ -121,7 +123,7 @@ pub(crate) async fn show_version(
     let layout = PageLayout::for_visitor(&title, &visitor).campaign(&head, CampaignPart::Lore);
     Ok(layout.render(html! {
         div.lore {
-            (lore_ways(&head.id, "", true))
+            (lore_navigation(&head.id, "", true))
             div.split {
                 h1 { (title) " of " bdi { (article.entity.name) } }
                 a.button href=(path) { "All versions" }
@@ -211,11 +213,13 @@ pub(crate) async fn archive(
     let history: HistoryAnswer = context.read(&visitor.caller, "lore_history", input).await?;
     let path = format!("{}/archive", lore_path(&head.id));
     let layout = PageLayout::for_visitor("Archive", &visitor).campaign(&head, CampaignPart::Lore);
+    let layout = layout.script("live-parts.js");
     Ok(layout.render(html! {
-        div.lore {
-            (lore_ways(&head.id, "Archive", true))
+        div.lore data-live-parts=(LivePage::Lore.path(&head.id)) {
+            (lore_navigation(&head.id, "Archive", true))
             h1 { "Archive" }
             @if let Some(done) = notice(&query) { p.notice role="status" { (done) } }
+            div.lore-found #archived data-live-part {
             @if history.archived.is_empty() {
                 (empty_state("Nothing was deleted", &html! { a.button href=(lore_path(&head.id)) { "To the lore" } }))
             } @else {
@@ -239,6 +243,7 @@ pub(crate) async fn archive(
                     }
                 }
                 (next_page(&path, history.next_cursor.as_deref()))
+            }
             }
         }
     }))

@@ -3,6 +3,7 @@
 pub(crate) mod article;
 pub(crate) mod block_diff;
 pub(crate) mod browse;
+pub(crate) mod conflict;
 pub(crate) mod edit;
 pub(crate) mod entity_form;
 pub(crate) mod history;
@@ -185,8 +186,8 @@ pub(crate) fn check_game_master(visitor: &Visitor, campaign_id: &str) -> Result<
     Err(fault.hint("go back, or ask your game master"))
 }
 
-/// The ways within the lore, above each of its pages.
-pub(crate) fn lore_ways(campaign_id: &str, here: &str, is_game_master: bool) -> Markup {
+/// The navigation within the lore, above each of its pages.
+pub(crate) fn lore_navigation(campaign_id: &str, here: &str, is_game_master: bool) -> Markup {
     let link = |path: String, title: &str| {
         html! { a.way href=(path) aria-current=[(here == title).then_some("page")] { (title) } }
     };
@@ -206,6 +207,7 @@ pub(crate) fn lore_ways(campaign_id: &str, here: &str, is_game_master: bool) -> 
 pub(crate) fn notice(query: &Form) -> Option<&'static str> {
     Some(match query.filled("done")? {
         "saved" => "Saved.",
+        "merged" => "Saved, together with what somebody else changed meanwhile.",
         "created" => "Created.",
         "deleted" => "Deleted. It is in the archive.",
         "restored" => "It is as it was.",

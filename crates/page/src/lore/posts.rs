@@ -6,11 +6,10 @@ use maud::html;
 use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
+use super::conflict::{ConflictSubject, EditBase, FieldText, MergedForm, apply_choices, conflict_page, merge_form};
 use super::edit::with_status;
-use super::entity_form::{
-    EditState, EntryPreview, changed_meanwhile, edit_buttons, entry_editor, saved_version, warning_of_faster,
-};
-use super::{Article, ArticlePost, check_game_master, lore_path, lore_ways};
+use super::entity_form::{EditState, EntryPreview, changed_meanwhile, edit_buttons, entry_editor, saved_version};
+use super::{Article, ArticlePost, check_game_master, lore_navigation, lore_path};
 use crate::SharedContext;
 use crate::components::{TextField, fault_box};
 use crate::form::Form;
@@ -24,19 +23,27 @@ struct PostFields {
     name: String,
     entry: String,
     is_private: bool,
-    /// That of what was read; a new post has none.
-    revision: Option<u64>,
 }
 
 impl PostFields {
-    fn of_form(form: &Form, revision: Option<u64>) -> Self {
+    fn of_form(form: &Form) -> Self {
         let (name, entry) = (form.text("name").trim().to_owned(), form.text("entry").to_owned());
-        Self { name, entry, is_private: form.is_set("is_private"), revision }
+        Self { name, entry, is_private: form.is_set("is_private") }
     }
 
     fn of_post(post: &ArticlePost) -> Self {
         let (name, entry) = (post.name.clone(), post.entry.clone());
-        Self { name, entry, is_private: post.is_private, revision: Some(post.revision) }
+        Self { name, entry, is_private: post.is_private }
+    }
+
+    /// The fields as the form names them, the private mark first.
+    fn texts(&self) -> Vec<FieldText> {
+        let fields = [
+            ("is_private", "Who sees it", if self.is_private { "yes" } else { "" }),
+            ("name", "Title", &self.name),
+            ("entry", "Text", &self.entry),
+        ];
+        fields.map(|(key, label, value)| FieldText { key, label, value: value.to_owned() }).into()
     }
 
     fn item(&self, entity_id: u64) -> Value {
@@ -49,6 +56,7 @@ fn page(
     article: &Article,
     post_id: Option<u64>,
     fields: &PostFields,
+    base: Option<&EditBase>,
     state: &EditState<'_>,
 ) -> Response {
     let head = article.campaign();
@@ -67,17 +75,16 @@ fn page(
         fault: state.fault,
     };
     layout.render(html! {
-        div.lore data-live-parts=[fields.revision.map(|_| format!("{}/events", article.path()))] data-revision=[fields.revision] {
-            (lore_ways(&head.id, "", true))
+        div.lore data-live-parts=[base.map(|_| format!("{}/events", article.path()))] data-revision=[base.map(|base| base.revision)] {
+            (lore_navigation(&head.id, "", true))
             div.split {
                 h1 { (title) " of " bdi { (article.entity.name) } }
                 a.button href=(article.path()) { "Back" }
             }
             (changed_meanwhile())
-            (warning_of_faster(state, &fields.entry))
             @if let Some(fault) = state.fault { (fault_box(fault)) }
             form.edit-form method="post" action=(action) data-draft=(action) data-preview={ (lore_path(&head.id)) "/preview" } {
-                @if let Some(revision) = fields.revision { input type="hidden" name="revision" value=(revision); }
+                @if let Some(base) = base { (base.inputs()) }
                 (name.render())
                 (entry_editor(&fields.entry, state))
                 label.check { input type="checkbox" name="is_private" value="yes" checked[fields.is_private]; " Private: only game masters see it" }
@@ -101,7 +108,7 @@ pub(crate) async fn show_new(
     check_game_master(&visitor, &article.campaign().id)?;
     // A post is where a secret about a public entry goes.
     let fields = PostFields { is_private: true, ..PostFields::default() };
-    Ok(page(&visitor, &article, None, &fields, &EditState::default()))
+    Ok(page(&visitor, &article, None, &fields, None, &EditState::default()))
 }
 
 /// `POST /c/{campaign}/lore/{entity}/posts/new`.
@@ -114,18 +121,18 @@ pub(crate) async fn create(
     let article = context.article(&visitor, &campaign, &entity).await?;
     let head = article.campaign();
     check_game_master(&visitor, &head.id)?;
-    let fields = PostFields::of_form(&form, None);
+    let fields = PostFields::of_form(&form);
     if form.text("do") == "preview" {
         let preview: EntryPreview = context.entry_preview(&visitor, &campaign, &fields.entry).await?;
         let state = EditState { preview: Some(&preview), ..EditState::default() };
-        return Ok(page(&visitor, &article, None, &fields, &state));
+        return Ok(page(&visitor, &article, None, &fields, None, &state));
     }
     let item = fields.item(article.entity.entity_id);
     match context.send_item(&visitor, "create_posts", &head.id, ("posts", item)).await {
         Ok(_) => Ok(Redirect::to(&format!("{}?done=created", article.path())).into_response()),
         Err(fault) => {
             let state = EditState { fault: Some(&fault), ..EditState::default() };
-            Ok(with_status(page(&visitor, &article, None, &fields, &state), &fault))
+            Ok(with_status(page(&visitor, &article, None, &fields, None, &state), &fault))
         }
     }
 }
@@ -146,7 +153,10 @@ pub(crate) async fn show(
     let article = context.article(&visitor, &campaign, &entity).await?;
     check_game_master(&visitor, &article.campaign().id)?;
     let post = find_post(&article, post_id)?;
-    Ok(page(&visitor, &article, Some(post_id), &PostFields::of_post(post), &EditState::default()))
+    let fields = PostFields::of_post(post);
+    let base = EditBase::of_stored(post.revision, &fields.texts());
+    let state = EditState { saved: Some(&post.entry), ..EditState::default() };
+    Ok(page(&visitor, &article, Some(post_id), &fields, Some(&base), &state))
 }
 
 /// `POST /c/{campaign}/lore/{entity}/posts/{post}`.
@@ -159,38 +169,53 @@ pub(crate) async fn save(
     let article = context.article(&visitor, &campaign, &entity).await?;
     let head = article.campaign();
     check_game_master(&visitor, &head.id)?;
-    let stored = find_post(&article, post_id)?;
-    let fields = PostFields::of_form(&form, Some(stored.revision));
-    let saved = Some(stored.entry.as_str());
-    if form.text("do") == "preview" {
+    let post = find_post(&article, post_id)?;
+    let stored = PostFields::of_post(post).texts();
+    let form = apply_choices(&form);
+    let base = EditBase::of_form(&form)?;
+    let shown_base = || base.clone().unwrap_or_else(|| EditBase::of_stored(post.revision, &stored));
+    let saved = Some(post.entry.as_str());
+    if ["preview", "edit"].contains(&form.text("do")) {
+        let fields = PostFields::of_form(&form);
         let preview = context.entry_preview(&visitor, &campaign, &fields.entry).await?;
         let state = EditState { preview: Some(&preview), saved, ..EditState::default() };
-        return Ok(page(&visitor, &article, Some(post_id), &fields, &state));
+        return Ok(page(&visitor, &article, Some(post_id), &fields, Some(&shown_base()), &state));
     }
-    let faster = |article: &Article, stored: &ArticlePost| {
-        let fields = PostFields::of_form(&form, Some(stored.revision));
-        let state = EditState { faster: Some(&stored.entry), saved: Some(&stored.entry), ..EditState::default() };
-        let fault = Fault::new(Code::RevisionConflict, "somebody else saved it");
-        with_status(page(&visitor, article, Some(post_id), &fields, &state), &fault)
-    };
-    let read_revision = form.integer("revision")?.and_then(|revision| u64::try_from(revision).ok());
-    if read_revision != Some(stored.revision) {
-        return Ok(faster(&article, stored));
+    let merged = merge_form(&form, base.as_ref(), post.revision, &stored);
+    if !merged.conflicts.is_empty() {
+        return Ok(post_conflict_page(&visitor, &article, post, &merged));
     }
-    let mut item = fields.item(article.entity.entity_id);
+    let mut item = PostFields::of_form(&merged.form).item(article.entity.entity_id);
     item["post_id"] = post_id.into();
-    item["expected_revision"] = stored.revision.into();
+    item["expected_revision"] = post.revision.into();
     match context.send_item(&visitor, "update_posts", &head.id, ("updates", item)).await {
-        Ok(_) => Ok(Redirect::to(&format!("{}?done=saved#post-{post_id}", article.path())).into_response()),
+        Ok(_) => {
+            let done = if merged.taken.is_empty() { "saved" } else { "merged" };
+            Ok(Redirect::to(&format!("{}?done={done}#post-{post_id}", article.path())).into_response())
+        }
         Err(fault) if fault.code() == Code::RevisionConflict => {
             let newest = context.article(&visitor, &campaign, &entity).await?;
-            Ok(faster(&newest, find_post(&newest, post_id)?))
+            let post = find_post(&newest, post_id)?;
+            let merged = merge_form(&form, base.as_ref(), post.revision, &PostFields::of_post(post).texts());
+            Ok(post_conflict_page(&visitor, &newest, post, &merged))
         }
         Err(fault) => {
             let state = EditState { fault: Some(&fault), saved, ..EditState::default() };
-            Ok(with_status(page(&visitor, &article, Some(post_id), &fields, &state), &fault))
+            let fields = PostFields::of_form(&form);
+            Ok(with_status(page(&visitor, &article, Some(post_id), &fields, Some(&shown_base()), &state), &fault))
         }
     }
+}
+
+fn post_conflict_page(visitor: &Visitor, newest: &Article, post: &ArticlePost, merged: &MergedForm) -> Response {
+    let subject = ConflictSubject {
+        article: newest,
+        title: format!("Edit {}", post.name),
+        action: format!("{}/posts/{}", newest.path(), post.id),
+        revision: post.revision,
+        stored: &PostFields::of_post(post).texts(),
+    };
+    conflict_page(visitor, &subject, merged)
 }
 
 /// `POST /c/{campaign}/lore/{entity}/posts/{post}/delete`.

@@ -33,6 +33,6 @@ pub(crate) fn lore_routes() -> Vec<(&'static str, MethodRouter<SharedContext>)> 
         ("/c/{campaign}/timeline/{event}", get(timeline::show_event).post(timeline::change)),
         ("/c/{campaign}/canon", get(canon::show)),
         ("/c/{campaign}/canon/{conflict}", get(canon::show_conflict).post(canon::decide)),
-        ("/c/{campaign}/kanka", get(kanka::show).post(kanka::act)),
+        ("/c/{campaign}/kanka", get(kanka::show).post(kanka::sync_or_resolve)),
     ]
 }

@@ -58,7 +58,7 @@ fn tracker_row(state: &TableState, tracker: &TrackerRow, actor: Option<&ActorRow
         }
     };
     html! {
-        li.tracker title=[tracker.meaning.as_deref()] {
+        li.tracker data-value=(tracker.value) title=[tracker.meaning.as_deref()] {
             span.tracker-name dir="auto" { (tracker.name) @if tracker.visible_to.is_some() { span.badge { "hidden" } } }
             (gauge(tracker))
             @if state.plays {
@@ -86,7 +86,7 @@ fn gauge(tracker: &TrackerRow) -> Markup {
     html! {
         span class=(class) {
             @if let Some(max) = marks {
-                span.marks aria-hidden="true" {
+                span.marks.is-many[max > 8] aria-hidden="true" {
                     @for at in 0..max { span.mark.is-full[at < tracker.value] {} }
                 }
             } @else if let Some(max) = tracker.max {

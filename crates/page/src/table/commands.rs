@@ -7,8 +7,9 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde_json::{Map, Value, json};
-use skald_app::Fault;
+use skald_app::{Code, Fault};
 
+use super::audience::visible_to;
 use super::{RefusedForm, TableState, show_table};
 use crate::SharedContext;
 use crate::components::fault_box;
@@ -26,9 +27,15 @@ pub(crate) async fn roll(
 ) -> Result<Response, PageError> {
     let rolled = async {
         let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
+        // Without a session it would go to the campaign of the caller's context, which may be another one.
+        let session = state.active_session().ok_or_else(|| {
+            let fault = Fault::new(Code::Rejected, "no session is going on, so nobody would see this roll");
+            fault.hint("the game master starts one; the odds of an expression are under Dice")
+        })?;
         let mut input = filled(&form, &["expression", "reason", "actor_id"]);
-        if let Some(session) = state.active_session() {
-            input.insert("session_id".to_owned(), session.id.clone().into());
+        input.insert("session_id".to_owned(), session.id.clone().into());
+        if let Some(visible_to) = visible_to(&form)? {
+            input.insert("visible_to".to_owned(), visible_to);
         }
         context.send::<Value>(&visitor.caller, "roll", input.into()).await
     };
@@ -43,8 +50,14 @@ pub(crate) async fn take_note(
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
-    let input = json!({"campaign_id": campaign, "text": form.text("text")});
-    let outcome = context.send(&visitor.caller, "session_note", input).await;
+    let noted = async {
+        let mut input = json!({"campaign_id": campaign, "text": form.text("text")});
+        if let Some(visible_to) = visible_to(&form)? {
+            input["visible_to"] = visible_to;
+        }
+        context.send::<Value>(&visitor.caller, "session_note", input).await
+    };
+    let outcome = noted.await;
     finish(&context, &campaign, &visitor, &form, outcome).await
 }
 

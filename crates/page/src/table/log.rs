@@ -5,60 +5,59 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::roll_view::RollView;
+use super::roll_view::{RollView, audience_words};
 use super::state::{EventRow, TableState};
 use crate::components::{clock_time, empty_state};
 
 /// What became of a note since it was taken: another text, or nothing.
-type NoteFates<'a> = BTreeMap<&'a str, Option<&'a str>>;
+type NoteEdits<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
 pub(super) fn render(state: &TableState) -> Markup {
-    let fates = note_fates(&state.events);
-    let entries: Vec<Markup> = state.events.iter().filter_map(|row| entry(state, row, &fates)).collect();
+    let edits = note_edits(&state.events);
+    let entries: Vec<Markup> = state.events.iter().filter_map(|row| entry(state, row, &edits)).collect();
     html! {
         @if entries.is_empty() {
             li { (empty_state("Nothing happened yet", &html! { p { "Rolls and notes appear here, on every screen at once." } })) }
         }
         @for entry in &entries { (entry) }
+        @if let Some(more) = &state.older_events { li.pages { a.button href=(more) { "Older entries" } } }
     }
 }
 
 /// The newest event about each note wins, and events come newest first.
-fn note_fates(events: &[EventRow]) -> NoteFates<'_> {
-    let mut fates = NoteFates::new();
+fn note_edits(events: &[EventRow]) -> NoteEdits<'_> {
+    let mut edits = NoteEdits::new();
     for row in events {
         let Some(id) = row.text("note_id") else { continue };
         match row.kind() {
-            kind if kind.starts_with("note.removed") => drop(fates.entry(id).or_insert(None)),
+            kind if kind.starts_with("note.removed") => drop(edits.entry(id).or_insert(None)),
             kind if kind.starts_with("note.changed") => {
                 if let Some(text) = row.text("text") {
-                    fates.entry(id).or_insert(Some(text));
+                    edits.entry(id).or_insert(Some(text));
                 }
             }
             _ => {}
         }
     }
-    fates
+    edits
 }
 
-fn entry(state: &TableState, row: &EventRow, fates: &NoteFates<'_>) -> Option<Markup> {
+fn entry(state: &TableState, row: &EventRow, edits: &NoteEdits<'_>) -> Option<Markup> {
     let (kind, title, body) = match row.kind().split('.').next().unwrap_or_default() {
         "roll" => roll_entry(state, row)?,
-        "note" => note_entry(row, fates)?,
+        "note" => note_entry(state, row, edits)?,
         "tracker" => ("entry-change", tracker_line(state, row)?, html! {}),
-        "spotlight" => ("entry-scene", html! { "Scene: " bdi { (row.text("scene")?) } }, html! {}),
+        "spotlight" => ("entry-scene", html! { span.entry-title { "Scene: " bdi { (row.text("scene")?) } } }, html! {}),
         "session" => {
             let what =
                 if row.kind().starts_with("session.started") { "The session began" } else { "The session ended" };
-            ("entry-change", html! { (what) }, html! {})
+            ("entry-change", html! { span.entry-title { (what) } }, html! {})
         }
         _ => return None,
     };
-    let id = format!(
-        "e{}-{}",
-        row.revision,
-        row.text("id").or(row.text("note_id")).or(row.text("name")).map_or(0, checksum)
-    );
+    // One record may change the same tracker of several actors.
+    let own = ["id", "note_id", "name", "actor_id", "participant_id"].map(|field| row.text(field).unwrap_or_default());
+    let id = format!("e{}-{}", row.revision, checksum(&own.join("/")));
     Some(html! {
         li id=(id) class={ "entry " (kind) @if row.is_fresh() { " fresh" } } {
             div.entry-head { (title) (clock_time(&row.at)) }
@@ -77,9 +76,9 @@ fn roll_entry(state: &TableState, row: &EventRow) -> Option<(&'static str, Marku
     let changes = roll.changes();
     let title = html! {
         span.entry-title {
-            @if let Some(who) = roll.who(state) { strong dir="auto" { (who) } " " }
+            @if let Some(name) = roll.roller_name(state) { strong dir="auto" { (name) } " " }
             @if let Some(reason) = roll.reason() { span dir="auto" { (reason) } } @else { "rolls" }
-            @if roll.is_private() { " " span.badge { "private" } }
+            (audience_badge(roll.audience(state)))
         }
     };
     let body = html! {
@@ -94,16 +93,22 @@ fn roll_entry(state: &TableState, row: &EventRow) -> Option<(&'static str, Marku
     Some(("entry-roll", title, body))
 }
 
-fn note_entry(row: &EventRow, fates: &NoteFates<'_>) -> Option<(&'static str, Markup, Markup)> {
+fn note_entry(state: &TableState, row: &EventRow, edits: &NoteEdits<'_>) -> Option<(&'static str, Markup, Markup)> {
     if !row.kind().starts_with("note.added") {
         return None;
     }
-    let text = match fates.get(row.text("note_id")?) {
+    let text = match edits.get(row.text("note_id")?) {
         Some(None) => return None,
         Some(Some(text)) => *text,
         None => row.text("text")?,
     };
-    Some(("entry-note", html! { span.entry-title { "Note" } }, html! { p.note-text dir="auto" { (text) } }))
+    let title = html! { span.entry-title { "Note" (audience_badge(audience_words(state, &row.event))) } };
+    Some(("entry-note", title, html! { p.note-text dir="auto" { (text) } }))
+}
+
+/// The mark of what is not for the whole table.
+pub(super) fn audience_badge(audience: Option<String>) -> Markup {
+    html! { @if let Some(audience) = audience { " " span.badge.badge-private dir="auto" { (audience) } } }
 }
 
 fn tracker_line(state: &TableState, row: &EventRow) -> Option<Markup> {
@@ -125,5 +130,5 @@ fn tracker_line(state: &TableState, row: &EventRow) -> Option<Markup> {
 /// The last roll as a sentence, for those who hear the page.
 pub(super) fn announcement(state: &TableState) -> Markup {
     let last = state.events.iter().find_map(RollView::from_row);
-    html! { @if let Some(roll) = last { (roll.spoken(state)) } }
+    html! { @if let Some(roll) = last { (roll.screen_reader_text(state)) } }
 }

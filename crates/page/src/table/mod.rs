@@ -1,10 +1,12 @@
 //! The table of a campaign, live: characters with their trackers, who is up, a box to roll in, notes and the log.
 
+mod audience;
 mod characters;
 mod commands;
+mod current_session;
 mod drawn_dice;
+mod handouts;
 mod log;
-mod now;
 mod recap_text;
 mod roll_view;
 mod sessions;
@@ -16,6 +18,7 @@ use maud::{Markup, html};
 use skald_app::Fault;
 
 use crate::SharedContext;
+use crate::components::fault_box;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live::live_attributes;
@@ -23,7 +26,7 @@ use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
 pub(crate) use commands::{change_tracker, end_session, roll, set_spotlight, start_session, take_note};
-pub(crate) use now::preview_odds;
+pub(crate) use current_session::preview_odds;
 pub(crate) use sessions::{luck_picture, picture_response, show_session, show_sessions};
 pub(crate) use state::TableState;
 
@@ -58,13 +61,15 @@ pub(crate) async fn show_table(
     let live = live_attributes(&state.head.id, place.as_deref());
     Ok(layout.render(html! {
         h1.visually-hidden { (state.campaign.name) }
-        div.offline #offline role="status" hidden { }
         (live)
+        div.table-fault #table-fault { @if let Some(refused) = refused { (fault_box(refused.fault)) } }
+        datalist #actor-options { (current_session::actor_options(&state)) }
         div.table data-tab="now" {
             section.column.characters #characters aria-label="Characters" { (characters::render(&state)) }
             div.column.now {
-                section #now aria-label="Now" { (now::render(&state)) }
-                (now::boxes(&state, refused))
+                div #handouts { (handouts::render(&state)) }
+                section #now aria-label="Now" { (current_session::render(&state)) }
+                (current_session::render_forms(&state, refused))
             }
             section.column.log aria-label="Log" {
                 div.split {
@@ -90,11 +95,14 @@ fn tabs() -> Markup {
     }
 }
 
-/// The parts that change, each for its place on the page. What people type is in none of them.
+/// The parts that change, each for its place on the page. What people type is in none of them. Whether a session is going
+/// on is an attribute in `#now`, by which the style sheet shows and hides forms, so that what is typed in them stays.
 pub(crate) fn fragments(state: &TableState) -> Markup {
     html! {
         (partial("#characters", "innerMorph", &characters::render(state)))
-        (partial("#now", "innerMorph", &now::render(state)))
+        (partial("#handouts", "innerMorph", &handouts::render(state)))
+        (partial("#now", "innerMorph", &current_session::render(state)))
+        (partial("#actor-options", "innerHTML", &current_session::actor_options(state)))
         (partial("#log", "innerMorph", &log::render(state)))
         (partial("#announce", "innerMorph", &log::announcement(state)))
     }

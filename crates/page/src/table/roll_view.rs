@@ -41,15 +41,14 @@ impl<'a> RollView<'a> {
     }
 
     /// For whom the dice fell, or who threw them.
-    pub(super) fn who(&self, state: &'a TableState) -> Option<&'a str> {
+    pub(super) fn roller_name(&self, state: &'a TableState) -> Option<&'a str> {
         let actor = self.event_text("actor_id").and_then(|id| state.actor_name(id));
         actor.or_else(|| self.event_text("participant_id").and_then(|id| state.people.get(id).map(String::as_str)))
     }
 
-    pub(super) fn is_private(&self) -> bool {
-        self.event
-            .get("visible_to")
-            .is_some_and(|value| !value.is_null() && value != "everyone" && value != "everybody")
+    /// Who sees it, if that is not the table.
+    pub(super) fn audience(&self, state: &TableState) -> Option<String> {
+        audience_words(state, self.event)
     }
 
     pub(super) fn total(&self) -> Option<i64> {
@@ -88,6 +87,11 @@ impl<'a> RollView<'a> {
         self.event.get(field)?.get("decimal")?.as_f64()
     }
 
+    /// How likely it was, between 0 and 1.
+    pub(super) fn likelihood_part(&self) -> Option<f64> {
+        self.chance("success_chance").or_else(|| self.chance("at_least_chance"))
+    }
+
     /// How likely it was, in words.
     pub(super) fn likelihood(&self) -> Option<String> {
         if let Some(chance) = self.chance("success_chance") {
@@ -105,14 +109,15 @@ impl<'a> RollView<'a> {
                 @if let (Some(hope), Some(fear)) = (number("hope"), number("fear")) {
                     (die(12, hope, DieTone::Hope)) (die(12, fear, DieTone::Fear))
                 }
-                (added(number("edge"))) (added(number("bonus"))) (added(number("modifier")))
+                (modifier_text(number("edge"))) (modifier_text(number("bonus"))) (modifier_text(number("modifier")))
             } @else {
                 (self.pools())
             }
             @if let Some(total) = self.total() {
-                span.total { "= " strong { (total) } }
-                @if let Some(difficulty) = self.difficulty() { span.muted { "vs " (difficulty) } }
-                @else if let Some(against) = self.result.get("against").and_then(Value::as_i64) { span.muted { "vs " (against) } }
+                span.total {
+                    "= " strong { (total) }
+                    @if let Some(against) = self.difficulty().or_else(|| self.result.get("against")?.as_i64()) { span.muted { " vs " (against) } }
+                }
             } @else if let Some(totals) = self.totals() {
                 span.total { "= " strong { (totals) } }
             }
@@ -134,7 +139,7 @@ impl<'a> RollView<'a> {
         html! {
             @for drawn in dice.iter().take(DICE_DRAWN_MAX) { (drawn) }
             @if dice.len() > DICE_DRAWN_MAX { span.muted { "and " (dice.len() - DICE_DRAWN_MAX) " more" } }
-            (added(rest.filter(|_| pools.len() == 1)))
+            (modifier_text(rest.filter(|_| pools.len() == 1)))
         }
     }
 
@@ -149,13 +154,29 @@ impl<'a> RollView<'a> {
     }
 
     /// The roll as one sentence, for those who hear it.
-    pub(super) fn spoken(&self, state: &TableState) -> String {
-        let who = self.who(state).unwrap_or("Somebody");
+    pub(super) fn screen_reader_text(&self, state: &TableState) -> String {
+        let who = self.roller_name(state).unwrap_or("Somebody");
         let why = self.reason().map(|reason| format!(" for {reason}")).unwrap_or_default();
         let total = self.total().map(|total| format!(": {total}")).unwrap_or_default();
         let outcome = self.outcome().map(|(words, _)| format!(", {words}")).unwrap_or_default();
         format!("{who} rolled{why}{total}{outcome}")
     }
+}
+
+/// Who sees an event of the log, in words, if that is not the table.
+pub(super) fn audience_words(state: &TableState, event: &Value) -> Option<String> {
+    let words: Vec<&str> = match event.get("visible_to")? {
+        Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
+        Value::String(word) => vec![word],
+        _ => return None,
+    };
+    if words.iter().any(|word| ["table", "everyone", "everybody"].contains(word)) {
+        return None;
+    }
+    let names =
+        words.iter().filter_map(|id| state.people.get(*id).map(String::as_str).or_else(|| state.actor_name(id)));
+    let names: Vec<&str> = names.collect();
+    Some(if names.is_empty() { "only game masters".to_owned() } else { format!("for {}", names.join(", ")) })
 }
 
 fn pool_dice(pool: &Value) -> Vec<Markup> {
@@ -171,6 +192,6 @@ fn pool_dice(pool: &Value) -> Vec<Markup> {
     dice.iter().filter_map(drawn).collect()
 }
 
-fn added(number: Option<i64>) -> Markup {
-    html! { @if let Some(number) = number.filter(|number| *number != 0) { span.added { (format!("{number:+}")) } } }
+fn modifier_text(number: Option<i64>) -> Markup {
+    html! { @if let Some(number) = number.filter(|number| *number != 0) { span.modifier { (format!("{number:+}")) } } }
 }

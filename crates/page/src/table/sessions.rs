@@ -13,6 +13,7 @@ use super::{TableState, log, recap_text};
 use crate::SharedContext;
 use crate::components::{count, empty_state, time};
 use crate::layout::{CampaignPart, PageLayout};
+use crate::live_pages::LivePage;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -32,9 +33,11 @@ pub(crate) async fn show_sessions(
 ) -> Result<Response, PageError> {
     let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
     let layout = PageLayout::for_visitor("Sessions", &visitor).campaign(&state.head, CampaignPart::Table);
+    let layout = layout.script("live-parts.js");
     Ok(layout.render(html! {
-        div.narrow {
+        div.narrow data-live-parts=(LivePage::Sessions.path(&state.head.id)) {
             h1 { "Sessions" }
+            div #sessions data-live-part {
             @if state.sessions.is_empty() {
                 (empty_state("No session yet", &html! { p { a href={ "/c/" (state.head.id) } { "To the table" } } }))
             }
@@ -55,14 +58,22 @@ pub(crate) async fn show_sessions(
                     }
                 }
             }
+            }
         }
     }))
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct LogQuery {
+    /// Where older entries of the log begin.
+    cursor: Option<String>,
 }
 
 /// `GET /c/{campaign}/sessions/{number}`.
 pub(crate) async fn show_session(
     State(context): State<SharedContext>,
     Path((campaign, number)): Path<(String, usize)>,
+    Query(LogQuery { cursor }): Query<LogQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let (mut state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
@@ -72,14 +83,17 @@ pub(crate) async fn show_session(
         let hint = format!("it has {}", count(state.sessions.len() as u64, "session", "sessions"));
         return Err(Fault::new(Code::NotFound, message).hint(hint).into());
     };
-    state.events = read_log(&context, &visitor, &state.head.id, Some(&session.id)).await?;
+    let log = read_log(&context, &visitor, &state.head.id, Some(&session.id), cursor.as_deref()).await?;
+    state.older_events = log.older_path(&state.head.id, Some(number));
+    state.events = log.events;
     let input = json!({"campaign_id": campaign, "session_id": session.id});
     let recap: TextAnswer = context.read(&visitor.caller, "session_recap", input).await?;
     let title = if session.name.is_empty() { format!("Session {number}") } else { session.name.clone() };
     let layout = PageLayout::for_visitor(&title, &visitor).campaign(&state.head, CampaignPart::Table);
+    let layout = layout.script("live-parts.js");
     Ok(layout.render(html! {
-        article.evening {
-            header {
+        article.evening data-live-parts=(LivePage::Evening.path(&state.head.id)) {
+            header #evening-head data-live-part {
                 p.muted { a href={ "/c/" (state.head.id) "/sessions" } { "Sessions" } " · Session " (number) }
                 h1 dir="auto" { (title) }
                 p.muted {
@@ -88,14 +102,20 @@ pub(crate) async fn show_session(
                 }
             }
             div.evening-columns {
-                section.card.prose { (recap_text::render(&recap.text)) }
+                section.card.prose #recap data-live-part { (recap_text::render(&recap.text)) }
                 div.stack {
                     @if session.roll_count > 0 {
                         figure.card {
                             img src={ "/c/" (state.head.id) "/luck.svg?session=" (session.id) } alt="How lucky everybody was: each roll between unlucky and lucky" loading="lazy" width="720" height="300";
                         }
                     }
-                    section.card aria-label="Log" { h2 { "Log" } ol.entries { (log::render(&state)) } }
+                    section.card #evening-log data-live-part aria-label="Log" {
+                        div.split {
+                            h2 { "Log" }
+                            @if cursor.is_some() { a.muted href={ "/c/" (state.head.id) "/sessions/" (number) "#log" } { "To the newest" } }
+                        }
+                        ol.entries #log { (log::render(&state)) }
+                    }
                 }
             }
         }
@@ -114,7 +134,10 @@ pub(crate) async fn luck_picture(
     Query(LuckQuery { session }): Query<LuckQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
-    let input = json!({"campaign_id": campaign, "session_id": session});
+    let mut input = json!({"campaign_id": campaign, "session_id": session});
+    if let Some(theme) = visitor.browser.theme.attribute() {
+        input["theme"] = theme.into();
+    }
     let picture: TextAnswer = context.read(&visitor.caller, "luck_picture", input).await?;
     Ok(picture_response(picture.text))
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
 use crate::PageContext;
+use crate::components::encode;
 use crate::layout::CampaignHead;
 use crate::visitor::Visitor;
 
@@ -121,10 +122,34 @@ struct TrackerAnswer {
     trackers: Vec<TrackerRow>,
 }
 
+/// A part of the log, newest first.
 #[derive(Debug, Default, Deserialize)]
-struct EventAnswer {
+pub(crate) struct EventLog {
     #[serde(default)]
-    events: Vec<EventRow>,
+    pub events: Vec<EventRow>,
+    next_cursor: Option<String>,
+}
+
+impl EventLog {
+    /// The address of the entries before these, on the page of the session.
+    pub(crate) fn older_path(&self, campaign_id: &str, session_number: Option<usize>) -> Option<String> {
+        let (cursor, number) = (self.next_cursor.as_deref()?, session_number?);
+        Some(format!("/c/{campaign_id}/sessions/{number}?cursor={}#log", encode(cursor)))
+    }
+}
+
+/// Something private that was revealed to the visitor.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HandoutRow {
+    pub entity_id: u64,
+    pub name: String,
+    pub entity_type: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct HandoutAnswer {
+    #[serde(default)]
+    revealed: Vec<HandoutRow>,
 }
 
 /// The whole of a table.
@@ -141,6 +166,10 @@ pub(crate) struct TableState {
     pub trackers: Vec<TrackerRow>,
     /// The log of the session that is shown, newest first.
     pub events: Vec<EventRow>,
+    /// The address of older entries of the log, if there are some.
+    pub older_events: Option<String>,
+    /// What was revealed to the visitor and not to everybody, the newest first.
+    pub handouts: Vec<HandoutRow>,
     /// Whether the visitor may roll, note and change trackers.
     pub plays: bool,
     pub is_game_master: bool,
@@ -149,7 +178,15 @@ pub(crate) struct TableState {
 impl TableState {
     pub(crate) async fn read(context: &PageContext, visitor: &Visitor, campaign: &str) -> Result<Self, Fault> {
         let (mut state, session_id) = Self::read_people(context, visitor, campaign).await?;
-        state.events = read_log(context, visitor, &state.head.id, session_id.as_deref()).await?;
+        let log = read_log(context, visitor, &state.head.id, session_id.as_deref(), None).await?;
+        let number = session_id.as_deref().and_then(|id| state.session_number(id));
+        state.older_events = log.older_path(&state.head.id, number);
+        state.events = log.events;
+        if state.plays && !state.is_game_master && context.offers("browse_lore") {
+            let input = json!({"campaign_id": state.head.id, "limit": 1});
+            let answer: HandoutAnswer = context.read(&visitor.caller, "browse_lore", input).await?;
+            state.handouts = answer.revealed;
+        }
         Ok(state)
     }
 
@@ -190,6 +227,8 @@ impl TableState {
             sessions: sessions.sessions,
             trackers: trackers.trackers.into_iter().filter(is_own).collect(),
             events: Vec::new(),
+            older_events: None,
+            handouts: Vec::new(),
             plays,
             is_game_master,
         };
@@ -225,7 +264,8 @@ pub(crate) async fn read_log(
     visitor: &Visitor,
     campaign_id: &str,
     session_id: Option<&str>,
-) -> Result<Vec<EventRow>, Fault> {
+    cursor: Option<&str>,
+) -> Result<EventLog, Fault> {
     let mut input = json!({
         "campaign_id": campaign_id,
         "types": ["roll.", "note.", "tracker.changed", "spotlight.", "session."],
@@ -234,6 +274,8 @@ pub(crate) async fn read_log(
     if let Some(session_id) = session_id {
         input["session_id"] = session_id.into();
     }
-    let answer: EventAnswer = context.read(&visitor.caller, "events_list", input).await?;
-    Ok(answer.events)
+    if let Some(cursor) = cursor {
+        input["cursor"] = cursor.into();
+    }
+    context.read(&visitor.caller, "events_list", input).await
 }

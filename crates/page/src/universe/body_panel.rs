@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::sky_page::{RefusedCommand, swatch};
-use super::sky_reading::{BodyReading, DAY_SECONDS, SkyReading, figure, kind_words};
+use super::read_universe::{BodyAnswer, DAY_SECONDS, UniverseAnswers, figure, kind_words};
+use super::universe_page::{RefusedCommand, swatch};
 use crate::components::{count, encode, field_fault};
 
 /// Kinds that a form offers: the word of a command, and what people say.
@@ -18,8 +18,8 @@ const KINDS: [(&str, &str); 7] = [
 ];
 
 pub(super) fn body_panel(
-    body: &BodyReading,
-    sky: &SkyReading,
+    body: &BodyAnswer,
+    sky: &UniverseAnswers,
     path: &str,
     may_write: bool,
     refused: Option<&RefusedCommand<'_>>,
@@ -93,7 +93,7 @@ impl CommandField<'_> {
     }
 }
 
-fn update_form(body: &BodyReading, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
+fn update_form(body: &BodyAnswer, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let fields = &body.body;
     let field = |name, label, kind, known: &str| {
         CommandField { command: "update", name, label, kind, known, is_required: false }.render(refused)
@@ -124,7 +124,7 @@ fn update_form(body: &BodyReading, path: &str, refused: Option<&RefusedCommand<'
     }
 }
 
-fn remove_form(body: &BodyReading, path: &str) -> Markup {
+fn remove_form(body: &BodyAnswer, path: &str) -> Markup {
     html! {
         details.command {
             summary { "Remove it" }
@@ -142,7 +142,7 @@ fn remove_form(body: &BodyReading, path: &str) -> Markup {
 }
 
 /// Lets time pass in the universe itself.
-pub(super) fn tick_form(sky: &SkyReading, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
+pub(super) fn tick_form(sky: &UniverseAnswers, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let field =
         CommandField { command: "tick", name: "by_days", label: "Days", kind: "number", known: "1", is_required: true };
     html! {
@@ -159,7 +159,7 @@ pub(super) fn tick_form(sky: &SkyReading, path: &str, refused: Option<&RefusedCo
 }
 
 /// Adds a body.
-pub(super) fn add_form(sky: &SkyReading, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
+pub(super) fn add_form(sky: &UniverseAnswers, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let field = |name, label, kind, known, is_required| {
         CommandField { command: "add", name, label, kind, known, is_required }.render(refused)
     };

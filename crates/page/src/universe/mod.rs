@@ -1,9 +1,9 @@
 //! Universes of a campaign: the list, the map at any moment, the bodies, and forms for the common commands.
 
 mod body_panel;
+mod read_universe;
 mod send_command;
-mod sky_page;
-mod sky_reading;
+mod universe_page;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -13,12 +13,13 @@ use serde_json::json;
 use skald_app::Fault;
 
 pub(crate) use send_command::send_command;
-pub(crate) use sky_page::{show_sky, sky_events, sky_map};
+pub(crate) use universe_page::{show_universe, universe_events, universe_map};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, encode, fault_box, time};
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout};
+use crate::live_pages::LivePage;
 use crate::middleware::{PageError, status};
 use crate::visitor::Visitor;
 
@@ -52,12 +53,12 @@ pub(crate) async fn create_universe(
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let input = json!({"method": "create", "name": form.text("name").trim(), "campaignId": campaign.id});
     match context.send::<CreateAnswer>(&visitor.caller, "universe", input).await {
-        Ok(made) => Ok(Redirect::to(&sky_path(&campaign, &made.universe.id)).into_response()),
+        Ok(made) => Ok(Redirect::to(&universe_path(&campaign, &made.universe.id)).into_response()),
         Err(fault) => list_page(&context, &visitor, &campaign, Some((&form, fault))).await,
     }
 }
 
-fn sky_path(campaign: &CampaignHead, universe_id: &str) -> String {
+fn universe_path(campaign: &CampaignHead, universe_id: &str) -> String {
     format!("/c/{}/sky/{}", encode(&campaign.id), encode(universe_id))
 }
 
@@ -71,10 +72,12 @@ async fn list_page(
     let is_game_master = visitor.is_game_master_of(&campaign.id);
     let fault = refused.as_ref().map(|(_, fault)| fault);
     let layout = PageLayout::for_visitor("Sky", visitor).campaign(campaign, CampaignPart::Sky);
+    let layout = layout.script("live-parts.js");
     let mut response = layout.render(html! {
-        div.stack {
+        div.stack data-live-parts=(LivePage::Universes.path(&campaign.id)) {
             header { h1 { "Sky" } p.lead { "Stars, planets and what moves around them, at any moment." } }
             @if let Some(fault) = fault { (fault_box(fault)) }
+            div #universes data-live-part {
             @if universes.is_empty() {
                 (empty_state("No universe here yet", &html! {
                     p { @if is_game_master { "Make one below, or ask your AI to fill a sky." } @else { "The game master has not shown one." } }
@@ -83,11 +86,12 @@ async fn list_page(
                 ul.cards {
                     @for universe in &universes {
                         li.card {
-                            h2 { a href=(sky_path(campaign, &universe.id)) dir="auto" { (universe.name) } }
+                            h2 { a href=(universe_path(campaign, &universe.id)) dir="auto" { (universe.name) } }
                             @if let Some(at) = &universe.updated_at { p.muted { "changed " (time(at)) } }
                         }
                     }
                 }
+            }
             }
             @if is_game_master {
                 section.card.narrow-card {

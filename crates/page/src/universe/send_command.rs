@@ -5,9 +5,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde_json::{Map, Value, json};
 use skald_app::{Code, Fault};
 
-use super::sky_page::{RefusedCommand, SkyQuery, sky_page};
-use super::sky_path;
-use super::sky_reading::DAY_SECONDS;
+use super::read_universe::DAY_SECONDS;
+use super::universe_page::{RefusedCommand, UniverseQuery, universe_page};
+use super::universe_path;
 use crate::SharedContext;
 use crate::components::encode;
 use crate::form::Form;
@@ -30,7 +30,7 @@ pub(crate) async fn send_command(
         }
         Err(fault) => Err(fault),
     };
-    let path = sky_path(&campaign, &universe_id);
+    let path = universe_path(&campaign, &universe_id);
     match (sent, command_from_form(&form)) {
         (Ok(()), Ok((_, Some(body)))) => {
             Ok(Redirect::to(&format!("{path}?body={}#sky-body", encode(&body))).into_response())
@@ -39,8 +39,8 @@ pub(crate) async fn send_command(
         (Err(fault), _) => {
             let body = form.filled("id").map(str::to_owned);
             let refused = RefusedCommand { form: &form, fault };
-            let query = SkyQuery::of_body(body.filter(|_| refused.form.text("command") == "update"));
-            sky_page(&context, &visitor, &campaign, &universe_id, &query, Some(&refused)).await
+            let query = UniverseQuery::of_body(body.filter(|_| refused.form.text("command") == "update"));
+            universe_page(&context, &visitor, &campaign, &universe_id, &query, Some(&refused)).await
         }
     }
 }

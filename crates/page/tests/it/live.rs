@@ -93,6 +93,68 @@ async fn whoever_comes_back_misses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_open_table_follows_the_end_of_a_session_and_new_characters() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let (player, _) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let mut stream = open(&world, &player, &format!("/c/{campaign}/live"), None).await;
+    world.call(&owner, "session_end", json!({"campaign_id": campaign})).await;
+    while !next(&mut stream).await.contains("data-session=\"ended\"") {}
+    // The forms are there before the session is: the style sheet shows them by that mark.
+    let page = world.get(&player, &format!("/c/{campaign}")).await.body;
+    assert!(page.contains("id=\"roll-box\"") && page.contains("data-session=\"ended\""), "{page}");
+    world.call(&owner, "session_start", json!({"campaign_id": campaign})).await;
+    while !next(&mut stream).await.contains("data-session=\"active\"") {}
+    world.call(&owner, "actor_create", json!({"campaign_id": campaign, "name": "Isolde", "kind": "PC"})).await;
+    loop {
+        let event = next(&mut stream).await;
+        let options =
+            event.split_once("hx-target=\"#actor-options\"").unwrap().1.split("</hx-partial>").next().unwrap();
+        if options.contains(">Isolde</option>") {
+            break;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_say_when_they_have_changed() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let (player, _) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let path = |page: &str| format!("/c/{campaign}/changes/{page}");
+    let mut streams = Vec::new();
+    for page in ["sessions", "evening", "timeline"] {
+        streams.push(open_changes(&world, &player, &path(page)).await);
+    }
+    streams.push(open_changes(&world, &owner, "/changes").await);
+    world.call(&owner, "session_end", json!({"campaign_id": campaign})).await;
+    for stream in &mut streams {
+        while !next(stream).await.contains("event: changed") {}
+    }
+    let mut streams = Vec::new();
+    for page in ["lore", "graph"] {
+        streams.push(open_changes(&world, &player, &path(page)).await);
+    }
+    let entity = json!({"entity_type": "note", "name": "Bell", "is_private": false});
+    world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": [entity]})).await;
+    for stream in &mut streams {
+        while !next(stream).await.contains("event: changed") {}
+    }
+    assert_eq!(world.get(&player, &path("nothing")).await.status, 404);
+    let (stranger, _) = world.holder("Bo", &world.campaign("Another").await.0, CampaignRole::Gm).await;
+    assert_eq!(world.get(&stranger, &path("sessions")).await.status, 404);
+}
+
+/// A stream that has nothing to say at first.
+async fn open_changes(world: &World, caller: &Caller, path: &str) -> Stream {
+    let response = world.send(Request::builder().uri(path).body(Body::empty()).unwrap(), Some(caller)).await;
+    assert_eq!(response.status().as_u16(), 200, "{path}");
+    response.into_body().into_data_stream()
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stream_ends_with_its_token_and_with_the_server() {
     let world = World::new().await;
     let (campaign, ..) = world.campaign("The Drowned Bells").await;

@@ -27,6 +27,94 @@ fn field_value<'a>(html: &'a str, name: &str) -> &'a str {
     rest.split_once('"').unwrap().0
 }
 
+/// The hidden fields of the form of a page that posts to an address, as a browser sends them back.
+fn hidden_fields(html: &str, action: &str) -> String {
+    let form = html.split_once(&format!("action=\"{action}\"")).unwrap().1.split("</form>").next().unwrap();
+    let inputs = form.split("<input type=\"hidden\" name=\"").skip(1);
+    let pairs = inputs.map(|input| {
+        let (name, rest) = input.split_once("\" value=\"").unwrap();
+        let value = rest.split_once('"').unwrap().0.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+        format!("{name}={}", percent_encode(&value))
+    });
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+#[tokio::test]
+async fn a_save_keeps_what_somebody_else_changed_meanwhile() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let owner = Caller::owner();
+    let (player, _) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let entry = "The first.\n\nThe second.\n\nThe third.";
+    let entity = json!({"entity_type": "note", "name": "Bell", "entry": entry, "is_private": false});
+    let entity = create_entity(&world, &campaign, entity).await;
+    let path = format!("/c/{campaign}/lore/{entity}");
+    let edit = format!("{path}/edit");
+    let update = async |mut fields: Value| {
+        fields["entity_id"] = entity.into();
+        world.call(&owner, "update_entities", json!({"campaign_id": campaign, "updates": [fields]})).await;
+    };
+
+    // Only the other one changed the mark: it stays, and what was typed is saved.
+    let base = hidden_fields(&world.get(&owner, &edit).await.body, &edit);
+    update(json!({"is_private": true})).await;
+    let typed = format!("name=The+Bell&type=&tags=&aliases=&date=&parent=&entry={}", percent_encode(entry));
+    let saved = world.post(Some(&owner), &edit, &format!("{typed}&{base}&do=save")).await;
+    assert!(location(&saved).contains("done=merged"), "{}", location(&saved));
+    assert!(world.get(&owner, &path).await.body.contains("The Bell"));
+    assert_eq!(world.get(&player, &path).await.status, StatusCode::NOT_FOUND, "it is public again");
+
+    // Both changed the text: each part is chosen, and what only the other one changed stays.
+    update(json!({"is_private": false})).await;
+    let base = hidden_fields(&world.get(&owner, &edit).await.body, &edit);
+    update(json!({"is_private": true, "tags": ["theirs"], "entry": entry.replace("first", "FIRST")})).await;
+    let typed = typed.replace(&percent_encode("third"), &percent_encode("THIRD"));
+    let conflict = world.post(Some(&owner), &edit, &format!("{typed}&tags=mine&{base}&do=save")).await;
+    assert_eq!(conflict.status, StatusCode::CONFLICT);
+    for text in
+        ["The FIRST.", "The THIRD.", "Private: only game masters see it", "name=\"pick_tags\"", "name=\"block_0\""]
+    {
+        assert!(conflict.body.contains(text), "{text}: {}", conflict.body);
+    }
+    let hidden = hidden_fields(&conflict.body, &edit);
+    let chosen = format!("{hidden}&pick_tags=mine&block_0=theirs&block_2=mine");
+    let written = world.post(Some(&owner), &edit, &format!("{chosen}&do=edit")).await;
+    assert!(written.body.contains("The FIRST.\n\nThe second.\n\nThe THIRD."), "{}", written.body);
+    location(&world.post(Some(&owner), &edit, &format!("{chosen}&do=save")).await);
+    let page = world.get(&owner, &path).await.body;
+    for text in ["The FIRST.", "The second.", "The THIRD.", "?tag=mine", ">private<"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("?tag=theirs"), "{page}");
+}
+
+#[tokio::test]
+async fn a_post_that_was_made_private_meanwhile_stays_private() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let owner = Caller::owner();
+    let (player, _) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let tower = json!({"entity_type": "location", "name": "Tower", "is_private": false});
+    let entity = create_entity(&world, &campaign, tower).await;
+    let path = format!("/c/{campaign}/lore/{entity}");
+    location(&world.post(Some(&owner), &format!("{path}/posts/new"), "name=Cellar&entry=a+trapdoor").await);
+    assert!(world.get(&player, &path).await.body.contains("a trapdoor"));
+    let page = world.get(&owner, &path).await;
+    let post = page.body.split_once("id=\"post-").unwrap().1.split_once('"').unwrap().0.to_owned();
+    let edit = format!("{path}/posts/{post}");
+    let base = hidden_fields(&world.get(&owner, &edit).await.body, &edit);
+    let update = json!({"entity_id": entity, "post_id": post.parse::<u64>().unwrap(), "is_private": true});
+    world.call(&owner, "update_posts", json!({"campaign_id": campaign, "updates": [update]})).await;
+    // A preview does not move the base of the form.
+    let typed = format!("name=Cellar&entry=two+trapdoors&{base}");
+    let preview = world.post(Some(&owner), &edit, &format!("{typed}&do=preview")).await;
+    assert_eq!(hidden_fields(&preview.body, &edit), base);
+    let saved = world.post(Some(&owner), &edit, &format!("{typed}&do=save")).await;
+    assert!(location(&saved).contains("done=merged"), "{}", location(&saved));
+    assert!(world.get(&owner, &path).await.body.contains("two trapdoors"));
+    assert!(!world.get(&player, &path).await.body.contains("trapdoor"), "it is public again");
+}
+
 #[tokio::test]
 async fn an_entity_is_written_read_changed_and_compared() {
     let world = World::new().await;
@@ -52,14 +140,14 @@ async fn an_entity_is_written_read_changed_and_compared() {
     let changed = format!("{fields}She+left.&revision={revision}&do=save");
     assert!(location(&world.post(Some(&owner), &format!("{path}/edit"), &changed).await).contains("done=saved"));
 
-    // The same form once more: somebody was faster, both versions are shown, and nothing typed is lost.
+    // The same form once more: somebody else saved it, both versions are shown, and nothing typed is lost.
     let late = format!("{fields}She+sings.&revision={revision}&do=save");
-    let faster = world.post(Some(&owner), &format!("{path}/edit"), &late).await;
-    assert_eq!(faster.status, StatusCode::CONFLICT);
+    let conflict = world.post(Some(&owner), &format!("{path}/edit"), &late).await;
+    assert_eq!(conflict.status, StatusCode::CONFLICT);
     for text in ["Somebody else was faster", "She left.", "She sings."] {
-        assert!(faster.body.contains(text), "{text}: {}", faster.body);
+        assert!(conflict.body.contains(text), "{text}: {}", conflict.body);
     }
-    let newest = field_value(&faster.body, "revision");
+    let newest = field_value(&conflict.body, "revision");
     let again = format!("{fields}She+sings.&revision={newest}&do=save");
     location(&world.post(Some(&owner), &format!("{path}/edit"), &again).await);
 
@@ -377,7 +465,10 @@ async fn hostile_lore_is_harmless_on_every_page() {
         let preview = world.post(Some(&owner), &format!("{base}/lore/preview"), &format!("entry={typed}")).await;
         assert_harmless(&preview.body, "preview");
         let edited = format!("name={typed}&entry={typed}&revision=0&do=save");
-        assert_harmless(&world.post(Some(&owner), &format!("{base}/lore/{entity}/edit"), &edited).await.body, "faster");
+        assert_harmless(
+            &world.post(Some(&owner), &format!("{base}/lore/{entity}/edit"), &edited).await.body,
+            "conflict",
+        );
     }
 }
 

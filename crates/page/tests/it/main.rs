@@ -4,6 +4,7 @@
 
 mod administration;
 mod gate;
+mod home;
 mod hostile_text;
 mod live;
 mod lore;
@@ -29,7 +30,7 @@ use skald_app::{
     App, Caller, CampaignRole, Clock, Engine, Entropy, LocalEngine, NewToken, PrincipalKind, RequestControl,
     TokenRestrictions, ToolsetFilter, Toolsets,
 };
-use skald_page::{PageOptions, page_routes};
+use skald_page::{ClientConnection, PageOptions, page_routes};
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
@@ -82,7 +83,15 @@ impl World {
         let stopping = CancellationToken::new();
         let options = PageOptions {
             visible: ToolsetFilter { toolsets: Toolsets::ALL, read_only: false },
-            connections: Vec::new(),
+            connections: Arc::new(|request| {
+                vec![ClientConnection {
+                    name: "Client".to_owned(),
+                    file: "client.json".to_owned(),
+                    commands: Vec::new(),
+                    http: format!("http://{}/mcp", request.host.unwrap_or("nowhere")),
+                    stdio: request.is_local_owner.then(|| "/srv/skald".to_owned()),
+                }]
+            }),
             store_trouble: Arc::new(|| None),
             stopping: stopping.clone(),
         };

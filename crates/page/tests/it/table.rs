@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use serde_json::json;
-use skald_app::{Caller, CampaignRole};
+use skald_app::{Caller, CampaignRole, Engine};
 
 use crate::{World, form_request};
 
@@ -75,6 +75,121 @@ async fn what_was_typed_is_shown_again_when_it_is_refused() {
 }
 
 #[tokio::test]
+async fn a_game_master_rolls_and_writes_for_some_people_only() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let table = format!("/c/{campaign}");
+    let person = json!({"campaign_id": campaign, "display_name": "Ana", "role": "PLAYER"});
+    let person = world.call(&owner, "participant_create", person).await["id"].as_str().unwrap().to_owned();
+    let (ana, secret) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let (bo, _) = world.holder("Bo", &campaign, CampaignRole::Player).await;
+    world.engine.app().bind_participants(ana.id(), std::slice::from_ref(&person), "a test").await.unwrap();
+    let ana = world.engine.authenticate(&secret).await.unwrap();
+
+    assert!(world.get(&owner, &table).await.body.contains("id=\"roll-seen-by\""));
+    assert!(!world.get(&ana, &table).await.body.contains("seen-by"), "players have no such field");
+    for (path, form) in
+        [("note", "text=MARKER-GM&seen_by=gm"), ("roll", "expression=2d6&reason=MARKER-ROLL&seen_by=gm")]
+    {
+        assert_eq!(world.post(Some(&owner), &format!("{table}/{path}"), form).await.status, 303);
+    }
+    let whisper = format!("text=A+voice+calls&seen_by=people&people={person}");
+    assert_eq!(world.post(Some(&owner), &format!("{table}/note"), &whisper).await.status, 303);
+    let nobody = world.post(Some(&owner), &format!("{table}/note"), "text=Lost+words&seen_by=people").await;
+    assert!(
+        nobody.status == 400 && nobody.body.contains("Lost words") && nobody.body.contains("Nobody is chosen"),
+        "{}",
+        nobody.body
+    );
+
+    let page = world.get(&owner, &table).await.body;
+    for text in ["MARKER-GM", "MARKER-ROLL", "A voice calls", ">only game masters<", ">for Ana<"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let page = world.get(&ana, &table).await.body;
+    assert!(page.contains("A voice calls") && !page.contains("MARKER"), "{page}");
+    let page = world.get(&bo, &table).await.body;
+    assert!(!page.contains("A voice calls") && !page.contains("MARKER"), "{page}");
+}
+
+#[tokio::test]
+async fn a_roll_after_the_session_is_refused_and_kept() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let table = format!("/c/{campaign}");
+    assert_eq!(world.post(Some(&owner), &format!("{table}/session/end"), "").await.status, 303);
+    let late = world.post(Some(&owner), &format!("{table}/roll"), "expression=3d6&reason=Too+late").await;
+    assert_eq!(late.status, 422);
+    for text in ["No session is going on", "value=\"Too late\"", "value=\"3d6\""] {
+        assert!(late.body.contains(text), "{text}: {}", late.body);
+    }
+    // It would have been recorded in the other one, which is that of the owner's context.
+    let (other, ..) = world.campaign("Another").await;
+    assert_eq!(world.post(Some(&owner), &format!("{table}/roll"), "expression=3d6").await.status, 422);
+    assert!(!world.get(&owner, &format!("/c/{other}")).await.body.contains("class=\"entry entry-roll"));
+}
+
+#[tokio::test]
+async fn a_handout_is_on_the_table_of_whoever_got_it() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let person = json!({"campaign_id": campaign, "display_name": "Ana", "role": "PLAYER"});
+    let person = world.call(&owner, "participant_create", person).await["id"].as_str().unwrap().to_owned();
+    let (ana, secret) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let (bo, _) = world.holder("Bo", &campaign, CampaignRole::Player).await;
+    world.engine.app().bind_participants(ana.id(), std::slice::from_ref(&person), "a test").await.unwrap();
+    let ana = world.engine.authenticate(&secret).await.unwrap();
+    let letter = json!({"entity_type": "document", "name": "The letter", "is_private": true});
+    let made = world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": [letter]})).await;
+    let table = format!("/c/{campaign}");
+    assert!(!world.get(&ana, &table).await.body.contains("Revealed to you"));
+    let reveal = json!({"method": "reveal", "campaign_id": campaign, "entity_id": made["results"][0]["entity_id"], "who": [person]});
+    world.call(&owner, "visibility", reveal).await;
+    let page = world.get(&ana, &table).await.body;
+    assert!(page.contains("Revealed to you") && page.contains("The letter"), "{page}");
+    assert!(!world.get(&bo, &table).await.body.contains("letter"));
+}
+
+#[tokio::test]
+async fn a_long_log_leads_to_its_older_entries() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    for number in 0..70 {
+        world.call(&owner, "session_note", json!({"campaign_id": campaign, "text": format!("Note {number}.")})).await;
+    }
+    let page = world.get(&owner, &format!("/c/{campaign}")).await.body;
+    assert!(page.contains("Note 69.") && !page.contains("Note 3."), "{page}");
+    let (before, _) = page.split_once("\">Older entries").unwrap();
+    let older = before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&");
+    let page = world.get(&owner, older.split('#').next().unwrap()).await.body;
+    // The recap has all of them.
+    let log = page.split_once("id=\"evening-log\"").unwrap().1;
+    assert!(log.contains("Note 3.") && !log.contains("Note 69.") && log.contains("To the newest"), "{log}");
+}
+
+#[tokio::test]
+async fn entries_of_one_record_have_ids_of_their_own() {
+    let world = World::new().await;
+    let (campaign, mira, _) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let tam = json!({"campaign_id": campaign, "name": "Tam", "kind": "PC", "template": "daggerheart"});
+    let tam = world.call(&owner, "actor_create", tam).await["id"].clone();
+    let change = |actor: serde_json::Value| json!({"name": "Hope", "actor_id": actor, "by": 1});
+    let trackers = json!([change(mira.into()), change(tam)]);
+    world.call(&owner, "tracker", json!({"campaign_id": campaign, "method": "change", "trackers": trackers})).await;
+    let page = world.get(&owner, &format!("/c/{campaign}")).await.body;
+    let mut ids: Vec<&str> = page.split("id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "an id is there twice: {page}");
+}
+
+#[tokio::test]
 async fn odds_of_half_an_expression_are_no_error() {
     let world = World::new().await;
     let (campaign, ..) = world.campaign("The Drowned Bells").await;
@@ -96,6 +211,10 @@ async fn an_evening_is_told_and_a_picture_has_its_own_policy() {
     for path in ["0", "2", "99"] {
         assert_eq!(world.get(&owner, &format!("/c/{campaign}/sessions/{path}")).await.status, 404, "{path}");
     }
+    let request = axum::extract::Request::builder().uri(format!("/c/{campaign}/luck.svg?session={session}"));
+    let dark = request.header("cookie", "skald-theme=dark").body(Body::empty()).unwrap();
+    let dark = world.answer(dark, Some(&owner)).await.body;
+    assert!(dark.contains("#151a23") && !dark.contains("prefers-color-scheme"), "{dark}");
     let picture = world.get(&owner, &format!("/c/{campaign}/luck.svg?session={session}")).await;
     assert!(picture.body.starts_with("<svg"), "{}", picture.body);
     assert!(picture.headers["content-security-policy"].to_str().unwrap().starts_with("default-src 'none'"));

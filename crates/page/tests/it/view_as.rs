@@ -42,7 +42,8 @@ async fn a_game_master_sees_what_the_player_sees_and_changes_nothing() {
     request.headers_mut().insert("cookie", cookie.parse().unwrap());
     let refused = world.answer(request, Some(&game_master)).await;
     assert_eq!(refused.status, 403);
-    assert!(refused.body.contains("nothing can be changed in the view of Ana"), "{}", refused.body);
+    assert!(refused.body.to_lowercase().contains("nothing can be changed in the view of ana"), "{}", refused.body);
+    assert!(refused.body.contains("You see this campaign as") && !refused.body.contains(">Canon<"), "{}", refused.body);
 
     // Another campaign is shown with the rights of the visitor.
     let (other, ..) = world.campaign("Another").await;
@@ -54,6 +55,19 @@ async fn a_game_master_sees_what_the_player_sees_and_changes_nothing() {
     let back = world.answer(request, Some(&game_master)).await;
     assert!(back.headers["set-cookie"].to_str().unwrap().contains("Max-Age=0"), "{:?}", back.headers);
     assert!(world.get(&game_master, &table).await.body.contains("The bell is their mother."));
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_view() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let (game_master, _) = world.holder("Gil", &campaign, CampaignRole::Gm).await;
+    let out = world.post(Some(&game_master), "/sign-out", "").await;
+    let cookies: Vec<_> = out.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
+    assert!(
+        cookies.iter().any(|cookie| cookie.starts_with("skald-view-as=;") && cookie.contains("Max-Age=0")),
+        "{cookies:?}"
+    );
 }
 
 #[tokio::test]

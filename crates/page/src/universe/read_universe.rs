@@ -33,12 +33,12 @@ struct UniverseList {
 
 #[derive(Debug, Deserialize)]
 struct SummaryPart {
-    summary: SkySummary,
+    summary: UniverseSummary,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SkySummary {
+pub(super) struct UniverseSummary {
     pub time: f64,
     pub body_count: u64,
 }
@@ -63,13 +63,13 @@ pub(super) struct ListedBody {
 
 #[derive(Debug, Deserialize)]
 struct BodyPart {
-    body: BodyReading,
+    body: BodyAnswer,
 }
 
 /// One body and those around it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BodyReading {
+pub(super) struct BodyAnswer {
     pub body: BodyFields,
     pub kind: String,
     pub parent: Option<Neighbour>,
@@ -113,11 +113,11 @@ struct MapText {
 }
 
 /// A universe at a moment, as a visitor sees it.
-pub(super) struct SkyReading {
+pub(super) struct UniverseAnswers {
     pub universe: UniverseRow,
-    pub summary: SkySummary,
+    pub summary: UniverseSummary,
     pub bodies: BodyList,
-    pub selected: Option<BodyReading>,
+    pub selected: Option<BodyAnswer>,
     /// The moment that is shown, in simulated seconds.
     pub time: f64,
     /// Whether the moment is the universe's own time.
@@ -158,14 +158,14 @@ impl PageContext {
     }
 
     /// A universe at a moment, with one body if it is named.
-    pub(super) async fn read_sky(
+    pub(super) async fn read_universe(
         &self,
         visitor: &Visitor,
         universe: UniverseRow,
         time: Option<f64>,
         body_id: Option<&str>,
         cursor: Option<&str>,
-    ) -> Result<SkyReading, Fault> {
+    ) -> Result<UniverseAnswers, Fault> {
         let (caller, id) = (&visitor.caller, universe.id.as_str());
         let input = json!({"view": "summary", "universeId": id});
         let SummaryPart { summary } = self.read(caller, "universe_read", input).await?;
@@ -185,7 +185,7 @@ impl PageContext {
             }
             None => None,
         };
-        Ok(SkyReading { universe, summary, bodies, selected, time, is_now })
+        Ok(UniverseAnswers { universe, summary, bodies, selected, time, is_now })
     }
 
     /// The map of a universe at a moment, as SVG.

@@ -7,29 +7,29 @@ use skald_app::{Fault, limits};
 use crate::PageContext;
 use crate::visitor::Visitor;
 
-/// Pages of a history that are read. A longer one is cut, and the page says so.
-const HISTORY_PAGES: usize = 5;
+/// Steps of a history that are shown. Of a longer one the newest are, and the page says so.
+const HISTORY_STEPS_MAX: usize = 500;
 
 /// A run as a visitor sees it.
-pub(super) struct RunReading {
-    pub state: StateReading,
-    pub summary: SummaryReading,
-    pub events: Vec<EventReading>,
+pub(super) struct RunAnswers {
+    pub state: StateAnswer,
+    pub summary: SummaryAnswer,
+    pub events: Vec<EventAnswer>,
     /// Oldest first.
-    pub history: Vec<HistoryReading>,
+    pub history: Vec<HistoryAnswer>,
     pub is_history_cut: bool,
     pub diagram: String,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct StateReading {
+pub(super) struct StateAnswer {
     pub run_id: String,
     pub current_state: String,
     pub current_state_prompt: Option<String>,
     pub revision: u64,
-    pub missing_guards: Vec<GuardReading>,
-    pub required_artifacts: Vec<RequirementReading>,
-    pub allowed_events: Vec<AllowedReading>,
+    pub missing_guards: Vec<GuardAnswer>,
+    pub required_artifacts: Vec<RequirementAnswer>,
+    pub allowed_events: Vec<AllowedAnswer>,
     pub updated_at: String,
     pub status: String,
     #[serde(default)]
@@ -38,7 +38,7 @@ pub(super) struct StateReading {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct GuardReading {
+pub(super) struct GuardAnswer {
     pub guard_name: String,
     #[serde(default)]
     pub description: String,
@@ -46,7 +46,7 @@ pub(super) struct GuardReading {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct RequirementReading {
+pub(super) struct RequirementAnswer {
     pub r#type: String,
     #[serde(default)]
     pub description: String,
@@ -54,7 +54,7 @@ pub(super) struct RequirementReading {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct AllowedReading {
+pub(super) struct AllowedAnswer {
     pub event_name: String,
     #[serde(default)]
     pub description: String,
@@ -63,28 +63,28 @@ pub(super) struct AllowedReading {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct SummaryReading {
-    pub process: ProcessReading,
+pub(super) struct SummaryAnswer {
+    pub process: ProcessAnswer,
     pub your_role: String,
     pub may_override: bool,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct ProcessReading {
+pub(super) struct ProcessAnswer {
     pub name: String,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct EventReading {
+pub(super) struct EventAnswer {
     pub event_name: String,
     #[serde(default)]
     pub payload_schema: Option<Value>,
     #[serde(default)]
-    pub transitions: Vec<TransitionReading>,
+    pub transitions: Vec<TransitionAnswer>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct TransitionReading {
+pub(super) struct TransitionAnswer {
     pub to_state: String,
     pub guard: Option<String>,
     pub guard_status: String,
@@ -93,10 +93,10 @@ pub(super) struct TransitionReading {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct HistoryReading {
+pub(super) struct HistoryAnswer {
     pub at: String,
     pub by: String,
-    pub token: Option<TokenReading>,
+    pub token: Option<TokenAnswer>,
     pub role: String,
     pub event_name: String,
     pub accepted: bool,
@@ -111,11 +111,11 @@ pub(super) struct HistoryReading {
     #[serde(default)]
     pub payload: Map<String, Value>,
     #[serde(default)]
-    pub artifacts: Vec<ArtifactReading>,
+    pub artifacts: Vec<ArtifactAnswer>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct TokenReading {
+pub(super) struct TokenAnswer {
     pub name: String,
 }
 
@@ -129,7 +129,7 @@ pub(super) struct PastGuard {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct ArtifactReading {
+pub(super) struct ArtifactAnswer {
     pub path: String,
     #[serde(default)]
     pub bytes: u64,
@@ -139,12 +139,12 @@ pub(super) struct ArtifactReading {
 
 #[derive(Debug, Deserialize)]
 struct EventList {
-    events: Vec<EventReading>,
+    events: Vec<EventAnswer>,
 }
 
 #[derive(Debug, Deserialize)]
 struct HistoryPart {
-    history: Vec<HistoryReading>,
+    history: Vec<HistoryAnswer>,
     next_cursor: Option<String>,
 }
 
@@ -153,7 +153,7 @@ struct Drawing {
     text: String,
 }
 
-impl HistoryReading {
+impl HistoryAnswer {
     /// Who it was, as people know them.
     pub(super) fn who(&self) -> &str {
         match &self.token {
@@ -164,10 +164,10 @@ impl HistoryReading {
     }
 }
 
-impl RunReading {
+impl RunAnswers {
     /// The latest evidence under each path, oldest first.
-    pub(super) fn evidence(&self) -> Vec<&ArtifactReading> {
-        let mut found: Vec<&ArtifactReading> = Vec::new();
+    pub(super) fn evidence(&self) -> Vec<&ArtifactAnswer> {
+        let mut found: Vec<&ArtifactAnswer> = Vec::new();
         for artifact in self.history.iter().filter(|entry| entry.accepted).flat_map(|entry| &entry.artifacts) {
             found.retain(|known| known.path != artifact.path);
             found.push(artifact);
@@ -179,7 +179,7 @@ impl RunReading {
     pub(super) fn satisfied_guards(&self) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         // An event has transitions out of other states as well; those that are allowed have one out of this.
-        let is_here = |event: &&EventReading| {
+        let is_here = |event: &&EventAnswer| {
             self.state.allowed_events.iter().any(|allowed| allowed.event_name == event.event_name)
         };
         for transition in self.events.iter().filter(is_here).flat_map(|event| &event.transitions) {
@@ -193,9 +193,9 @@ impl RunReading {
     }
 
     /// Ways out of the current state that a guard closes, by event.
-    pub(super) fn closed_transitions(&self) -> Vec<(&str, &TransitionReading)> {
+    pub(super) fn closed_transitions(&self) -> Vec<(&str, &TransitionAnswer)> {
         let ways = self.events.iter().flat_map(|event| event.transitions.iter().map(|way| (&*event.event_name, way)));
-        let is_missing = |way: &TransitionReading| {
+        let is_missing = |way: &TransitionAnswer| {
             let guards = &self.state.missing_guards;
             guards.iter().any(|missing| way.guard.as_deref() == Some(missing.guard_name.as_str()))
         };
@@ -210,9 +210,9 @@ impl PageContext {
         visitor: &Visitor,
         campaign_id: &str,
         run_id: &str,
-    ) -> Result<RunReading, Fault> {
+    ) -> Result<RunAnswers, Fault> {
         let caller = &visitor.caller;
-        let state: StateReading = self.read(caller, "state_gate.get_state", json!({"run_id": run_id})).await?;
+        let state: StateAnswer = self.read(caller, "state_gate.get_state", json!({"run_id": run_id})).await?;
         if state.campaign_id.as_deref() != Some(campaign_id) {
             let fault = Fault::new(skald_app::Code::RunNotFound, "there is no such run in this campaign");
             return Err(fault.hint("the list of runs has those that are there"));
@@ -223,19 +223,23 @@ impl PageContext {
         let EventList { events } = self.read(caller, "state_gate.list_events", input).await?;
         let input = json!({"run_id": run_id, "form": "svg"});
         let Drawing { text: diagram } = self.read(caller, "state_gate.document", input).await?;
-        let (mut history, mut cursor, mut pages) = (Vec::new(), None, 0);
-        let is_history_cut = loop {
+        let (mut history, mut cursor, mut is_history_cut) = (Vec::new(), None, false);
+        loop {
             let mut input = json!({"view": "history", "run_id": run_id, "limit": limits::PAGE_MAX});
             if let Some(cursor) = &cursor {
                 input["cursor"] = json!(cursor);
             }
             let part: HistoryPart = self.read(caller, "state_gate.read", input).await?;
             history.extend(part.history);
-            (cursor, pages) = (part.next_cursor, pages + 1);
-            if cursor.is_none() || pages == HISTORY_PAGES {
-                break cursor.is_some();
+            if let Some(left_out) = history.len().checked_sub(HISTORY_STEPS_MAX).filter(|count| *count > 0) {
+                history.drain(..left_out);
+                is_history_cut = true;
             }
-        };
-        Ok(RunReading { state, summary, events, history, is_history_cut, diagram })
+            cursor = part.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Ok(RunAnswers { state, summary, events, history, is_history_cut, diagram })
     }
 }

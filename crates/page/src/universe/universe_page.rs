@@ -8,8 +8,8 @@ use serde::Deserialize;
 use skald_app::{Code, Fault, percent_encode};
 
 use super::body_panel::{add_form, body_panel, tick_form};
-use super::sky_path;
-use super::sky_reading::{DAY_SECONDS, SkyReading, figure, kind_words};
+use super::read_universe::{DAY_SECONDS, UniverseAnswers, figure, kind_words};
+use super::universe_path;
 use crate::SharedContext;
 use crate::components::{count, empty_state, encode, fault_box, next_page};
 use crate::form::Form;
@@ -25,7 +25,7 @@ const FRAMES_MAX: u32 = 24;
 const STILL_SPAN_DAYS: f64 = 365.0;
 
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct SkyQuery {
+pub(crate) struct UniverseQuery {
     /// Simulated seconds.
     t: Option<String>,
     /// The same in days, as the form has it.
@@ -34,7 +34,7 @@ pub(crate) struct SkyQuery {
     cursor: Option<String>,
 }
 
-impl SkyQuery {
+impl UniverseQuery {
     pub(super) fn of_body(body: Option<String>) -> Self {
         Self { body, ..Self::default() }
     }
@@ -62,33 +62,33 @@ pub(super) struct RefusedCommand<'a> {
 }
 
 /// `GET /c/{campaign}/sky/{universe}`.
-pub(crate) async fn show_sky(
+pub(crate) async fn show_universe(
     State(context): State<SharedContext>,
     visitor: Visitor,
     Path((campaign_id, universe_id)): Path<(String, String)>,
-    Query(query): Query<SkyQuery>,
+    Query(query): Query<UniverseQuery>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    sky_page(&context, &visitor, &campaign, &universe_id, &query, None).await
+    universe_page(&context, &visitor, &campaign, &universe_id, &query, None).await
 }
 
 /// The page, with what was refused if there is something.
-pub(super) async fn sky_page(
+pub(super) async fn universe_page(
     context: &SharedContext,
     visitor: &Visitor,
     campaign: &CampaignHead,
     universe_id: &str,
-    query: &SkyQuery,
+    query: &UniverseQuery,
     refused: Option<&RefusedCommand<'_>>,
 ) -> Result<Response, PageError> {
     let universe = context.universe_of(visitor, &campaign.id, universe_id).await?;
     let time = query.time()?;
     let body = query.body.as_deref().filter(|body| !body.is_empty());
-    let sky = context.read_sky(visitor, universe, time, body, query.cursor.as_deref()).await?;
+    let sky = context.read_universe(visitor, universe, time, body, query.cursor.as_deref()).await?;
     let may_write = visitor.is_game_master_of(&campaign.id);
-    let path = sky_path(campaign, universe_id);
+    let path = universe_path(campaign, universe_id);
     if visitor.browser.wants_fragment && refused.is_none() {
-        return Ok(html_response(sky_parts(&sky, &path, may_write, None)));
+        return Ok(html_response(universe_parts(&sky, &path, may_write, None)));
     }
     let map = context.draw_map(visitor, universe_id, sky.time).await?;
     let layout = PageLayout::for_visitor(&sky.universe.name, visitor)
@@ -107,7 +107,7 @@ pub(super) async fn sky_page(
                 div.sky-main {
                     section.card.sky-card aria-label="Map" { (map_frame(&map)) (time_bar(&sky, &path)) }
                 }
-                (sky_parts(&sky, &path, may_write, refused))
+                (universe_parts(&sky, &path, may_write, refused))
             }
         }
     });
@@ -132,7 +132,7 @@ fn map_frame(map: &str) -> Markup {
 }
 
 /// The moment that is shown. Looking at another one changes nothing.
-fn time_bar(sky: &SkyReading, path: &str) -> Markup {
+fn time_bar(sky: &UniverseAnswers, path: &str) -> Markup {
     let days = sky.time / DAY_SECONDS;
     let longest = sky.bodies.items.iter().filter_map(|body| body.orbital_period_days).map(f64::abs);
     let span = longest.filter(|days| days.is_finite()).fold(0.0, f64::max);
@@ -166,7 +166,7 @@ fn time_bar(sky: &SkyReading, path: &str) -> Markup {
 }
 
 /// The parts that a script replaces when the universe changes, or another body is chosen.
-fn sky_parts(sky: &SkyReading, path: &str, may_write: bool, refused: Option<&RefusedCommand<'_>>) -> Markup {
+fn universe_parts(sky: &UniverseAnswers, path: &str, may_write: bool, refused: Option<&RefusedCommand<'_>>) -> Markup {
     html! {
         div.sky-side {
             div #sky-body data-now=(sky.summary.time) {
@@ -183,7 +183,7 @@ fn sky_parts(sky: &SkyReading, path: &str, may_write: bool, refused: Option<&Ref
     }
 }
 
-fn body_list(sky: &SkyReading, path: &str) -> Markup {
+fn body_list(sky: &UniverseAnswers, path: &str) -> Markup {
     let chosen = sky.selected.as_ref().map(|body| body.body.id.as_str());
     let moment = if sky.is_now { String::new() } else { format!("&t={}", sky.time) };
     let known = |id: &str| sky.bodies.items.iter().find(|body| body.id == id);
@@ -206,7 +206,10 @@ fn body_list(sky: &SkyReading, path: &str) -> Markup {
                     }
                 }
             }
-            (next_page(path, sky.bodies.next_cursor.as_deref()))
+            @let body = chosen.map(|id| format!("&body={}", encode(id))).unwrap_or_default();
+            @let shown = format!("{moment}{body}");
+            @let join = if shown.is_empty() { "" } else { "?" };
+            (next_page(&format!("{path}{join}{}", shown.trim_start_matches('&')), sky.bodies.next_cursor.as_deref()))
         }
     }
 }
@@ -231,7 +234,7 @@ pub(crate) struct FramesQuery {
 }
 
 /// `GET …/map?t=&step=&frames=`: pictures of the sky, one after the other, for a script that plays them.
-pub(crate) async fn sky_map(
+pub(crate) async fn universe_map(
     State(context): State<SharedContext>,
     visitor: Visitor,
     Path((campaign_id, universe_id)): Path<(String, String)>,
@@ -241,7 +244,7 @@ pub(crate) async fn sky_map(
     let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
     let first = match query.t {
         Some(first) => first,
-        None => context.read_sky(&visitor, universe, None, None, None).await?.time,
+        None => context.read_universe(&visitor, universe, None, None, None).await?.time,
     };
     let frames = query.frames.unwrap_or(1);
     if frames == 0 || frames > FRAMES_MAX {
@@ -259,7 +262,7 @@ pub(crate) async fn sky_map(
 }
 
 /// `GET …/events`: says when the universe has changed.
-pub(crate) async fn sky_events(
+pub(crate) async fn universe_events(
     State(context): State<SharedContext>,
     visitor: Visitor,
     headers: HeaderMap,
@@ -277,10 +280,10 @@ mod tests {
 
     #[test]
     fn a_moment_is_told_in_seconds_or_days() {
-        let query = |t: Option<&str>, days: Option<&str>| SkyQuery {
+        let query = |t: Option<&str>, days: Option<&str>| UniverseQuery {
             t: t.map(str::to_owned),
             days: days.map(str::to_owned),
-            ..SkyQuery::default()
+            ..UniverseQuery::default()
         };
         assert_eq!(query(None, None).time().expect("none"), None);
         assert_eq!(query(Some("-60"), Some("1")).time().expect("a time"), Some(-60.0));

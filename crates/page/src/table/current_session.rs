@@ -7,10 +7,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::RefusedForm;
+use super::audience::audience_field;
+use super::log::audience_badge;
 use super::roll_view::RollView;
 use super::state::TableState;
 use crate::SharedContext;
-use crate::components::{clock_time, count, empty_state, encode, fault_box};
+use crate::components::{clock_time, count, empty_state, encode};
+use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -35,7 +38,7 @@ fn session_line(state: &TableState) -> Markup {
     let shown = state.active_session().or(state.sessions.first());
     html! {
         @if let Some(session) = shown {
-            div.session-line {
+            div.session-line data-session=(if session.is_active() { "active" } else { "ended" }) {
                 h2 {
                     "Session " (state.session_number(&session.id).unwrap_or_default())
                     @if !session.name.is_empty() { " · " bdi { (session.name) } }
@@ -68,46 +71,51 @@ fn last_roll(state: &TableState, roll: &RollView<'_>) -> Markup {
     html! {
         div class={ "last-roll " (class) } {
             p.last-roll-who {
-                @if let Some(who) = roll.who(state) { strong dir="auto" { (who) } " " }
+                @if let Some(name) = roll.roller_name(state) { strong dir="auto" { (name) } " " }
                 @if let Some(reason) = roll.reason() { span dir="auto" { (reason) } }
-                @if roll.is_private() { " " span.badge { "private" } }
+                (audience_badge(roll.audience(state)))
             }
             div.dice.dice-large { (roll.dice()) }
             p.last-roll-outcome {
                 @if !words.is_empty() { strong { (words) } }
                 @if let Some(likelihood) = roll.likelihood() { span { (likelihood) } }
             }
+            @if let Some(chance) = roll.likelihood_part() { meter.chance-bar min="0" max="1" value=(format!("{chance:.4}")) aria-hidden="true" {} }
         }
     }
 }
 
-/// The boxes that people type into. They are outside of what is swapped.
-pub(super) fn boxes(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
-    let typed = |field: &str| refused.map(|refused| refused.form.text(field).to_owned());
+/// The forms that people type into. They are outside of what is swapped. The style sheet hides those that need a session
+/// while none is going on, but for a note that somebody began.
+pub(super) fn render_forms(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
+    let typed = refused.map(|refused| refused.form);
     html! {
-        div #table-fault { @if let Some(refused) = refused { (fault_box(refused.fault)) } }
         @if state.plays {
-            @if state.active_session().is_some() {
-                (roll_box(state, &typed))
-                (note_box(state, &typed))
-            }
+            (roll_box(state, typed))
+            (note_box(state, typed))
             @if state.is_game_master { (master_boxes(state)) }
         }
     }
 }
 
-fn roll_box(state: &TableState, typed: &dyn Fn(&str) -> Option<String>) -> Markup {
+/// The characters to choose from. A script adds the new ones to the lists below.
+pub(super) fn actor_options(state: &TableState) -> Markup {
+    html! { @for actor in &state.actors { option value=(actor.id) { (actor.name) } } }
+}
+
+fn roll_box(state: &TableState, typed: Option<&Form>) -> Markup {
     let path = format!("/c/{}", state.head.id);
     let usual = if state.actors.iter().any(|actor| actor.template.as_deref() == Some("daggerheart")) {
         "duality(+0, dc 12)"
     } else {
         "1d20"
     };
-    let expression = typed("expression").unwrap_or_else(|| usual.to_owned());
-    let chosen = typed("actor_id").unwrap_or_default();
+    let text = |field: &str| typed.map(|form| form.text(field)).unwrap_or_default();
+    let (expression, chosen) = (typed.map_or(usual, |form| form.text("expression")), text("actor_id"));
+    let is_up = |name: &str| chosen.is_empty() && state.spotlight.up.as_deref() == Some(name);
     html! {
-        form.card.roll-box #roll-box method="post" action={ (path) "/roll" } hx-post={ (path) "/roll" } hx-target="#table-fault" data-clear="reason" {
-            div.roll-line {
+        form.card.roll-box.in-session #roll-box method="post" action={ (path) "/roll" } hx-post={ (path) "/roll" } hx-target="#table-fault" data-clear="reason" {
+            div.roll-line.roll-bar {
                 div.field {
                     label for="expression" { "Roll" }
                     input #expression name="expression" value=(expression) required autocomplete="off" spellcheck="false"
@@ -119,37 +127,44 @@ fn roll_box(state: &TableState, typed: &dyn Fn(&str) -> Option<String>) -> Marku
                         }
                     }
                 }
+                button.roll-more type="button" data-expand="roll-box" aria-expanded="false" aria-label="For whom and why" hidden { "…" }
                 button.primary.roll-button { (super::drawn_dice::die(20, 20, super::drawn_dice::DieTone::Plain)) "Roll" }
             }
             div.odds #odds { p.muted { "The odds appear here while you type." } }
-            div.roll-line {
+            div.roll-line.roll-details {
                 div.field {
                     label for="actor" { "For" }
-                    select #actor name="actor_id" {
+                    select #actor name="actor_id" data-actors {
                         option value="" { "nobody in particular" }
                         @for actor in &state.actors {
-                            option value=(actor.id) selected[actor.id == chosen || (chosen.is_empty() && state.spotlight.up.as_deref() == Some(actor.name.as_str()))] { (actor.name) }
+                            option value=(actor.id) selected[actor.id == chosen || is_up(&actor.name)] { (actor.name) }
                         }
                     }
                 }
                 div.field.grow {
                     label for="reason" { "Why" }
-                    input #reason name="reason" value=(typed("reason").unwrap_or_default()) autocomplete="off" dir="auto";
+                    input #reason name="reason" value=(text("reason")) autocomplete="off" dir="auto";
                 }
+                (audience_field(state, "roll", typed))
             }
         }
     }
 }
 
-fn note_box(state: &TableState, typed: &dyn Fn(&str) -> Option<String>) -> Markup {
+fn note_box(state: &TableState, typed: Option<&Form>) -> Markup {
     let path = format!("/c/{}/note", state.head.id);
     html! {
-        form.card.note-box #note-box method="post" action=(path) hx-post=(path) hx-target="#table-fault" data-clear="text" {
+        form.card.note-box.in-session #note-box method="post" action=(path) hx-post=(path) hx-target="#table-fault" data-clear="text" {
+            p.warning.session-over { "The session has ended. What you typed is kept; copy it, or wait for the next one." }
             div.roll-line {
                 div.field.grow {
                     label for="note" { "Note" }
-                    textarea #note name="text" rows="2" required dir="auto" { (typed("text").unwrap_or_default()) }
+                    // The placeholder tells the style sheet whether something is typed.
+                    textarea #note name="text" rows="2" required dir="auto" placeholder=" " {
+                        (typed.map(|form| form.text("text")).unwrap_or_default())
+                    }
                 }
+                (audience_field(state, "note", typed))
                 button { "Note it" }
             }
         }
@@ -159,29 +174,26 @@ fn note_box(state: &TableState, typed: &dyn Fn(&str) -> Option<String>) -> Marku
 fn master_boxes(state: &TableState) -> Markup {
     let path = format!("/c/{}", state.head.id);
     html! {
-        @if state.active_session().is_some() {
-            details.card.master {
-                summary { "Game master" }
-                form.inline-form #spotlight-box method="post" action={ (path) "/spotlight" } hx-post={ (path) "/spotlight" } hx-target="#table-fault" {
-                    div.field {
-                        label for="up" { "Spotlight" }
-                        select #up name="up" {
-                            option value="" { "as it is" }
-                            option value="GM" { "Game master" }
-                            @for actor in &state.actors { option value=(actor.id) { (actor.name) } }
-                        }
+        details.card.master.in-session {
+            summary { "Game master" }
+            form.inline-form #spotlight-box method="post" action={ (path) "/spotlight" } hx-post={ (path) "/spotlight" } hx-target="#table-fault" {
+                div.field {
+                    label for="up" { "Spotlight" }
+                    select #up name="up" data-actors {
+                        option value="" { "as it is" }
+                        option value="GM" { "Game master" }
+                        @for actor in &state.actors { option value=(actor.id) { (actor.name) } }
                     }
-                    div.field.grow { label for="scene" { "New scene" } input #scene name="scene" autocomplete="off" dir="auto"; }
-                    button { "Set" }
                 }
-                form method="post" action={ (path) "/session/end" } { button.danger { "End the session" } }
+                div.field.grow { label for="scene" { "New scene" } input #scene name="scene" autocomplete="off" dir="auto"; }
+                button { "Set" }
             }
-        } @else {
-            form.card #start-session method="post" action={ (path) "/session/start" } {
-                div.roll-line {
-                    div.field.grow { label for="name" { "Name of the next session" } input #name name="name" autocomplete="off" dir="auto"; }
-                    button.primary { "Start it" }
-                }
+            form method="post" action={ (path) "/session/end" } { button.danger { "End the session" } }
+        }
+        form.card.between-sessions #start-session method="post" action={ (path) "/session/start" } {
+            div.roll-line {
+                div.field.grow { label for="name" { "Name of the next session" } input #name name="name" autocomplete="off" dir="auto"; }
+                button.primary { "Start it" }
             }
         }
     }

@@ -1,0 +1,85 @@
+//! Streams that say when a page of a list has changed. Which resources a page shows is named here by its part.
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use skald_app::{Code, Fault};
+
+use crate::SharedContext;
+use crate::components::encode;
+use crate::middleware::PageError;
+use crate::resource_events::stream_changes;
+use crate::visitor::Visitor;
+
+/// A page of a campaign that follows changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LivePage {
+    Sessions,
+    Evening,
+    Timeline,
+    /// Lists of entities, what is held of them, and their mirror.
+    Lore,
+    Graph,
+    Universes,
+    Runs,
+}
+
+impl LivePage {
+    const ALL: [Self; 7] =
+        [Self::Sessions, Self::Evening, Self::Timeline, Self::Lore, Self::Graph, Self::Universes, Self::Runs];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sessions => "sessions",
+            Self::Evening => "evening",
+            Self::Timeline => "timeline",
+            Self::Lore => "lore",
+            Self::Graph => "graph",
+            Self::Universes => "universes",
+            Self::Runs => "runs",
+        }
+    }
+
+    /// The address of its stream.
+    pub(crate) fn path(self, campaign_id: &str) -> String {
+        format!("/c/{}/changes/{}", encode(campaign_id), self.name())
+    }
+
+    fn uris(self, id: &str) -> Vec<String> {
+        match self {
+            Self::Sessions => vec![format!("campaign://{id}/sessions")],
+            Self::Evening => vec![format!("campaign://{id}/events")],
+            Self::Timeline => {
+                vec![format!("imagineer://campaigns/{id}/timeline"), format!("campaign://{id}/events")]
+            }
+            Self::Lore => vec![format!("lore://{id}/entities")],
+            Self::Graph => vec![format!("lore://{id}/graph.svg")],
+            Self::Universes => vec!["universes://list".to_owned()],
+            Self::Runs => vec!["stategate://runs".to_owned()],
+        }
+    }
+}
+
+/// `GET /changes`: says when the campaigns of home have changed.
+pub(crate) async fn home_changes(
+    State(context): State<SharedContext>,
+    headers: HeaderMap,
+    visitor: Visitor,
+) -> Response {
+    stream_changes(&context, &visitor, &headers, vec!["campaigns://list".to_owned()]).await
+}
+
+/// `GET /c/{campaign}/changes/{page}`.
+pub(crate) async fn page_changes(
+    State(context): State<SharedContext>,
+    Path((campaign, name)): Path<(String, String)>,
+    headers: HeaderMap,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let head = context.campaign_head(&visitor, &campaign).await?;
+    let page = LivePage::ALL.into_iter().find(|page| page.name() == name).ok_or_else(|| {
+        let fault = Fault::new(Code::NotFound, "no page has a stream of that name").with_path("/page");
+        fault.value(&name.as_str().into()).allowed(LivePage::ALL.map(LivePage::name))
+    })?;
+    Ok(stream_changes(&context, &visitor, &headers, page.uris(&head.id)).await)
+}
