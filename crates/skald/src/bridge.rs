@@ -40,8 +40,8 @@ pub(crate) async fn serve_mcp_stdio(address: &str, arguments: &McpArguments) -> 
 pub(crate) async fn serve_mcp_http(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = signals::cancel_on_signal()?;
     let exposition = install_metrics()?;
-    let is_token_required = arguments.door.is_token_required();
-    let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, None, is_token_required).await?;
+    let is_token_required = arguments.door.address.is_token_required();
+    let listening = listen(&arguments.door.address.http_addr, listen_addresses::HTTP, None, is_token_required).await?;
     let remote = connect(address)?;
     let readiness = Readiness::default();
     let (watching, told) = (Arc::clone(&remote), readiness.clone());
@@ -92,15 +92,15 @@ async fn wait_for_refusal(remote: &Remote, address: &str, token: Option<&str>) -
 }
 
 /// Completes with an error if the address is the HTTP port of a Skald; otherwise never.
-async fn wait_for_http_port(address: &str) -> anyhow::Error {
+pub(crate) async fn wait_for_http_port(address: &str) -> anyhow::Error {
     // Until something listens there, nobody can say what it is.
     while TcpStream::connect(address).await.is_err() {
         tokio::time::sleep(RETRY_DELAY).await;
     }
     let Some(version) = find_http_version(address).await else { return std::future::pending().await };
     anyhow!(
-        "{address} is the HTTP port of Skald {version}, and a bridge speaks gRPC: give --addr the address that the server \
-         prints behind gRPC, usually with the port 8080"
+        "{address} is the HTTP port of Skald {version}: give --addr the address that the server prints behind gRPC, usually \
+         with the port 8080"
     )
 }
 

@@ -1,15 +1,12 @@
 //! `skald serve` and `skald mcp`: wire the engine to the surfaces, and shut down gracefully.
 
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use skald_app::{
-    Engine, Exposed, FaultShape, LocalEngine, Principal, RateFigures, Toolset, ToolsetFilter, Toolsets, limits,
-};
+use skald_app::{Engine, FaultShape, LocalEngine, Principal, RateFigures, ToolsetFilter, limits};
 use skald_http::{Access, Allowlist, Calls, Exposition, PageHooks, PageRoutes, ProtectedResource, Readiness};
 use skald_journal::StoreHealth;
 use skald_oauth::{JwtVerifier, OauthOptions};
@@ -22,8 +19,9 @@ use crate::arguments::{
 use crate::audit::AuditTask;
 use crate::client_configurations::{CLIENTS, ClientConfiguration, StdioCommand};
 use crate::listen_addresses::{self, BoundListener, listen};
+use crate::reachable_server::{ReachableServer, host_text};
 use crate::seal::{SealKey, seal_regularly};
-use crate::serve_banner::{ServeBanner, host_text};
+use crate::serve_banner::ServeBanner;
 use crate::{open_files_limit, open_store, output, signals};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
@@ -42,13 +40,13 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     };
     let protected_resource = arguments.access.protected_resource()?;
     // Where people sign in elsewhere, a proxy stands before the server.
-    let is_token_required = arguments.door.is_token_required() || protected_resource.is_some();
-    let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, Some(&local), is_token_required).await?;
+    let is_token_required = arguments.door.address.is_token_required() || protected_resource.is_some();
+    let listening =
+        listen(&arguments.door.address.http_addr, listen_addresses::HTTP, Some(&local), is_token_required).await?;
     let grpc = match arguments.grpc_addr.as_str() {
         LISTEN_OFF => None,
         address => Some(listen(address, listen_addresses::GRPC, Some(&local), is_token_required).await?),
     };
-    check_toolsets(&*local, &arguments.shown)?;
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
     let (readiness, health) = (Readiness::default(), skald_grpc::GrpcHealth::new().await);
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
@@ -68,7 +66,8 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     let banner = ServeBanner {
         http: listening.listener.local_addr()?,
         grpc: grpc_address,
-        allowed_hosts: &arguments.door.allowed_hosts,
+        allowed_hosts: &arguments.door.address.allowed_hosts,
+        is_token_required: listening.is_token_required,
         store: open_store::describe_store(&arguments.store)?,
     };
     output::print_lines(&banner.render());
@@ -160,17 +159,15 @@ pub(crate) async fn serve_http(
         requests_per_minute: Some(arguments.kanka_rate_limit).filter(|limit| *limit > 0),
     };
     let kanka = skald_kanka::api_handler(Arc::clone(&engine), &kanka);
+    let server = ReachableServer::new(listener.local_addr()?, &arguments.address.allowed_hosts, is_token_required);
     let routes = skald_http::routes(&engine, options.visible, &readiness, exposition, &calls)
         .route(skald_mcp::PATH, mcp)
         .subtree("kanka", skald_kanka::API_PATH, FaultShape::StatusAndSentence, &calls, kanka)
-        .page(
-            page_routes(&engine, &options, client_connections(&stdio_command, listener.local_addr()?), &readiness),
-            &calls,
-        );
+        .page(page_routes(&engine, &options, client_connections(&stdio_command, &server), &readiness), &calls);
     let routes = skald_http::mount_metadata(routes, protected_resource.as_deref());
     // The address that the server listens on is its own name. A page of another site cannot have it for its name.
     let own_address = Some(listener.local_addr()?.ip()).filter(|address| !address.is_unspecified());
-    let hosts = arguments.allowed_hosts.iter().cloned().chain(own_address.map(host_text)).collect();
+    let hosts = arguments.address.allowed_hosts.iter().cloned().chain(own_address.map(host_text)).collect();
     let allowlist = Allowlist { hosts, origins: arguments.allowed_origins.clone() };
     tracing::info!(address = %listener.local_addr()?, "serving");
 
@@ -227,14 +224,13 @@ pub(crate) fn own_binary() -> PathBuf {
 }
 
 /// What `skald doctor` prints for each client, for the page to show.
-fn client_connections(command: &StdioCommand, address: SocketAddr) -> Vec<skald_page::ClientConnection> {
-    let url = format!("http://{address}/mcp");
+fn client_connections(command: &StdioCommand, server: &ReachableServer) -> Vec<skald_page::ClientConnection> {
     let connection = |client: &ClientConfiguration| skald_page::ClientConnection {
         name: client.name.to_owned(),
         file: client.file.to_owned(),
-        commands: (client.commands)(command, &url),
+        commands: (client.commands)(command, server),
         stdio: client.stdio(command),
-        http: client.http(&url),
+        http: client.http(server),
     };
     CLIENTS.iter().map(connection).collect()
 }
@@ -270,7 +266,6 @@ async fn serve_grpc(
 pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = signals::cancel_on_signal()?;
     let local = open_store::open_engine(&arguments.store, &arguments.gate).await?;
-    check_toolsets(&*local, &arguments.shown)?;
     let options = mcp_options(&arguments.shown, None, stopping.clone());
     note_on_terminal(&open_store::describe_store(&arguments.store)?);
     let audit = start_access(&local, &arguments.access)?;
@@ -327,26 +322,6 @@ pub(crate) fn mcp_options(
         stopping,
         ..skald_mcp::McpOptions::default()
     }
-}
-
-/// Refuses a toolset that is named and has no tool: a client would see nothing of it.
-pub(crate) fn check_toolsets(engine: &dyn Engine, shown: &ToolsetArguments) -> anyhow::Result<()> {
-    if shown.toolsets == Toolsets::ALL {
-        return Ok(());
-    }
-    let visible = visible(shown);
-    let operations = engine.catalogue().operations();
-    let has_tools = |toolset: Toolset| {
-        let of_toolset = operations.iter().filter(|entry| entry.toolset == toolset);
-        of_toolset.filter(|entry| entry.exposed == Exposed::Everywhere).any(|entry| visible.admits(entry))
-    };
-    let named = Toolset::ALL.into_iter().filter(|toolset| shown.toolsets.contains(*toolset));
-    let empty: Vec<&str> = named.filter(|toolset| !has_tools(*toolset)).map(Toolset::name).collect();
-    if empty.is_empty() {
-        return Ok(());
-    }
-    let why = if shown.read_only { " that changes nothing; leave out --read-only, or" } else { " in this version;" };
-    anyhow::bail!("the toolset {} has no tool{why} name others with --toolsets", empty.join(" and the toolset "))
 }
 
 /// Tells a person who started `skald mcp` in a terminal what it waits for. A client's standard input is a pipe.
