@@ -48,10 +48,7 @@ pub(crate) async fn serve_mcp_http(address: &str, arguments: &McpArguments) -> a
     tokio::spawn(async move { watching.watch_health(|trouble| told.set_store_error(trouble)).await });
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping);
     output::print_lines(&greeting(listening.listener.local_addr()?, address));
-    let stdio_command = StdioCommand {
-        arguments: vec!["mcp".to_owned(), "--addr".to_owned(), address.to_owned()],
-        ..StdioCommand::new(&own_binary(), None)
-    };
+    let stdio_command = StdioCommand::bridge(&own_binary(), address);
     let door =
         HttpSurface { arguments: &arguments.door, listening, readiness, protected_resource: None, stdio_command };
     tokio::select! {

@@ -46,6 +46,13 @@ impl StdioCommand {
         Self { binary: binary.to_string_lossy().into_owned(), arguments, masked_store }
     }
 
+    /// `skald mcp` as a bridge to a server.
+    pub(crate) fn bridge(binary: &Path, address: &str) -> Self {
+        let mut command = Self::new(binary, None);
+        command.arguments.extend(["--addr".to_owned(), address.to_owned()]);
+        command
+    }
+
     /// Whether a password has to be filled in.
     pub(crate) fn is_masked(&self) -> bool {
         self.masked_store.is_some()
