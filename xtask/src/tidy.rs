@@ -3,6 +3,7 @@
 mod architecture;
 mod banned_names;
 mod declarations;
+mod headings;
 mod order_by;
 mod pinned_crates;
 mod source_rules;
@@ -190,9 +191,12 @@ fn links_between_documents_lead_somewhere() {
         let folder = path.parent().expect("a folder");
         let text = read_text(&path);
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
-        for target in targets.filter(|target| !target.contains("://") && !target.starts_with('#')) {
-            let file = target.split('#').next().unwrap_or_default();
-            assert!(folder.join(file).exists(), "{} links to {target}", path.display());
+        for target in targets.filter(|target| !target.contains("://")) {
+            let (file, anchor) = target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
+            let linked = if file.is_empty() { path.clone() } else { folder.join(file) };
+            assert!(linked.exists(), "{} links to {target}", path.display());
+            let has_anchor = anchor.is_none_or(|anchor| headings::anchors(&read_text(&linked)).contains(anchor));
+            assert!(has_anchor, "{} links to {target}, but no heading there has that name", path.display());
         }
     }
 }

@@ -43,7 +43,7 @@ impl Allowed {
     pub fn description(self) -> &'static str {
         match self {
             Self::Anyone => "anyone",
-            Self::InCampaign(CampaignRole::Guest) => "whoever takes part in the campaign",
+            Self::InCampaign(CampaignRole::Guest) => "everybody in the campaign",
             Self::InCampaign(CampaignRole::Player) => "players and game masters of the campaign",
             Self::InCampaign(CampaignRole::Gm) => "game masters of the campaign",
         }

@@ -45,30 +45,34 @@ pub enum PermissionClass {
 /// Who may do what.
 pub const PERMISSIONS: &[PermissionRow] = &[
     row(PermissionClass::Reference, "read rules, notation, odds and documentation", None),
-    row(PermissionClass::Dice, "roll outside of a session, and judge dice; in a session, players may", None),
+    row(
+        PermissionClass::Dice,
+        "roll outside of a session, and judge dice; rolls in a session need the role player",
+        None,
+    ),
     row(
         PermissionClass::ReadCampaign,
-        "read a campaign and its lore; game masters also see what is secret",
+        "read a campaign and its lore, without secrets (the role gm sees them)",
         Some(CampaignRole::Guest),
     ),
-    row(PermissionClass::Context, "choose the campaign of a conversation", Some(CampaignRole::Guest)),
-    row(PermissionClass::Play, "take notes, change trackers", Some(CampaignRole::Player)),
+    row(PermissionClass::Context, "choose the campaign that a conversation is about", Some(CampaignRole::Guest)),
+    row(PermissionClass::Play, "write notes, change trackers", Some(CampaignRole::Player)),
     row(PermissionClass::RunCampaign, "change campaigns, people, actors and sessions", Some(CampaignRole::Gm)),
     row(PermissionClass::WriteLore, "write the lore, read its history and archive", Some(CampaignRole::Gm)),
     row(
         PermissionClass::RelationshipsAndTimeline,
-        "read relationships and the timeline; to change them takes a game master",
+        "read relationships and the timeline; changing them needs the role gm",
         Some(CampaignRole::Guest),
     ),
     row(
         PermissionClass::Gate,
-        "read and drive runs: players their own, game masters all of the campaign",
+        "read runs and move them on: players their own runs, game masters all runs of the campaign",
         Some(CampaignRole::Player),
     ),
     row(PermissionClass::ReadUniverse, "read universes", Some(CampaignRole::Guest)),
     row(
         PermissionClass::WriteUniverse,
-        "list universes; to create, change and delete them takes a game master",
+        "list universes; creating, changing and deleting them needs the role gm",
         Some(CampaignRole::Guest),
     ),
 ];
@@ -111,9 +115,11 @@ impl PermissionClass {
 /// The reference page of permissions.
 pub(crate) fn permissions_page(catalogue: &Catalogue) -> String {
     let mut page = String::from(
-        "# Permissions\n\nA token has a role in each campaign, or in all; the owner may everything. Without a role a campaign \
-         looks as if it were not there. Tokens, invitations, the audit log, seals and backups are the owner's, at the command \
-         line.\n\n| operations that | guest | player | gm | owner |\n|---|---|---|---|---|\n",
+        "# Permissions\n\nA token has a role in each of its campaigns, or one role in all campaigns. Without a role in a campaign, \
+         the campaign does not exist for the holder. The owner may do everything. Only the owner can make tokens and \
+         invitations, read the audit log, seal and back up: at the command line, and all but seals also on \
+         the page under *Keeping*.\n\n\
+         | operation | guest | player | gm | owner |\n|---|---|---|---|---|\n",
     );
     for row in PERMISSIONS {
         let roles = [CampaignRole::Guest, CampaignRole::Player, CampaignRole::Gm];
@@ -121,9 +127,10 @@ pub(crate) fn permissions_page(catalogue: &Catalogue) -> String {
         let _ = writeln!(page, "| {} | {} | yes |", row.what, may.join(" | "));
     }
     page.push_str(
-        "\nA token may also have a scope, which bounds what it is used for: `read` (`skald:read`) reads, `write` (`skald:write`) \
-         also does what players do, `gm` (`skald:gm`) everything that the role allows. Each operation needs a role and a scope, \
-         and counts as a call, or as a list where it is marked; a read of a resource or by GET counts as a read.\n\n\
+        "\nA token may also have a scope, an upper limit on what it may do: with `read` (`skald:read`) it only reads, with `write` \
+         (`skald:write`) it also does what players do, with `gm` (`skald:gm`) everything that its role allows. This table says \
+         which role and which scope each operation needs, and whether it counts as a call or as a list for the rate limits. \
+         Reading a resource, and a GET request, count as a read.\n\n\
          | operation | for | scope | counts as |\n|---|---|---|---|\n",
     );
     for entry in catalogue.operations() {

@@ -51,7 +51,7 @@ pub const TRACKER_CHANGES_MAX: usize = 50;
 pub const TRAITS_MAX: usize = 30;
 /// Characters of the name or the text of a trait.
 pub const TRAIT_CHARS_MAX: usize = 100;
-/// Actors that one call creates or changes.
+/// Actors that one call creates or changes, and participants that one call creates.
 pub const ACTORS_PER_CALL_MAX: usize = 50;
 /// Play sessions of one campaign, ended ones included.
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
@@ -342,7 +342,7 @@ pub const ALL: &[Limit] = &[
     limit("trackers in one call", TRACKER_CHANGES_MAX as u64, "trackers"),
     limit("traits of one actor", TRAITS_MAX as u64, "traits"),
     limit("the name or the text of a trait", TRAIT_CHARS_MAX as u64, "characters"),
-    limit("actors created or changed by one call", ACTORS_PER_CALL_MAX as u64, "actors"),
+    limit("actors or participants created or changed by one call", ACTORS_PER_CALL_MAX as u64, "items"),
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
     limit("notes of one campaign", NOTES_MAX as u64, "notes"),
     limit("tags of one note", NOTE_TAGS_MAX as u64, "tags"),

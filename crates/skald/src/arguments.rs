@@ -28,7 +28,7 @@ pub(crate) use kanka::{KankaArguments, KankaCommand, KeepArgument};
 pub(crate) use lore::{ExportArguments, ImportArguments};
 pub(crate) use universe::{ThemeArgument, UniverseArguments, UniverseMapArguments, UniverseSubcommand};
 
-/// One server that keeps a tabletop world for an AI game master and the people at the table.
+/// A server that gives an AI game master honest dice and a memory, and the people at the table a page to read along.
 #[derive(Debug, Parser)]
 #[command(name = "skald", version, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -40,10 +40,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArguments {
-    /// What goes to the log on standard error: error, warn, info, debug, or a filter by module.
+    /// What is logged to standard error: error, warn, info, debug, or a filter by module.
     #[arg(long = "log", env = "SKALD_LOG", default_value = "info", global = true, value_name = "FILTER")]
     pub filter: String,
-    /// How a line of the log looks.
+    /// Format of the log.
     #[arg(long = "log-format", env = "SKALD_LOG_FORMAT", default_value = "text", global = true)]
     pub format: LogFormat,
 }
@@ -56,41 +56,41 @@ pub(crate) enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve MCP over HTTP, REST and gRPC, until Ctrl-C.
+    /// Start the server: the web page, MCP, REST and gRPC, until Ctrl-C.
     Serve(ServeArguments),
-    /// Serve one MCP client: the command that goes into its configuration.
+    /// Serve one MCP client over standard input and output. Clients start this command themselves.
     Mcp(McpArguments),
     /// Roll a dice expression: skald roll 4d6kh3 + 1
     Roll(RollArguments),
     /// Exact odds of a dice expression: skald odds '2d20kh1+5 >= 15'
     Odds(OddsArguments),
-    /// List the campaigns, or tell a session again.
+    /// List the campaigns, or print the recap of a session.
     Campaign(CampaignArguments),
-    /// List the universes that are kept, or draw the map of one.
+    /// List the universes, or draw the map of one.
     Universe(UniverseArguments),
-    /// Processes and runs of the gate, and hooks for coding agents.
+    /// Work with processes and runs of the gate, and with hooks for coding agents.
     Gate(GateCallArguments),
-    /// Bring lore into a campaign: skald import vault --campaign "The Bell of Dunmere"
+    /// Import lore into a campaign: skald import vault --campaign "The Bell of Dunmere"
     Import(ImportArguments),
     /// Write the lore of a campaign to a folder of Markdown files.
     Export(ExportArguments),
-    /// Mirror the lore of a campaign in Kanka: skald kanka link 12345 --campaign "The Bell of Dunmere"
+    /// Keep the lore of a campaign and a campaign of Kanka in step: skald kanka link 12345 --campaign "The Bell of Dunmere"
     Kanka(KankaArguments),
-    /// Give others a token, list the tokens, or take one back.
+    /// Make, list and revoke tokens, with which other people and programs sign in.
     Token(TokenArguments),
-    /// Invite somebody, who redeems a code for a token.
+    /// Invite somebody with a code that they exchange for a token.
     Invite(InviteArguments),
-    /// Who called what: list or export the audit log.
+    /// List or export the audit log: who called what.
     Audit(AuditArguments),
-    /// Check that everything kept is as it was written.
+    /// Check that nothing in the store was changed after it was written.
     Verify(VerifyArguments),
-    /// Sign a statement of all that is kept, so that a later change to it shows.
+    /// Sign a list of everything in the store, so that later changes to it can be found.
     Seal(SealArguments),
-    /// Make all lists and indexes anew from the journal.
+    /// Make all lists and indexes again from the journal.
     Rebuild(StoreArguments),
-    /// Copy everything to a new file, also while a server runs.
+    /// Copy everything to a new file. A server may run meanwhile.
     Backup(BackupArguments),
-    /// Check this installation and print ready configuration for MCP clients.
+    /// Check this installation, and print the configuration for MCP clients.
     Doctor(DoctorArguments),
     /// Print the version.
     Version,
@@ -109,7 +109,7 @@ pub(crate) struct ServeArguments {
     pub gate: GateArguments,
     #[command(flatten)]
     pub http_arguments: HttpArguments,
-    /// Where to listen for gRPC, or off.
+    /// Address and port for gRPC, or off.
     #[arg(long, env = "SKALD_GRPC_ADDR", default_value = DEFAULT_GRPC_ADDR, value_name = "HOST:PORT")]
     pub grpc_addr: String,
     #[command(flatten)]
@@ -121,10 +121,10 @@ pub(crate) struct ServeArguments {
 /// Whether a server seals by itself.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SealingArguments {
-    /// Seal with this key when a play session has ended, and at least once a day.
+    /// Key to seal with. The server then seals when a session of play has ended, and at least once a day.
     #[arg(long, env = "SKALD_SEAL_KEY", value_name = "FILE")]
     pub seal_key: Option<PathBuf>,
-    /// Where seals are written; beside the key if left out.
+    /// Folder for the seals. Default: the folder of the key.
     #[arg(long, env = "SKALD_SEAL_DIR", value_name = "DIR", requires = "seal_key")]
     pub seal_dir: Option<PathBuf>,
 }
@@ -132,10 +132,10 @@ pub(crate) struct SealingArguments {
 /// Where everything is kept.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StoreArguments {
-    /// sqlite:PATH, `postgres://…` or memory; one file in the platform's data directory if left out.
+    /// Where everything is stored: sqlite:PATH, `postgres://…` or memory. Default: a file in your data directory.
     #[arg(long, env = "SKALD_STORE", hide_env_values = true, value_name = "STORE", global = true)]
     pub store: Option<String>,
-    /// The campaign of calls that name none.
+    /// Default campaign.
     #[arg(long, env = "SKALD_CAMPAIGN", value_name = "ID")]
     pub campaign: Option<String>,
 }
@@ -144,7 +144,7 @@ pub(crate) struct StoreArguments {
 /// machine sees the arguments of its programs.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TokenSource {
-    /// The file that holds the token of whoever acts; `SKALD_TOKEN` if left out, and the owner without either.
+    /// File with your token. Default: the variable `SKALD_TOKEN`; without either you are the owner.
     #[arg(long, env = "SKALD_TOKEN_FILE", value_name = "FILE", global = true)]
     pub token_file: Option<PathBuf>,
 }
@@ -171,19 +171,19 @@ pub(crate) struct TokenArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Make a token. It is shown once.
+    /// Make a token. It is printed only this once.
     Create(TokenCreateArguments),
-    /// List the tokens, without themselves.
+    /// List the tokens: whose they are and what they may do, but not their text.
     List,
-    /// Say which participants the holder is from now on: they see what only these may see.
+    /// Set which participants the holder of a token is. The holder then sees what only these participants may see.
     Bind {
         /// The token's id.
         id: String,
-        /// The participants, by names in the token's campaigns or by ids; none if left out.
+        /// Participants, by their names in the token's campaigns or by ids. Default: none.
         #[arg(long = "participant", value_name = "NAME_OR_ID")]
         participants: Vec<String>,
     },
-    /// Take a token back.
+    /// Revoke a token.
     Revoke {
         /// The token's id.
         id: String,
@@ -192,33 +192,33 @@ pub(crate) enum TokenCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct TokenCreateArguments {
-    /// Whose token it is.
+    /// Name of the person or program that the token is for.
     pub name: String,
-    /// What they are in the campaigns.
+    /// Role in the campaigns.
     #[arg(long, default_value = "player")]
     pub role: RoleArgument,
-    /// The campaigns; every one if left out.
+    /// Campaigns that the token is for, by names or ids. Default: all campaigns, later ones too.
     #[arg(long = "for", value_delimiter = ',', value_name = "CAMPAIGNS")]
     pub campaigns: Vec<String>,
-    /// The participants that they are in the campaigns, by names or ids: they see what only these may see.
+    /// Participants that the holder is in these campaigns, by names or ids. The holder sees what only these may see.
     #[arg(long = "participant", value_name = "NAME_OR_ID")]
     pub participants: Vec<String>,
-    /// Whether somebody or something holds it.
+    /// Whether a person or a program holds it.
     #[arg(long, default_value = "human")]
     pub kind: TokenKind,
-    /// What they are to a gate.
+    /// Role at gates.
     #[arg(long, value_name = "ROLE")]
     pub gate_role: Option<String>,
-    /// Whose it is: two tokens of one person are one person to an approval. The name, unless you say otherwise; `owner`
-    /// is whoever starts Skald.
+    /// Person that the token belongs to; `owner` is the person who starts Skald. Two tokens of one person
+    /// count as one for approvals. Default: the name.
     #[arg(long, value_name = "PERSON")]
     pub person: Option<String>,
     #[command(flatten)]
     pub restrictions: RestrictionArguments,
-    /// Who they are to an authorization server (`sub`), if they sign in there. No token is shown then.
+    /// Subject (`sub`) at an authorization server, for people who sign in there. No token is printed then.
     #[arg(long, value_name = "SUBJECT", requires = "issuer")]
     pub subject: Option<String>,
-    /// The authorization server, as with skald serve --oauth-issuer.
+    /// Authorization server of the subject, as in skald serve --oauth-issuer.
     #[arg(long, value_name = "URL", requires = "subject")]
     pub issuer: Option<String>,
     /// Print the token as JSON.
@@ -243,10 +243,10 @@ pub(crate) enum TokenKind {
 pub(crate) struct VerifyArguments {
     #[command(flatten)]
     pub store: StoreArguments,
-    /// Compare with what was sealed, too. May be given several times.
+    /// Also compare with this seal. May be given several times.
     #[arg(long, value_name = "FILE")]
     pub seal: Vec<PathBuf>,
-    /// The key that seals have to be signed with: its 64 digits, or a file with them.
+    /// Public key with which the seals must be signed: its 64 digits, or a file with them.
     #[arg(long, value_name = "KEY", requires = "seal")]
     pub public_key: Option<String>,
 }
@@ -255,20 +255,20 @@ pub(crate) struct VerifyArguments {
 pub(crate) struct SealArguments {
     #[command(flatten)]
     pub store: StoreArguments,
-    /// The key to sign with.
+    /// Key to sign with.
     #[arg(long, env = "SKALD_SEAL_KEY", value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// The file to write, which must not be there yet; one named after the moment if left out.
+    /// File to write; it must not exist yet. Default: a name made of the current time.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Make a key in a file, which must not be there yet, and print it for paper.
+    /// Make a key in this file, which must not exist yet, and print it, so that you can write it on paper.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "out"])]
     pub new_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArguments {
-    /// The file to write, which must not be there yet.
+    /// File to write; it must not exist yet.
     pub file: PathBuf,
     #[command(flatten)]
     pub store: StoreArguments,
@@ -277,14 +277,14 @@ pub(crate) struct BackupArguments {
 /// What clients see.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ToolsetArguments {
-    /// The toolsets to offer: dice, campaign, lore, canon, gate, universe, or all.
+    /// Groups of tools to offer: dice, campaign, lore, canon, gate, universe, or all.
     #[arg(long, env = "SKALD_TOOLSETS", default_value = "all", value_name = "NAMES")]
     pub toolsets: Toolsets,
-    /// How MCP tools are called whose names have parts: `state_gate.get_state`, or with an underscore for clients whose
-    /// models take no dot.
+    /// How names such as `state_gate.get_state` are written: with the dot, or with an underscore for models that do not
+    /// accept a dot.
     #[arg(long, env = "SKALD_TOOL_NAMES", default_value = "dotted")]
     pub tool_names: ToolNamesArgument,
-    /// Offer only what changes nothing.
+    /// Offer only tools that change nothing.
     #[arg(long, env = "SKALD_READ_ONLY", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
 }
@@ -295,26 +295,18 @@ pub(crate) enum ToolNamesArgument {
     Underscore,
 }
 
-/// Where and for whom HTTP is served.
+/// How HTTP is served.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HttpArguments {
-    /// Where to listen for HTTP.
-    #[arg(long, env = "SKALD_HTTP_ADDR", default_value = DEFAULT_HTTP_ADDR, value_name = "HOST:PORT")]
-    pub http_addr: String,
-    /// Whether MCP clients before 2026-07-28 get sessions.
+    #[command(flatten)]
+    pub address: HttpAddressArguments,
+    /// Whether MCP clients of protocol versions before 2026-07-28 get sessions.
     #[arg(long, env = "SKALD_SESSIONS", default_value = "on")]
     pub sessions: Switch,
-    /// Refuse whoever sends no token, on this machine too. Implied where --allowed-hosts is given: then a proxy stands
-    /// before the server, and every request seems to come from this machine.
-    #[arg(long, env = "SKALD_REQUIRE_TOKEN", value_parser = BoolishValueParser::new())]
-    pub require_token: bool,
-    /// Names, beside loopback's, under which the server may be called.
-    #[arg(long, env = "SKALD_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
-    pub allowed_hosts: Vec<String>,
-    /// Origins, beside loopback's, whose web pages may call the server.
+    /// Web origins whose pages may call the server, besides those of this machine.
     #[arg(long, env = "SKALD_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGINS")]
     pub allowed_origins: Vec<String>,
-    /// Requests that one token may send to the Kanka-compatible API in a minute; 0 for no limit. The owner has none.
+    /// Requests a minute that one token may send to the Kanka-compatible API; 0 is no limit. The owner has no limit.
     #[arg(
         long,
         env = "SKALD_KANKA_RATE_LIMIT",
@@ -324,7 +316,22 @@ pub(crate) struct HttpArguments {
     pub kanka_rate_limit: u32,
 }
 
-impl HttpArguments {
+/// Where HTTP is served, under which names, and whether callers need a token.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct HttpAddressArguments {
+    /// Address and port for HTTP. Any address but this machine's own 127.0.0.1 requires tokens.
+    #[arg(long, env = "SKALD_HTTP_ADDR", default_value = DEFAULT_HTTP_ADDR, value_name = "HOST:PORT")]
+    pub http_addr: String,
+    /// Require a token, on this machine too. Implied by --allowed-hosts: behind a proxy every request seems to come from
+    /// this machine.
+    #[arg(long, env = "SKALD_REQUIRE_TOKEN", value_parser = BoolishValueParser::new())]
+    pub require_token: bool,
+    /// Host names of this server, besides 127.0.0.1 and localhost. Requests under any other name are refused.
+    #[arg(long, env = "SKALD_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
+    pub allowed_hosts: Vec<String>,
+}
+
+impl HttpAddressArguments {
     /// Whether every request needs a token, also from this machine.
     pub(crate) fn is_token_required(&self) -> bool {
         self.require_token || !self.allowed_hosts.is_empty()
@@ -344,10 +351,10 @@ pub(crate) enum Switch {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct McpArguments {
-    /// How the client talks to this process.
+    /// How the client talks to this program.
     #[arg(long, env = "SKALD_TRANSPORT", default_value = "stdio")]
     pub transport: Transport,
-    /// The gRPC address of a server whose world this is; without it the world is in this process.
+    /// gRPC address of the server that has the world. Without it this program opens the store itself.
     #[arg(long, env = "SKALD_ADDR", value_name = "HOST:PORT")]
     pub addr: Option<String>,
     #[command(flatten)]
@@ -387,9 +394,9 @@ impl McpArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ExpressionArguments {
     /// Dice notation. Put it in single quotes if it has a character that your shell reads itself: > < * ! ( ) { }
-    #[arg(required = true, num_args = 1.., allow_negative_numbers = true, value_name = "EXPRESSION")]
+    #[arg(required = true, num_args = 1.., allow_hyphen_values = true, value_parser = parse_word, value_name = "EXPRESSION")]
     words: Vec<String>,
-    /// Whose habits it is written in: auto, foundry, roll20 or avrae.
+    /// Notation to read it as: auto, foundry, roll20 or avrae.
     #[arg(long)]
     pub dialect: Option<String>,
     /// Print the whole answer as JSON.
@@ -404,11 +411,17 @@ impl ExpressionArguments {
     }
 }
 
+/// A word of an expression. It may begin with a minus, so that clap takes a mistyped option for a word too.
+fn parse_word(text: &str) -> Result<String, String> {
+    let is_option = text.strip_prefix("--").is_some_and(|name| name.starts_with(|letter: char| letter.is_alphabetic()));
+    if is_option { Err("there is no such option; --help lists them".to_owned()) } else { Ok(text.to_owned()) }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RollArguments {
     #[command(flatten)]
     pub expression: ExpressionArguments,
-    /// Repeat the roll of this seed: an integer, or 64 hexadecimal digits.
+    /// Repeat the roll with this seed: an integer, or 64 hexadecimal digits.
     #[arg(long)]
     pub seed: Option<String>,
 }
@@ -417,25 +430,25 @@ pub(crate) struct RollArguments {
 pub(crate) struct OddsArguments {
     #[command(flatten)]
     pub expression: ExpressionArguments,
-    /// A chance from 0 to 1: also say what difficulty or modifier gives it.
+    /// Chance from 0 to 1. Also print the difficulty or modifier that gives this chance.
     #[arg(long, value_parser = parse_chance)]
     pub target: Option<f64>,
-    /// The first value to list.
+    /// First value to list.
     #[arg(long, allow_negative_numbers = true)]
     pub from: Option<i64>,
-    /// The last value to list.
+    /// Last value to list.
     #[arg(long, allow_negative_numbers = true)]
     pub to: Option<i64>,
-    /// Estimate by so many rolls instead of counting.
+    /// Estimate with this number of rolls instead of counting exactly.
     #[arg(long, value_name = "ROLLS")]
     pub simulate: Option<u32>,
-    /// Also write a picture to this file, as SVG.
+    /// Also write a picture (SVG) to this file.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// What the bars stand for.
+    /// What the bars show: the chance of exactly a value, of at least it, or of at most it.
     #[arg(long, default_value = "exactly")]
     pub mode: OddsMode,
-    /// A second expression, to compare with in the picture.
+    /// Second expression, to compare with in the picture.
     #[arg(long, requires = "svg", value_name = "EXPRESSION")]
     pub against: Option<String>,
 }
@@ -458,10 +471,9 @@ pub(crate) enum OddsMode {
 pub(crate) struct DoctorArguments {
     #[command(flatten)]
     pub store: StoreArguments,
-    /// Where `skald serve` listens, or will.
-    #[arg(long, env = "SKALD_HTTP_ADDR", default_value = DEFAULT_HTTP_ADDR, value_name = "HOST:PORT")]
-    pub http_addr: String,
-    /// Where it listens for gRPC, or will.
+    #[command(flatten)]
+    pub address: HttpAddressArguments,
+    /// Address and port for gRPC, or off.
     #[arg(long, env = "SKALD_GRPC_ADDR", default_value = DEFAULT_GRPC_ADDR, value_name = "HOST:PORT")]
     pub grpc_addr: String,
 }

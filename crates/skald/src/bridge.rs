@@ -40,19 +40,16 @@ pub(crate) async fn serve_mcp_stdio(address: &str, arguments: &McpArguments) -> 
 pub(crate) async fn serve_mcp_http(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = signals::cancel_on_signal()?;
     let exposition = install_metrics()?;
-    let is_token_required = arguments.http_arguments.is_token_required();
-    let listening =
-        listen(&arguments.http_arguments.http_addr, listen_addresses::HTTP, None, is_token_required).await?;
+    let is_token_required = arguments.http_arguments.address.is_token_required();
+    let http_addr = &arguments.http_arguments.address.http_addr;
+    let listening = listen(http_addr, listen_addresses::HTTP, None, is_token_required).await?;
     let remote = connect(address)?;
     let readiness = Readiness::default();
     let (health_remote, health_readiness) = (Arc::clone(&remote), readiness.clone());
     tokio::spawn(async move { health_remote.watch_health(|trouble| health_readiness.set_store_error(trouble)).await });
     let options = mcp_options(&arguments.toolset_arguments, Some(&arguments.http_arguments), stopping);
     output::print_lines(&bridge_banner(listening.listener.local_addr()?, address));
-    let stdio_command = StdioCommand {
-        arguments: vec!["mcp".to_owned(), "--addr".to_owned(), address.to_owned()],
-        ..StdioCommand::new(&own_binary(), None)
-    };
+    let stdio_command = StdioCommand::bridge(&own_binary(), address);
     let http_surface = HttpSurface {
         arguments: &arguments.http_arguments,
         listening,
@@ -98,15 +95,15 @@ async fn wait_for_refusal(remote: &Remote, address: &str, token: Option<&str>) -
 }
 
 /// Completes with an error if the address is the HTTP port of a Skald; otherwise never.
-async fn wait_for_http_port(address: &str) -> anyhow::Error {
-    // Nothing listens there yet, so it is unknown whether the port is the wrong one.
+pub(crate) async fn wait_for_http_port(address: &str) -> anyhow::Error {
+    // Until something listens there, nobody can say what it is.
     while TcpStream::connect(address).await.is_err() {
         tokio::time::sleep(RETRY_DELAY).await;
     }
     let Some(version) = find_http_version(address).await else { return std::future::pending().await };
     anyhow!(
-        "{address} is the HTTP port of Skald {version}, and a bridge speaks gRPC: give --addr the address that the server \
-         prints behind gRPC, usually with the port 8080"
+        "{address} is the HTTP port of Skald {version}: give --addr the address that the server prints behind gRPC, usually \
+         with the port 8080"
     )
 }
 

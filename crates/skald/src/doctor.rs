@@ -11,9 +11,10 @@ use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 use tokio::net::lookup_host;
 
-use crate::arguments::{DoctorArguments, LISTEN_OFF, StoreArguments};
+use crate::arguments::{DoctorArguments, HttpAddressArguments, LISTEN_OFF, StoreArguments};
 use crate::client_configurations::{CLIENTS, StdioCommand};
 use crate::output::print_lines;
+use crate::reachable_server::{ReachableServer, TOKEN_PLACEHOLDER};
 use crate::running_server::{http_get, http_version};
 use crate::{open_files_limit, open_store};
 
@@ -23,12 +24,17 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode> {
     let binary = std::env::current_exe().context("this program does not know where it is")?;
     let binary = binary.canonicalize().unwrap_or(binary);
-    let url = format!("http://{}/mcp", arguments.http_addr);
+    let address = arguments.address.http_addr.clone();
+    let running = {
+        let address = address.clone();
+        tokio::task::spawn_blocking(move || running_server_requires_token(&address)).await?
+    };
+    let is_token_required = arguments.address.is_token_required() || running == Some(true);
+    let server = reachable_server(arguments, is_token_required).await;
     print_version();
     let named_store = arguments.store.store.as_deref().map(open_store::absolute_address);
-    print_configurations(&StdioCommand::new(&binary, named_store.as_deref()), &url);
+    print_configurations(&StdioCommand::new(&binary, named_store.as_deref()), &server);
 
-    let address = arguments.http_addr.clone();
     let store = check_store(&arguments.store).await;
     let grpc = check_grpc(&arguments.grpc_addr).await;
     let checks = tokio::task::spawn_blocking(move || run_checks(&binary, &address, store, grpc)).await?;
@@ -43,38 +49,58 @@ pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode>
             }
         }
     }
-    if is_owner_without_token(&arguments.http_addr) {
+    if running == Some(false) {
         print_lines(&format!(
-            "warn  tokens: whoever reaches {} without a token is the owner. Behind a proxy or a tunnel that is everybody: \
-             start it with --require-token",
-            arguments.http_addr
+            "warn  tokens: {} takes every caller without a token for the owner. Behind a proxy or a tunnel anybody could be \
+             that caller: start it with --require-token",
+            arguments.address.http_addr
         ));
     }
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The server that listens at the address of the options, or will. An address that cannot be resolved stays as it is
+/// written: the check of the port says what is wrong with it.
+async fn reachable_server(arguments: &DoctorArguments, is_token_required: bool) -> ReachableServer {
+    let HttpAddressArguments { http_addr, allowed_hosts, .. } = &arguments.address;
+    match lookup_host(http_addr).await.ok().and_then(|mut found| found.next()) {
+        Some(address) => ReachableServer::new(address, allowed_hosts, is_token_required),
+        None => ReachableServer { authority: http_addr.clone(), is_token_required },
+    }
 }
 
 /// Says which version this is, and where to read what is new. Skald itself never looks for a newer one.
 fn print_version() {
     print_lines(&format!("# Skald {}\n", env!("CARGO_PKG_VERSION")));
     print_lines(
-        "What is new in a version is in CHANGELOG.md: in the folder that this one was built from, or beside the archive or \
-         package that it came in. Skald does not look for newer versions, and connects to nothing that you did not name.\n",
+        "What is new in a version is in CHANGELOG.md, in the folder of the source and in the archive of a release; the Debian \
+         package has it as /usr/share/doc/skald/changelog.gz. Skald does not look for newer versions, and connects only to \
+         addresses that you gave it.\n",
     );
 }
 
-fn print_configurations(command: &StdioCommand, url: &str) {
+fn print_configurations(command: &StdioCommand, server: &ReachableServer) {
     print_lines("# Configuration for MCP clients\n");
-    print_lines("Over stdio the client starts Skald itself. Over HTTP start it first: skald serve");
+    print_lines("With stdio the client starts Skald itself. With HTTP start Skald first: skald serve");
     print_lines(
-        "For a world that a server keeps elsewhere, give mcp the option --addr HOST:8080, and its token in SKALD_TOKEN. \
-         That server has to be started with --grpc-addr 0.0.0.0:8080.\n",
+        "If the world is on another machine, add --addr HOST:8080 to the arguments of mcp, and put your token into \
+         SKALD_TOKEN. Start the server there with --grpc-addr 0.0.0.0:8080.\n",
     );
+    if command.is_masked() {
+        print_lines("Put the password of the database in place of … in SKALD_STORE. It is not printed here.\n");
+    }
+    if server.is_token_required {
+        print_lines(&format!(
+            "The server requires a token: put one in place of {TOKEN_PLACEHOLDER} or $TOKEN. This makes one: skald token \
+             create NAME --role gm\n"
+        ));
+    }
     for client in &CLIENTS {
         print_lines(&format!("## {}: {}\n", client.name, client.file));
-        for command in (client.commands)(command, url) {
+        for command in (client.commands)(command, server) {
             print_lines(&format!("$ {command}"));
         }
-        print_lines(&format!("stdio:\n{}\nHTTP:\n{}\n", client.stdio(command), client.http(url)));
+        print_lines(&format!("stdio:\n{}\nHTTP:\n{}\n", client.stdio(command), client.http(server)));
     }
 }
 
@@ -144,10 +170,11 @@ async fn check_grpc(address: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Whether a running server treats callers without a token as the owner.
-fn is_owner_without_token(address: &str) -> bool {
-    http_version(address).is_ok()
-        && http_get(address, "/api/v1/context").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+/// Whether the Skald that runs there requires a token on this machine too. `None` if none runs there.
+fn running_server_requires_token(address: &str) -> Option<bool> {
+    http_version(address).ok()?;
+    let answer = http_get(address, "/api/v1/context").ok()?;
+    Some(!answer.starts_with("HTTP/1.1 200"))
 }
 
 /// Starts this binary as a client would and counts the tools that it offers.

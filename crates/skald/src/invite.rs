@@ -37,7 +37,8 @@ pub(crate) async fn run(arguments: &InviteArguments) -> anyhow::Result<()> {
                 print_lines(&json!({"code": code, "id": id, "expires_at": expires_at}).to_string());
             } else {
                 print_lines(&format!(
-                    "{code}\n\nThis is {}. It is shown once. Whoever has it gets a token by\n  \
+                    "{code}\n\nThis is {}. It is shown once, and can be used once. Open http://SERVER/join/CODE in a \
+                     browser, or exchange it for a token:\n  \
                      curl -d '{{\"code\": \"…\"}}' http://SERVER/api/v1/invitations/redeem",
                     invitation_line(&invitation)
                 ));

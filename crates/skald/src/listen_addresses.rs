@@ -79,11 +79,11 @@ fn check_tokens(addresses: &[SocketAddr], tokens: usize) -> anyhow::Result<()> {
     }
     match addresses.iter().find(|address| !address.ip().is_loopback()) {
         Some(open) => bail!(
-            "refusing to listen on {open}: there are no tokens, so whoever reaches it would be the game master or nobody. \
-             Make one first: skald token create NAME --role gm; or listen on 127.0.0.1"
+            "refusing to listen on {open}: other machines can reach it, so every caller there needs a token, and there is none \
+             yet. Make one first: skald token create NAME --role gm; or listen on 127.0.0.1"
         ),
         None => bail!(
-            "refusing to serve: a token is required, and there is none, so nobody could call. \
+            "refusing to serve: every caller needs a token, and there is none yet. \
              Make one first: skald token create NAME --role gm; or leave out --require-token and --allowed-hosts"
         ),
     }

@@ -20,6 +20,7 @@ mod lore;
 mod open_files_limit;
 mod open_store;
 mod output;
+mod reachable_server;
 mod running_server;
 mod seal;
 mod serve;

@@ -104,7 +104,11 @@ fn build_engine(
     let working = std::env::current_dir().unwrap_or_default();
     let options =
         gate_folders(gate, &working, data_folder().as_deref(), skald_store::is_shared(&store_address(arguments)?));
-    let options = FoldersOptions { restored: evidence_folder(&store_address(arguments)?), ..options };
+    let restored = evidence_folder(&store_address(arguments)?);
+    if let Some(folder) = &restored {
+        skald_store::hide_folder_from_others(folder);
+    }
+    let options = FoldersOptions { restored, ..options };
     app.files = Arc::new(skald_gate_files::Folders::new(options));
     Ok(LocalEngine::new(app))
 }
@@ -138,8 +142,13 @@ pub(crate) fn describe_store(arguments: &StoreArguments) -> anyhow::Result<Strin
     Ok(match address.strip_prefix("sqlite:") {
         Some(path) => path.to_owned(),
         None if address == "memory" => "memory: all is gone when this process ends".to_owned(),
-        None => skald_store::without_password(&address),
+        None => without_password(&address),
     })
+}
+
+/// A store's address with `…` in place of its password. A path may have the characters that mark one.
+pub(crate) fn without_password(address: &str) -> String {
+    if address.starts_with("sqlite:") { address.to_owned() } else { skald_store::without_password(address) }
 }
 
 /// The same store, named so that it is found from every working folder.

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use skald_app::{
-    Engine, Exposed, FaultShape, LocalEngine, Principal, RateFigures, Toolset, ToolsetFilter, Toolsets, limits,
-};
+use skald_app::{Engine, FaultShape, LocalEngine, Principal, RateFigures, ToolsetFilter, limits};
 use skald_http::{Access, Allowlist, Calls, Exposition, PageHooks, PageRoutes, ProtectedResource, Readiness};
 use skald_journal::StoreHealth;
 use skald_oauth::{JwtVerifier, OauthOptions};
@@ -20,10 +18,11 @@ use crate::arguments::{
 };
 use crate::audit::AuditTask;
 use crate::client_configurations::StdioCommand;
-use crate::connect_snippets::{SnippetSource, store_for_snippet};
+use crate::connect_snippets::SnippetSource;
 use crate::listen_addresses::{self, BoundListener, listen};
+use crate::reachable_server::{ReachableServer, host_text};
 use crate::seal::{SealKey, seal_regularly};
-use crate::serve_banner::{ServeBanner, host_text};
+use crate::serve_banner::ServeBanner;
 use crate::{open_files_limit, open_store, output, signals};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
@@ -42,14 +41,14 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     };
     let protected_resource = arguments.access.protected_resource()?;
     // Where people sign in elsewhere, a proxy stands before the server.
-    let is_token_required = arguments.http_arguments.is_token_required() || protected_resource.is_some();
+    let is_token_required = arguments.http_arguments.address.is_token_required() || protected_resource.is_some();
     let listening =
-        listen(&arguments.http_arguments.http_addr, listen_addresses::HTTP, Some(&local), is_token_required).await?;
+        listen(&arguments.http_arguments.address.http_addr, listen_addresses::HTTP, Some(&local), is_token_required)
+            .await?;
     let grpc = match arguments.grpc_addr.as_str() {
         LISTEN_OFF => None,
         address => Some(listen(address, listen_addresses::GRPC, Some(&local), is_token_required).await?),
     };
-    check_toolsets(&*local, &arguments.toolset_arguments)?;
     let options = mcp_options(&arguments.toolset_arguments, Some(&arguments.http_arguments), stopping.clone());
     let (readiness, health) = (Readiness::default(), skald_grpc::GrpcHealth::new().await);
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
@@ -69,13 +68,14 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     let banner = ServeBanner {
         http: listening.listener.local_addr()?,
         grpc: grpc_address,
-        allowed_hosts: &arguments.http_arguments.allowed_hosts,
+        allowed_hosts: &arguments.http_arguments.address.allowed_hosts,
+        is_token_required: listening.is_token_required,
         store: open_store::describe_store(&arguments.store)?,
     };
     output::print_lines(&banner.render());
 
     let named_store = arguments.store.store.as_deref().map(open_store::absolute_address);
-    let stdio_command = StdioCommand::new(&own_binary(), named_store.as_deref().map(store_for_snippet));
+    let stdio_command = StdioCommand::new(&own_binary(), named_store.as_deref());
     let served = serve_http(
         HttpSurface { arguments: &arguments.http_arguments, listening, readiness, protected_resource, stdio_command },
         local.clone(),
@@ -161,7 +161,8 @@ pub(crate) async fn serve_http(
         requests_per_minute: Some(arguments.kanka_rate_limit).filter(|limit| *limit > 0),
     };
     let kanka = skald_kanka::api_handler(Arc::clone(&engine), &kanka);
-    let snippets = SnippetSource { stdio: stdio_command, listening: listener.local_addr()?, is_token_required };
+    let server = ReachableServer::new(listener.local_addr()?, &arguments.address.allowed_hosts, is_token_required);
+    let snippets = SnippetSource { stdio: stdio_command, server };
     let routes = skald_http::routes(&engine, options.visible, &readiness, exposition, &calls)
         .route(skald_mcp::PATH, mcp)
         .subtree("kanka", skald_kanka::API_PATH, FaultShape::StatusAndSentence, &calls, kanka)
@@ -169,7 +170,7 @@ pub(crate) async fn serve_http(
     let routes = skald_http::mount_metadata(routes, protected_resource.as_deref());
     // The address that the server listens on is its own name. A page of another site cannot have it for its name.
     let own_address = Some(listener.local_addr()?.ip()).filter(|address| !address.is_unspecified());
-    let hosts = arguments.allowed_hosts.iter().cloned().chain(own_address.map(host_text)).collect();
+    let hosts = arguments.address.allowed_hosts.iter().cloned().chain(own_address.map(host_text)).collect();
     let allowlist = Allowlist { hosts, origins: arguments.allowed_origins.clone() };
     tracing::info!(address = %listener.local_addr()?, "serving");
 
@@ -256,7 +257,6 @@ async fn serve_grpc(
 pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = signals::cancel_on_signal()?;
     let local = open_store::open_engine(&arguments.store, &arguments.gate).await?;
-    check_toolsets(&*local, &arguments.toolset_arguments)?;
     let options = mcp_options(&arguments.toolset_arguments, None, stopping.clone());
     note_on_terminal(&open_store::describe_store(&arguments.store)?);
     let audit = start_access(&local, &arguments.access)?;
@@ -313,30 +313,6 @@ pub(crate) fn mcp_options(
         stopping,
         ..skald_mcp::McpOptions::default()
     }
-}
-
-/// Refuses a toolset that is named and has no tool: a client would see nothing of it.
-pub(crate) fn check_toolsets(engine: &dyn Engine, toolset_arguments: &ToolsetArguments) -> anyhow::Result<()> {
-    if toolset_arguments.toolsets == Toolsets::ALL {
-        return Ok(());
-    }
-    let visible = toolset_filter(toolset_arguments);
-    let operations = engine.catalogue().operations();
-    let has_tools = |toolset: Toolset| {
-        let of_toolset = operations.iter().filter(|entry| entry.toolset == toolset);
-        of_toolset.filter(|entry| entry.exposed == Exposed::Everywhere).any(|entry| visible.admits(entry))
-    };
-    let named = Toolset::ALL.into_iter().filter(|toolset| toolset_arguments.toolsets.contains(*toolset));
-    let empty: Vec<&str> = named.filter(|toolset| !has_tools(*toolset)).map(Toolset::name).collect();
-    if empty.is_empty() {
-        return Ok(());
-    }
-    let why = if toolset_arguments.read_only {
-        " that changes nothing; leave out --read-only, or"
-    } else {
-        " in this version;"
-    };
-    anyhow::bail!("the toolset {} has no tool{why} name others with --toolsets", empty.join(" and the toolset "))
 }
 
 /// Tells a person who started `skald mcp` in a terminal what it waits for. A client's standard input is a pipe.

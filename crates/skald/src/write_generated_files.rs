@@ -14,6 +14,7 @@ use crate::arguments::{Arguments, DEFAULT_HTTP_ADDR, ReferenceArguments};
 use crate::client_configurations::{CLIENTS, StdioCommand};
 use crate::open_store;
 use crate::output::error_from_fault;
+use crate::reachable_server::ReachableServer;
 
 /// The universe that is drawn.
 const SOLAR_SYSTEM: &str = include_str!("../../../docs/solar-system.json");
@@ -71,11 +72,11 @@ fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 fn write_examples(folder: &Path) -> anyhow::Result<()> {
-    let url = format!("http://{DEFAULT_HTTP_ADDR}/mcp");
+    let server = ReachableServer { authority: DEFAULT_HTTP_ADDR.to_owned(), is_token_required: false };
     let command = StdioCommand::new(Path::new(EXAMPLE_BINARY), None);
     for client in &CLIENTS {
         write_file(&folder.join(client.example), &format!("{}\n", client.stdio(&command)))?;
-        write_file(&folder.join(client.http_example()), &format!("{}\n", client.http(&url)))?;
+        write_file(&folder.join(client.http_example()), &format!("{}\n", client.http(&server)))?;
     }
     Ok(())
 }

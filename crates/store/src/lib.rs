@@ -20,7 +20,7 @@ use skald_journal::Journal;
 
 pub use memory::Memory;
 pub use postgres::Postgres;
-pub use private_files::{create_private_folder, replace_private_file, write_private_file};
+pub use private_files::{create_private_folder, hide_folder_from_others, replace_private_file, write_private_file};
 pub use sqlite::{Sqlite, SqliteSettings};
 
 /// The last schema version with tokens in side rows. Such a store stays at this version until they are imported as
@@ -73,11 +73,13 @@ pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
 
 /// The address of a store without its password, for people to read.
 pub fn without_password(address: &str) -> String {
-    match address.rsplit_once('@') {
-        Some((before, _)) if before.split("//").last().is_some_and(|user| user.contains(':')) => {
-            redact_password(address)
-        }
-        _ => address.to_owned(),
+    let user_end = address.rfind('@').unwrap_or(0);
+    let user = address[..user_end].split_once("//").map_or("", |(_, user)| user);
+    let shown = if user.contains(':') { redact_password(address) } else { address.to_owned() };
+    // An address may also name the password behind the database.
+    match shown.split_once("password=") {
+        Some((before, rest)) => format!("{before}password=…{}", rest.find('&').map_or("", |end| &rest[end..])),
+        None => shown,
     }
 }
 
@@ -92,6 +94,19 @@ fn redact_password(address: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        for (address, shown) in [
+            ("postgres://nils:hush@db/world", "postgres://nils:…@db/world"),
+            ("postgres://nils:hu//sh@db/world", "postgres://nils:…@db/world"),
+            ("postgres://nils@db/world?password=hush&a=b", "postgres://nils@db/world?password=…&a=b"),
+            ("postgres://nils@db:5432/world", "postgres://nils@db:5432/world"),
+            ("memory", "memory"),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
+    }
 
     #[test]
     fn a_mistyped_address_shows_no_password() {

@@ -67,9 +67,34 @@ pub(crate) fn hide_from_others(path: &Path) {
     }
 }
 
+/// Does the same with a folder and everything in it, such as the evidence of a backup. Links are left alone. In a folder that
+/// others cannot enter, they reach nothing, so nothing is looked at.
+#[cfg(unix)]
+pub fn hide_folder_from_others(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(about) = std::fs::symlink_metadata(folder) else { return };
+    if !about.is_dir() || about.permissions().mode() % 0o10 == 0 {
+        return;
+    }
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => hide_folder_from_others(&entry.path()),
+            Ok(kind) if kind.is_file() => hide_from_others(&entry.path()),
+            _ => {}
+        }
+    }
+    // The folder last: if this is interrupted, the next start does it again.
+    if let Err(error) = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)) {
+        tracing::warn!(%error, path = %folder.display(), "everybody can read the folder");
+    }
+}
+
 /// Other systems have no such permissions; a file is as private as its folder.
 #[cfg(not(unix))]
 pub(crate) fn hide_from_others(_: &Path) {}
+
+#[cfg(not(unix))]
+pub fn hide_folder_from_others(_: &Path) {}
 
 /// Creates an empty file in the folder of `path`, under a name that nobody can guess.
 pub(crate) fn create_partial_file(path: &Path) -> io::Result<PathBuf> {

@@ -7,21 +7,27 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use super::{copy, empty_folder};
-use crate::{paths, run, startup_order};
+use crate::{paths, print_line, run, startup_order};
 
 /// Builds the program in a target folder, with the functions of its start side by side, and returns its path. Paths of
-/// this machine are not written into it, so that a build in another folder gives the same bytes.
+/// this machine are not written into it, so that a build in another folder with the same order of functions gives the same
+/// bytes. Two traces of a start may differ in a few functions, so the order is part of a release.
 pub(super) fn build(target: &Path) -> anyhow::Result<PathBuf> {
     ensure_function_order()?;
     build_once(target)
 }
 
-/// Has the order of functions traced, unless there is one: a second build takes the order of the first.
+/// Has the order of functions traced, unless there is one.
 pub(crate) fn ensure_function_order() -> anyhow::Result<()> {
     if !function_order_file().exists() {
         startup_order::trace_start(&build_once(&paths::target())?, &function_order_folder())?;
     }
     Ok(())
+}
+
+/// Takes the order of functions of an earlier build of the same commit.
+pub(super) fn take_function_order(file: &Path) -> anyhow::Result<()> {
+    copy(file, &function_order_file())
 }
 
 /// Forgets the order, so that the next build traces the program as it is now.
@@ -34,7 +40,7 @@ fn function_order_folder() -> PathBuf {
     paths::target().join("function-order")
 }
 
-fn function_order_file() -> PathBuf {
+pub(super) fn function_order_file() -> PathBuf {
     function_order_folder().join(startup_order::FILE)
 }
 
@@ -90,7 +96,14 @@ pub(super) fn check_command_line_files() -> anyhow::Result<()> {
         let found = fs::read_to_string(folder.join(file)).with_context(|| format!("{file} is not written"))?;
         ensure!(found.contains(text), "{file} has no {text}");
     }
-    run::run_captured(Command::new("bash").arg("-n").arg(folder.join("completions/skald.bash"))).map(drop)
+    for (shell, file) in [("bash", "skald.bash"), ("zsh", "_skald"), ("fish", "skald.fish")] {
+        if run::is_installed(shell) {
+            run::run_captured(Command::new(shell).arg("-n").arg(folder.join("completions").join(file)))?;
+        } else {
+            print_line(&format!("NOT RUN: completions for {shell}, which is not installed, are not parsed"));
+        }
+    }
+    Ok(())
 }
 
 /// Has the man pages and completions written into a folder.

@@ -1,4 +1,4 @@
-//! The licence texts of everything that is in the program: crates, the standard library, SQLite and fonts.
+//! The licence texts of everything that is in the program: crates, the standard library, and what is no crate.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
+use super::bundled_parts::BundledPart;
 use super::pack;
 use super::release::Release;
 use super::shipped_crates::ShippedCrate;
@@ -37,8 +38,9 @@ struct Notice {
     texts: Vec<String>,
 }
 
-pub(super) fn render(release: &Release, crates: &[ShippedCrate]) -> anyhow::Result<String> {
-    let mut notices = other_notices()?;
+pub(super) fn render(release: &Release, crates: &[ShippedCrate], parts: &[BundledPart]) -> anyhow::Result<String> {
+    let mut notices = vec![standard_library_notice()?];
+    notices.extend(parts.iter().map(part_notice));
     for shipped in crates.iter().filter(|shipped| !shipped.is_ours()) {
         notices.push(crate_notice(shipped)?);
     }
@@ -111,31 +113,15 @@ fn is_licence_file(file: &std::path::Path) -> bool {
     depth <= 2 && parts.next().is_some_and(begins)
 }
 
-/// What is in the program and is not a crate.
-fn other_notices() -> anyhow::Result<Vec<Notice>> {
+fn standard_library_notice() -> anyhow::Result<Notice> {
     let apache = normalize(&fs::read_to_string(paths::root().join("LICENSE"))?);
-    let mut notices = vec![
-        Notice {
-            head: "The Rust standard library (MIT OR Apache-2.0), https://github.com/rust-lang/rust".to_owned(),
-            texts: vec![apache],
-        },
-        Notice {
-            head: "SQLite (public domain), https://sqlite.org".to_owned(),
-            texts: vec!["SQLite is in the public domain.\n".to_owned()],
-        },
-    ];
-    // Fonts and the like have the text of their licence beside them.
-    let assets = paths::repository_files(".txt");
-    for file in assets.iter().filter(|file| file.to_string_lossy().contains("/assets/")) {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        if let Some(what) = name.strip_suffix("-LICENSE") {
-            notices.push(Notice {
-                head: format!("{what} (its own licence)"),
-                texts: vec![normalize(&fs::read_to_string(file)?)],
-            });
-        }
-    }
-    Ok(notices)
+    let head = "The Rust standard library (MIT OR Apache-2.0), https://github.com/rust-lang/rust".to_owned();
+    Ok(Notice { head, texts: vec![apache] })
+}
+
+fn part_notice(part: &BundledPart) -> Notice {
+    let BundledPart { name, version, licence, source, licence_text, .. } = part;
+    Notice { head: format!("{name} {version} ({licence}), {source}"), texts: vec![normalize(licence_text)] }
 }
 
 /// The text with the line ends of Unix, and one at the end.
@@ -147,7 +133,7 @@ fn normalize(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::shipped_crates;
+    use crate::dist::{bundled_parts, shipped_crates};
 
     #[test]
     fn a_text_is_printed_once() {
@@ -171,14 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn every_shipped_crate_and_font_has_the_text_of_its_licence() {
+    fn everything_that_is_shipped_has_the_text_of_its_licence() {
         let release = Release::read().unwrap();
         let crates = shipped_crates::read(&release).unwrap();
-        let page = render(&release, &crates).unwrap();
+        let parts = bundled_parts::read(&crates).unwrap();
+        let page = render(&release, &crates, &parts).unwrap();
         for shipped in crates.iter().filter(|shipped| !shipped.is_ours()) {
             assert!(page.contains(&format!("\n- {} {} (", shipped.name, shipped.version)), "{}", shipped.name);
         }
-        for other in ["- The Rust standard library", "- SQLite", "- DejaVu"] {
+        for other in ["- The Rust standard library", "- SQLite 3.", "- DejaVu Sans ", "- htmx ", "Zero-Clause BSD"] {
             assert!(page.contains(other), "{other}");
         }
     }

@@ -1,9 +1,10 @@
-//! `cargo xtask dist`: makes everything that a release needs, into `target/dist/artifacts`. Two runs from one commit write the same
-//! bytes.
+//! `cargo xtask dist`: makes everything that a release needs, into `target/dist/artifacts`. Two runs from one commit with the
+//! same order of functions, which is one of the files, write the same bytes.
 
 mod archive;
 mod bare_debian;
 mod build_program;
+mod bundled_parts;
 mod checksums;
 mod claude_plugin;
 mod debian_package;
@@ -23,10 +24,11 @@ mod validators;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::{install, paths, print_line};
+use crate::{install, paths, print_line, run};
 use release::Release;
 
 pub(crate) use build_program::{ensure_function_order, set_release_flags};
@@ -48,6 +50,8 @@ const PACKERS: [(&str, &str); 6] = [
 pub(crate) struct DistArguments {
     /// A binary that is packed instead of the one that would be built.
     pub binary: Option<PathBuf>,
+    /// The order of functions of an earlier release, for the same bytes.
+    pub function_order: Option<PathBuf>,
     /// Also install and start every artifact, each in a Debian that has nothing else.
     pub is_tried: bool,
 }
@@ -62,11 +66,17 @@ impl DistArguments {
                     arguments.binary = Some(std::path::absolute(file)?);
                     rest
                 }
+                ["--function-order", file, rest @ ..] => {
+                    arguments.function_order = Some(std::path::absolute(file)?);
+                    rest
+                }
                 ["--try", rest @ ..] => {
                     arguments.is_tried = true;
                     rest
                 }
-                [other, ..] => bail!("dist knows no {other:?}; it takes --binary FILE and --try, or --check alone"),
+                [other, ..] => bail!(
+                    "dist knows no {other:?}; it takes --binary FILE, --function-order FILE and --try, or --check alone"
+                ),
             }
         }
     }
@@ -89,18 +99,42 @@ pub(crate) fn folder() -> PathBuf {
 
 /// Builds the program unless one is given, and writes all artifacts.
 pub(crate) fn make_release(arguments: &DistArguments) -> anyhow::Result<()> {
-    let program = if let Some(binary) = &arguments.binary {
-        binary.clone()
+    if let Some(binary) = &arguments.binary {
+        write_artifacts(binary, &folder(), None)?;
     } else {
         build_program::forget_function_order();
-        build_program::build(&paths::target())?
-    };
-    write_artifacts(&program, &folder())?;
+        if let Some(order) = &arguments.function_order {
+            build_program::take_function_order(order)?;
+        }
+        let program = build_program::build(&paths::target())?;
+        write_artifacts(&program, &folder(), Some(&build_program::function_order_file()))?;
+    }
+    warn_of_uncommitted_changes()?;
     if arguments.is_tried { try_artifacts(&folder()) } else { Ok(()) }
 }
 
-/// Packs a program into all artifacts, in a folder that is emptied first.
-fn write_artifacts(program: &Path, folder: &Path) -> anyhow::Result<()> {
+/// Says that the artifacts are those of no commit, if files have changed since the last one.
+fn warn_of_uncommitted_changes() -> anyhow::Result<()> {
+    let changed = run::run_captured(Command::new("git").args(["status", "--porcelain"]).current_dir(paths::root()))?;
+    if let Some(warning) = describe_changes(&changed) {
+        print_line(&warning);
+    }
+    Ok(())
+}
+
+/// What is wrong with publishing, by the output of `git status --porcelain`.
+fn describe_changes(status: &str) -> Option<String> {
+    let first = status.lines().next()?;
+    Some(format!(
+        "WARNING: do not publish this. {} files differ from the last commit, such as {}",
+        status.lines().count(),
+        first.get(3..).unwrap_or(first)
+    ))
+}
+
+/// Packs a program into all artifacts, in a folder that is emptied first. The order of its functions joins them, if it is
+/// known: it may not be in that folder.
+fn write_artifacts(program: &Path, folder: &Path, function_order: Option<&Path>) -> anyhow::Result<()> {
     install::install_programs(&PACKERS)?;
     let release = Release::read()?;
     let staging = folder.with_extension("staging");
@@ -108,14 +142,15 @@ fn write_artifacts(program: &Path, folder: &Path) -> anyhow::Result<()> {
         empty_folder(folder)?;
     }
     let crates = shipped_crates::read(&release)?;
+    let parts = bundled_parts::read(&crates)?;
     let payload = Payload {
         program: build_program::strip(program, &staging)?,
         command_line_files: build_program::write_command_line_files(&staging.join("command-line"))?,
         licence_notices: write(
             &staging.join("THIRD-PARTY-LICENSES.txt"),
-            &licence_notices::render(&release, &crates)?,
+            &licence_notices::render(&release, &crates, &parts)?,
         )?,
-        sbom: write(&folder.join(release.file_name("cdx.json")), &pretty(&sbom::render(&release, &crates)))?,
+        sbom: write(&folder.join(release.file_name("cdx.json")), &pretty(&sbom::render(&release, &crates, &parts)))?,
     };
     archive::write(&release, &payload, &staging, folder)?;
     debian_package::write(&release, &payload, &staging, folder)?;
@@ -125,6 +160,9 @@ fn write_artifacts(program: &Path, folder: &Path) -> anyhow::Result<()> {
     let entry = registry_entry::render(&release, &pack::sha256_of_file(&bundle)?);
     registry_entry::check(&entry)?;
     write(&folder.join("server.json"), &pretty(&entry))?;
+    if let Some(order) = function_order {
+        copy(order, &folder.join(release.file_name("function-order.txt")))?;
+    }
     for (name, bytes) in checksums::write(folder)? {
         print_line(&format!("{:>9} kB  {name}", bytes.div_ceil(1000)));
     }
@@ -185,13 +223,27 @@ mod tests {
 
     #[test]
     fn options_come_in_any_order() {
-        let expected = DistArguments { binary: Some(PathBuf::from("/a/skald")), is_tried: true };
-        for words in [["--try", "--binary", "/a/skald"], ["--binary", "/a/skald", "--try"]] {
+        let expected = DistArguments {
+            binary: Some(PathBuf::from("/a/skald")),
+            function_order: Some(PathBuf::from("/a/order")),
+            is_tried: true,
+        };
+        for words in [
+            ["--try", "--binary", "/a/skald", "--function-order", "/a/order"],
+            ["--function-order", "/a/order", "--binary", "/a/skald", "--try"],
+        ] {
             assert_eq!(DistArguments::parse(&words).unwrap(), expected);
         }
         for wrong in [&["--binary"][..], &["--long"], &["archive"]] {
             assert!(DistArguments::parse(wrong).unwrap_err().to_string().contains("--binary FILE"), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn changes_that_are_in_no_commit_are_told() {
+        assert_eq!(describe_changes(""), None);
+        let told = describe_changes(" M README.md\n?? notes.txt\n").unwrap();
+        assert!(told.contains("2 files") && told.ends_with("README.md"), "{told}");
     }
 
     #[test]

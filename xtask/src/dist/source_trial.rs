@@ -1,5 +1,5 @@
-//! Tries out the README's two commands in a Debian that has a Rust toolchain and the C linker that it needs, and nothing
-//! else.
+//! Tries out the README's two commands, and the installation from source, in a Debian that has a Rust toolchain, the packages
+//! that the README names, and nothing else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ use crate::{paths, print_line, run};
 const CLONE: &str = "/srv/skald";
 /// The home folder in the root.
 const HOME: &str = "/root";
+/// What the README says to install.
+const PACKAGES: [&str; 2] = ["build-essential", "git"];
 /// How this machine reaches the package registries. Files that it does not have are skipped.
 const NETWORK_SETTINGS: [&str; 7] = [
     "/etc/apt/apt.conf.d",
@@ -43,7 +45,8 @@ pub(crate) fn try_source() -> anyhow::Result<()> {
     copy_network_settings(&root, &home)?;
     let in_root = |words: &[&str]| root.command(0, &environment, words);
     run::run_captured(&mut in_root(&["apt-get", "update"]))?;
-    run::run_captured(&mut in_root(&["apt-get", "install", "--yes", "--no-install-recommends", "gcc", "libc6-dev"]))?;
+    let install = ["apt-get", "install", "--yes", "--no-install-recommends"];
+    run::run_captured(&mut in_root(&[&install[..], &PACKAGES].concat()))?;
     run::run_captured(Command::new("git").args(["clone", "--quiet"]).arg(paths::root()).arg(root.join(CLONE)))?;
     let in_clone = |line: &str| in_root(&["/bin/sh", "-ec", &format!("cd {CLONE}; {line}")]);
 
@@ -53,8 +56,11 @@ pub(crate) fn try_source() -> anyhow::Result<()> {
     })?;
     check_health(&server)?;
     check_stopped(server)?;
+    // It takes what is built already. The toolchain's own folder is that of this machine, so it installs elsewhere.
+    run::run_shown(&mut in_clone("cargo install --quiet --locked --path crates/skald"))?;
+    run::run_shown(&mut in_root(&["/usr/local/bin/skald", "version"]))?;
     run::run_shown(&mut in_clone("cargo xtask test"))?;
-    print_line("in a bare Debian with Rust, the two commands of the README do everything");
+    print_line("in a bare Debian with Rust, the commands of the README do everything");
     root.remove()
 }
 
@@ -69,6 +75,7 @@ fn environment(cargo: &Path, rustup: &Path) -> Vec<(String, String)> {
     [
         ("HOME", HOME.to_owned()),
         ("CARGO_HOME", cargo.display().to_string()),
+        ("CARGO_INSTALL_ROOT", "/usr/local".to_owned()),
         ("RUSTUP_HOME", rustup.display().to_string()),
         ("DEBIAN_FRONTEND", "noninteractive".to_owned()),
         ("SSL_CERT_FILE", certificates.clone()),
@@ -95,4 +102,18 @@ fn copy_network_settings(root: &Root, home: &Path) -> anyhow::Result<()> {
         super::copy(&npm_settings, &root.join(&format!("{HOME}/.npmrc")))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_name_the_packages_that_the_trial_installs() {
+        let line = format!("apt install {}", PACKAGES.join(" "));
+        for page in ["README.md", "docs/install.md"] {
+            let text = fs::read_to_string(paths::root().join(page)).unwrap();
+            assert!(text.contains(&line), "{page} does not say: {line}");
+        }
+    }
 }

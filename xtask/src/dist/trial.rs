@@ -22,12 +22,16 @@ use crate::{paths, print_line, run};
 const USER: u32 = 1000;
 const HOME: &str = "/home/ana";
 
-/// Builds everything a second time in another folder, and compares it with what is in `target/dist/artifacts`.
+/// Builds everything a second time in another folder, as somebody would who has the commit and the published order of
+/// functions, and compares it with what is in `target/dist/artifacts`.
 pub(crate) fn check_packed_again() -> anyhow::Result<()> {
     let target = paths::target().join("second-build");
     let second = paths::target().join("second-artifacts");
     empty_folder(&target)?;
-    write_artifacts(&build_program::build(&target)?, &second)?;
+    let published = folder().join(Release::read()?.file_name("function-order.txt"));
+    build_program::forget_function_order();
+    build_program::take_function_order(&published)?;
+    write_artifacts(&build_program::build(&target)?, &second, Some(&published))?;
     compare_folders(&folder(), &second)?;
     for folder in [target, second.with_extension("staging"), second] {
         fs::remove_dir_all(folder)?;

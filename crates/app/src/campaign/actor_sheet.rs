@@ -12,11 +12,12 @@ use skald_domain::campaign::{
 };
 
 use super::people_names::{resolve_actor, resolve_controller};
+use super::several_items::{item_pointer, single_or_batch};
 use super::tracker::prefix_path;
 use super::visible_to::{read_visible_to, with_visibility};
 use crate::input::deserialize_input;
 use crate::json_schema::full_input_schema;
-use crate::{Code, Fault, limits};
+use crate::{Code, Fault};
 
 /// One of several actors to create.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -52,32 +53,6 @@ pub(super) struct ChangedActor {
     pub trackers: Map<String, Value>,
 }
 
-/// The JSON pointer of one of several actors; the first one is the input itself.
-fn actor_pointer(at: usize) -> String {
-    if at == 0 { String::new() } else { format!("/actors/{}", at - 1) }
-}
-
-/// The first actor and those of `actors`, which have the same fields.
-pub(super) fn read_actors<T: for<'a> Deserialize<'a> + JsonSchema>(
-    first: T,
-    actors: Vec<Map<String, Value>>,
-) -> Result<Vec<T>, Fault> {
-    if actors.len() >= limits::ACTORS_PER_CALL_MAX {
-        let message =
-            format!("one call is about at most {} actors, these are {}", limits::ACTORS_PER_CALL_MAX, actors.len() + 1);
-        return Err(Fault::new(Code::TooLarge, message).with_path("/actors").hint("send the rest in another call"));
-    }
-    let mut all = vec![first];
-    if !actors.is_empty() {
-        let schema = full_input_schema::<T>();
-        for (at, actor) in actors.into_iter().enumerate() {
-            let actor = deserialize_input(&Value::Object(actor), &schema);
-            all.push(actor.map_err(|fault| prefix_path(fault, &actor_pointer(at + 1)))?);
-        }
-    }
-    Ok(all)
-}
-
 /// The commands that create actors under these ids.
 pub(super) fn create_commands(
     state: &CampaignState,
@@ -86,7 +61,7 @@ pub(super) fn create_commands(
 ) -> Result<CampaignCommand, Fault> {
     let mut parts = Vec::new();
     for (at, (actor, id)) in actors.into_iter().zip(ids).enumerate() {
-        let pointer = actor_pointer(at);
+        let pointer = item_pointer("actors", at);
         let NewActor { name, kind, notes, notes_visible_to, controller, template, traits, trackers } = actor;
         let visible_to = format!("{pointer}/notes_visible_to");
         let visible_to = read_visible_to(state, &visible_to, notes_visible_to.as_deref())?;
@@ -104,7 +79,7 @@ pub(super) fn update_commands(
 ) -> Result<(CampaignCommand, Vec<String>), Fault> {
     let (mut parts, mut ids) = (Vec::new(), Vec::new());
     for (at, actor) in actors.into_iter().enumerate() {
-        let pointer = actor_pointer(at);
+        let pointer = item_pointer("actors", at);
         let ChangedActor { actor_id, name, kind, notes, notes_visible_to, controller, template, traits, trackers } =
             actor;
         let id = resolve_actor(state, &format!("{pointer}/actor_id"), &actor_id)?;
@@ -150,14 +125,6 @@ fn add_sheet(
         parts.push(BatchPart { pointer: pointer.to_owned(), command });
     }
     Ok(())
-}
-
-/// A single command is sent alone, so that its refusal reads as it does without a sheet.
-fn single_or_batch(mut parts: Vec<BatchPart>) -> CampaignCommand {
-    match parts.pop() {
-        Some(only) if parts.is_empty() => only.command,
-        last => CampaignCommand::Batch(parts.into_iter().chain(last).collect()),
-    }
 }
 
 /// Traits are texts and numbers; null removes one.

@@ -4,13 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skald_domain::campaign::{
-    Actor, ActorController, ActorKind, Campaign, CampaignCommand, Controller, GameTemplate, GmMode, Participant, Role,
+    Actor, ActorController, ActorKind, BatchPart, Campaign, CampaignCommand, Controller, GameTemplate, GmMode,
+    Participant, Role,
 };
 use skald_domain::id;
 
 use super::CampaignAnswer;
-use super::actor_sheet::{NewActor, create_commands, read_actors};
+use super::actor_sheet::{NewActor, create_commands};
 use super::set_context::Context;
+use super::several_items::{item_pointer, new_ids, read_several, single_or_batch};
 use super::stream::campaign_stream;
 use crate::{Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
@@ -86,29 +88,59 @@ pub(super) struct ParticipantCreateInput {
     /// Who speaks for them; HUMAN if left out.
     #[serde(default)]
     controller: Controller,
+    /// More people, each with these fields.
+    #[serde(default)]
+    participants: Vec<Map<String, Value>>,
+}
+
+/// One of several participants to create.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewParticipant {
+    display_name: String,
+    role: Role,
+    #[serde(default)]
+    controller: Controller,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CreatedParticipants {
+    #[serde(flatten)]
+    participant: Participant,
+    /// The others, if several were created.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    participants: Vec<Participant>,
 }
 
 impl Operation for ParticipantCreate {
     const NAME: &'static str = "participant_create";
     const TITLE: &'static str = "Add a participant";
-    const SUMMARY: &'static str = "Add somebody to the table of a campaign: a game master or a player.";
+    const SUMMARY: &'static str = "Add somebody to the table of a campaign: a game master or a player; or several.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ParticipantCreateInput;
-    type Output = CommandAnswer<CampaignAnswer<Participant>>;
+    type Output = CommandAnswer<CampaignAnswer<CreatedParticipants>>;
 
-    async fn run(
-        app: &App,
-        call: &Call<'_>,
-        input: ParticipantCreateInput,
-    ) -> Result<CommandAnswer<CampaignAnswer<Participant>>, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: ParticipantCreateInput) -> Result<Self::Output, Fault> {
         let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
-        let id = app.new_id(call, id::PARTICIPANT, entered_campaign.stream.as_str());
-        let ParticipantCreateInput { display_name, role, controller, .. } = input;
-        let command = CampaignCommand::AddParticipant { id: id.clone(), display_name, role, controller };
+        let ParticipantCreateInput { display_name, role, controller, participants, .. } = input;
+        let first = NewParticipant { display_name, role, controller };
+        let people = read_several(first, participants, "participants")?;
+        let ids = new_ids(app, call, id::PARTICIPANT, entered_campaign.stream.as_str(), people.len());
+        let parts = people.into_iter().zip(&ids).enumerate().map(|(at, (person, id))| {
+            let NewParticipant { display_name, role, controller } = person;
+            let command = CampaignCommand::AddParticipant { id: id.clone(), display_name, role, controller };
+            BatchPart { pointer: item_pointer("participants", at), command }
+        });
+        let command = single_or_batch(parts.collect());
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
-            done.committed.state.participants().get(&id).cloned().expect("a participant who was just added")
+            let known = done.committed.state.participants();
+            let mut created = ids.iter().map(|id| known.get(id).cloned().expect("a participant who was just added"));
+            CreatedParticipants {
+                participant: created.next().expect("the first participant"),
+                participants: created.collect(),
+            }
         })
         .await
     }
@@ -184,12 +216,8 @@ impl Operation for ActorCreate {
             ..
         } = input;
         let first = NewActor { name, kind, notes, notes_visible_to, controller, template, traits, trackers };
-        let actors = read_actors(first, actors)?;
-        let stream = entered_campaign.stream.as_str();
-        let first_id = app.new_id(call, id::ACTOR, stream);
-        // Under a key, ids follow from it: the number keeps those of one call apart.
-        let other_ids = (1..actors.len()).map(|number| app.new_id(call, id::ACTOR, &format!("{stream}/{number}")));
-        let ids: Vec<String> = [first_id].into_iter().chain(other_ids).collect();
+        let actors = read_several(first, actors, "actors")?;
+        let ids = new_ids(app, call, id::ACTOR, entered_campaign.stream.as_str(), actors.len());
         let command = create_commands(entered_campaign.state(), actors, &ids)?;
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let known = done.committed.state.actors();

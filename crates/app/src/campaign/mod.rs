@@ -23,6 +23,7 @@ mod search_notes;
 mod session;
 mod session_note;
 mod set_context;
+mod several_items;
 mod sketch;
 mod stream;
 mod tracker;

@@ -134,7 +134,7 @@ impl Prompt for StartCampaign {
             "Help me start a tabletop campaign{theme}{players}. Ask me what you need to know, one question at a time: tone, \
              lines not to cross, who plays, who runs the game. Then, with Skald:\n\n\
              1. `campaign_create` with a name, the GM mode and a theme prompt of two or three sentences.\n\
-             2. `participant_create` for everybody at the table.\n\
+             2. `participant_create` once, with everybody at the table.\n\
              3. `actor_create` once, with all characters: who plays whom, a template, traits and trackers.\n\n\
              Show me what you made before we play, and offer one opening scene."
         ))

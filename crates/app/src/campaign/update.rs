@@ -8,8 +8,9 @@ use skald_domain::campaign::{
 };
 
 use super::CampaignAnswer;
-use super::actor_sheet::{ChangedActor, read_actors, update_commands};
+use super::actor_sheet::{ChangedActor, update_commands};
 use super::people_names::resolve_actor;
+use super::several_items::read_several;
 use crate::method_fields::MethodFields;
 use crate::{Allowed, App, Call, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
 
@@ -265,7 +266,7 @@ impl Operation for ActorUpdate {
                     traits,
                     trackers,
                 };
-                update_commands(state, read_actors(first, input.actors)?)?
+                update_commands(state, read_several(first, input.actors, "actors")?)?
             }
             UpdateMethod::Remove => {
                 refuse_fields("remove", given)?;

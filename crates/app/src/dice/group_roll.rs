@@ -30,7 +30,6 @@ pub(super) struct GroupRollInput {
     /// What it is for.
     reason: Option<String>,
     /// Who sees it: gm, or names.
-    #[schemars(extend("x-unlisted" = true))]
     visible_to: Option<Vec<String>>,
     /// `full` adds every die and the seeds.
     #[serde(default)]

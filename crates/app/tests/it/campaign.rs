@@ -192,6 +192,40 @@ fn a_unique_name_stands_for_an_id() {
 }
 
 #[test]
+fn several_participants_come_in_one_call() {
+    block_on(async {
+        let table = Table::new();
+        table.create_campaign("The Bells").await;
+        let with = |participants: Value| json!({"display_name": "Ana", "role": "PLAYER", "participants": participants});
+        let cleo = json!({"display_name": "Cleo", "role": "PLAYER"});
+        for (participants, path) in [
+            (json!([cleo, {"display_name": "", "role": "PLAYER"}]), "/participants/1/display_name"),
+            (json!([cleo, {"display_name": "Ben"}]), "/participants/1/role"),
+            (vec![cleo.clone(); skald_app::limits::ACTORS_PER_CALL_MAX].into(), "/participants"),
+        ] {
+            let fault = table.try_call("participant_create", with(participants)).await.unwrap_err();
+            assert_eq!(fault.body().path.as_deref(), Some(path), "{fault}");
+        }
+        let listed = table.call("campaign_read", json!({"view": "participants"})).await;
+        assert_eq!(listed["participants"], json!([]), "all or none: {listed}");
+        let ben = json!({"display_name": "Ben", "role": "GM", "controller": "AI"});
+        let created = table.call("participant_create", with(json!([ben, cleo]))).await;
+        assert_eq!(
+            (&created["display_name"], &created["participants"][0]["controller"]),
+            (&json!("Ana"), &json!("AI"))
+        );
+        let listed = table.call("campaign_read", json!({"view": "participants"})).await;
+        let names: Vec<&str> = listed["participants"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["display_name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["Ana", "Ben", "Cleo"], "{listed}");
+    });
+}
+
+#[test]
 fn an_ambiguous_name_is_refused_with_the_candidates() {
     block_on(async {
         let table = Table::new();

@@ -13,30 +13,29 @@ use super::{RoleArgument, StoreArguments};
 /// How often tokens may call a server, and what it notes of their calls.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AccessArguments {
-    /// Calls a minute of each token that has no figure of its own; 0 is no limit. The owner has none.
+    /// Calls a minute that each token may make, unless the token has its own limit; 0 is no limit. The owner has no limit.
     #[arg(long, env = "SKALD_LIMIT_CALLS", default_value_t = limits::CALLS_PER_MINUTE, value_name = "NUMBER")]
     pub limit_calls: u32,
-    /// Reads of resources, and GET requests, a minute of each token.
+    /// Reads of resources, and GET requests, a minute for each token.
     #[arg(long, env = "SKALD_LIMIT_READS", default_value_t = limits::READS_PER_MINUTE, value_name = "NUMBER")]
     pub limit_reads: u32,
-    /// Lists a minute of each token; three times as many may come at once.
+    /// Lists a minute for each token; three times as many may come at once.
     #[arg(long, env = "SKALD_LIMIT_LISTS", default_value_t = limits::LISTS_PER_MINUTE, value_name = "NUMBER")]
     pub limit_lists: u32,
-    /// The authorization server whose access tokens are accepted, as its tokens name it (`iss`). Every request needs a token
-    /// then.
+    /// Authorization server whose access tokens are accepted, as in their field `iss`. Every request then needs a token.
     #[arg(long, env = "SKALD_OAUTH_ISSUER", value_name = "URL", requires = "oauth_resource")]
     pub oauth_issuer: Option<String>,
-    /// Where clients reach this server, such as <https://skald.example>: access tokens have to be for it (`aud`), or for its
-    /// /mcp.
+    /// Address by which clients reach this server, such as <https://skald.example>. Access tokens must be for it, or for
+    /// its /mcp (field `aud`).
     #[arg(long, env = "SKALD_OAUTH_RESOURCE", value_name = "URL", requires = "oauth_issuer")]
     pub oauth_resource: Option<String>,
-    /// Where the keys of the authorization server are (JWKS); asked of it if left out.
+    /// Address of the authorization server's keys (JWKS). Default: the server is asked for it.
     #[arg(long, env = "SKALD_OAUTH_JWKS", value_name = "URL", requires = "oauth_issuer")]
     pub oauth_jwks: Option<String>,
-    /// Whose calls are noted in the audit log: those of tokens, those of the owner too, or none.
+    /// Whose calls the audit log records: those with tokens, all (the owner's too), or none.
     #[arg(long, env = "SKALD_AUDIT", default_value = "tokens")]
     pub audit: AuditArgument,
-    /// After how many days rows of the audit log are deleted; 0 keeps them.
+    /// Days after which rows of the audit log are deleted; 0 keeps them.
     #[arg(long, env = "SKALD_AUDIT_DAYS", default_value_t = 90, value_name = "DAYS")]
     pub audit_days: u32,
 }
@@ -79,7 +78,7 @@ pub(crate) enum AuditCommand {
     List {
         #[command(flatten)]
         filter: AuditFilterArguments,
-        /// How many.
+        /// Number of rows.
         #[arg(long, default_value_t = 50, value_name = "NUMBER")]
         limit: usize,
     },
@@ -87,7 +86,7 @@ pub(crate) enum AuditCommand {
     Export {
         #[command(flatten)]
         filter: AuditFilterArguments,
-        /// The file to write, which must not be there yet; standard output if left out.
+        /// File to write; it must not exist yet. Default: standard output.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
@@ -96,22 +95,22 @@ pub(crate) enum AuditCommand {
 /// Which rows of the audit log.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AuditFilterArguments {
-    /// From then on: a time such as 2026-01-31T20:00:00Z, or how long ago, such as 2h or 7d.
+    /// Only calls since this time: 2026-01-31T20:00:00Z, or how long ago, such as 2h or 7d.
     #[arg(long, value_parser = parse_past, value_name = "TIME")]
     pub since: Option<Timestamp>,
-    /// Before then.
+    /// Only calls before this time.
     #[arg(long, value_parser = parse_past, value_name = "TIME")]
     pub until: Option<Timestamp>,
-    /// The id of a token, or owner.
+    /// Only calls of this caller: the id of a token, or owner.
     #[arg(long, value_name = "ID")]
     pub user: Option<String>,
-    /// The id of a campaign.
+    /// Only calls in this campaign: its id.
     #[arg(long = "in", value_name = "CAMPAIGN")]
     pub campaign_id: Option<String>,
-    /// The name of an operation.
+    /// Only calls of this operation.
     #[arg(long, value_name = "NAME")]
     pub operation: Option<String>,
-    /// ok, or the code of an error.
+    /// Only calls that ended so: ok, or the code of an error.
     #[arg(long, value_name = "CODE")]
     pub outcome: Option<String>,
 }
@@ -126,11 +125,11 @@ pub(crate) struct InviteArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum InviteCommand {
-    /// Make an invitation. Its code is shown once, and redeemed once.
+    /// Make an invitation. Its code is printed only this once, and can be used once.
     Create(InviteCreateArguments),
     /// List the invitations, without their codes.
     List,
-    /// Take back an invitation that nobody redeemed.
+    /// Revoke an invitation that nobody has used.
     Revoke {
         /// The invitation's id.
         id: String,
@@ -139,21 +138,21 @@ pub(crate) enum InviteCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct InviteCreateArguments {
-    /// Who is invited.
+    /// Name of the person who is invited.
     pub name: String,
-    /// What they are in the campaigns.
+    /// Role in the campaigns.
     #[arg(long, default_value = "player")]
     pub role: RoleArgument,
-    /// The campaigns; every one if left out.
+    /// Campaigns that the token is for, by names or ids. Default: all campaigns, later ones too.
     #[arg(long = "for", value_delimiter = ',', value_name = "CAMPAIGNS")]
     pub campaigns: Vec<String>,
-    /// The participants that they are in the campaigns, by names or ids: they see what only these may see.
+    /// Participants that the person is in these campaigns, by names or ids. They see what only these may see.
     #[arg(long = "participant", value_name = "NAME_OR_ID")]
     pub participants: Vec<String>,
-    /// Until when the code can be redeemed: how long from now, or a time.
+    /// How long the code can be used, such as 7d, or until when.
     #[arg(long, value_parser = parse_future, default_value = "7d", value_name = "TIME")]
     pub valid: Timestamp,
-    /// Whose the token is, as with skald token create.
+    /// Person that the token belongs to, as in skald token create. Default: the name.
     #[arg(long, value_name = "PERSON")]
     pub person: Option<String>,
     #[command(flatten)]
@@ -166,20 +165,19 @@ pub(crate) struct InviteCreateArguments {
 /// What restricts a token, beside its roles.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RestrictionArguments {
-    /// What it may do at most, whatever the role allows: read, write (what players do) or gm.
+    /// Upper limit on what the token may do, whatever its role: read, write (what players do) or gm.
     #[arg(long)]
     pub scope: Option<ScopeArgument>,
-    /// When the token expires: how long from now, such as 12h or 30d, or a time such as 2026-12-31T00:00:00Z; never if left
-    /// out.
+    /// When the token expires: in how long, such as 12h or 30d, or at a time such as 2026-12-31T00:00:00Z. Default: never.
     #[arg(long, value_parser = parse_future, value_name = "TIME")]
     pub expires: Option<Timestamp>,
-    /// Calls a minute; 0 is no limit, and the server's figure holds if left out.
+    /// Calls a minute; 0 is no limit. Default: the server's limit.
     #[arg(long, value_name = "NUMBER")]
     pub calls: Option<u32>,
-    /// Reads of resources a minute.
+    /// Reads of resources a minute; 0 is no limit. Default: the server's limit.
     #[arg(long, value_name = "NUMBER")]
     pub reads: Option<u32>,
-    /// Lists a minute.
+    /// Lists a minute; 0 is no limit. Default: the server's limit.
     #[arg(long, value_name = "NUMBER")]
     pub lists: Option<u32>,
 }

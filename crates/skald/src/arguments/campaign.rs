@@ -16,15 +16,15 @@ pub(crate) struct CampaignArguments {
 pub(crate) enum CampaignSubcommand {
     /// List the campaigns, the newest first.
     List,
-    /// Tell a session again: skald campaign recap 'The Drowned Bells'
+    /// Print the recap of a session: skald campaign recap 'The Drowned Bells'
     Recap(CampaignRecapArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CampaignRecapArguments {
-    /// The campaign's id or name; the only one there is if left out.
+    /// Id or name of the campaign. May be left out if there is only one.
     pub name: Option<String>,
-    /// The session's id; the one that is being played, or else the last one, if left out.
+    /// Id of the session. Default: the active one, or else the last one.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }

@@ -14,18 +14,18 @@ pub(crate) use run::{ChangeArguments, EvidenceArguments, RunArguments};
 mod hook;
 mod run;
 
-/// As whom the owner acts at a gate, and where the files of gates lie.
+/// The owner's role at gates, and where files of gates are.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct GateArguments {
-    /// What the owner is to a gate; agent if left out. A token has a role of its own.
+    /// The owner's role at gates. Default: agent. A token has its own role.
     #[arg(long, env = "SKALD_ROLE", value_name = "ROLE", global = true)]
     pub role: Option<String>,
-    /// Folders with process files, the first counts most; `.state_gate/processes` here, then `processes` in the
-    /// platform's data directory, if left out.
+    /// Folders with process files. If two have the same process, the first folder counts. Default: `.state_gate/processes`
+    /// in the working folder, then `processes` in your data directory.
     #[arg(long = "process-dir", env = "SKALD_PROCESS_DIR", value_delimiter = ',', value_name = "DIRS", global = true)]
     pub process_dirs: Vec<PathBuf>,
-    /// The folder below which each run has a folder for its artifacts; if left out, `.state_gate/artifacts` where there is
-    /// a `.state_gate` here, otherwise `artifacts` in the platform's data directory, and none with PostgreSQL.
+    /// Folder in which each run has a folder for its evidence. Default: `.state_gate/artifacts` if the working folder has a
+    /// `.state_gate`, otherwise `artifacts` in your data directory; none with PostgreSQL.
     #[arg(long, env = "SKALD_ARTIFACT_DIR", value_name = "DIR", global = true)]
     pub artifact_dir: Option<PathBuf>,
 }
@@ -36,12 +36,12 @@ pub(crate) struct GateCallArguments {
     pub store: StoreArguments,
     #[command(flatten)]
     pub gate: GateArguments,
-    /// The gRPC address of a server that keeps the runs; without it they are in a store that this process opens.
+    /// gRPC address of a server that has the runs. Without it this program opens the store itself.
     #[arg(long, env = "SKALD_ADDR", value_name = "HOST:PORT", global = true)]
     pub addr: Option<String>,
     #[command(flatten)]
     pub token: TokenSource,
-    /// Print the whole answer as JSON, an error too.
+    /// Print the whole answer as JSON, errors too.
     #[arg(long, global = true)]
     pub json: bool,
     #[command(subcommand)]
@@ -56,30 +56,30 @@ impl GateCallArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GateCommand {
-    /// Check process files: what is wrong, with line and column.
+    /// Check process files, and print what is wrong with line and column.
     Check(CheckArguments),
-    /// List the processes that runs can be made of.
+    /// List the processes that new runs can use.
     Processes,
-    /// Keep a process for new runs. Not for the role agent.
+    /// Store a process for new runs. The role agent may not do this.
     Submit {
-        /// The file, or - for standard input.
+        /// File of the process, or - for standard input.
         file: PathBuf,
     },
-    /// Begin a run of a process.
+    /// Start a run of a process.
     CreateRun(CreateRunArguments),
     /// List the runs, the newest first.
     ListRuns(ListRunsArguments),
-    /// Where a run stands, what to do there and what is missing.
+    /// Print the state of a run, what to do, and what is missing.
     GetState(RunArguments),
-    /// The events that may be emitted now.
+    /// List the events that are possible in the current state.
     ListEvents {
         #[command(flatten)]
         run: RunArguments,
-        /// Also events that are blocked, and why.
+        /// Also list blocked events, and why they are blocked.
         #[arg(long, num_args = 0..=1, action = Set, default_value_t = false, default_missing_value = "true", value_name = "BOOL")]
         include_blocked: bool,
     },
-    /// Emit an event, with its evidence.
+    /// Submit an event with its evidence, to move the run on.
     EmitEvent {
         #[command(flatten)]
         run: RunArguments,
@@ -88,86 +88,86 @@ pub(crate) enum GateCommand {
         #[command(flatten)]
         change: ChangeArguments,
     },
-    /// What an event would come to, without emitting it.
+    /// Say what an event would do, without submitting it.
     CheckEvent {
         #[command(flatten)]
         run: RunArguments,
         #[command(flatten)]
         evidence: EvidenceArguments,
     },
-    /// Every attempt, accepted or refused, the oldest first.
+    /// List every attempt, accepted or refused, the oldest first.
     History(RunArguments),
-    /// The shortest way to a state, or to each final one, and what is missing on it.
+    /// Print the shortest way to a state, or to each final state, and what is missing.
     Plan {
         #[command(flatten)]
         run: RunArguments,
-        /// The state; every final one if left out.
+        /// State to reach. Default: every final state.
         #[arg(long, alias = "to-state", value_name = "STATE")]
         to: Option<String>,
     },
-    /// Take a guarded transition although its guard is not satisfied. For people only.
+    /// Take a transition although its guard is not satisfied. Only people may do this.
     Override {
         #[command(flatten)]
         run: RunArguments,
-        /// The event of the transition.
+        /// Event of the transition.
         #[arg(long, alias = "event-name", value_name = "NAME")]
         event: String,
-        /// Where it leads, if the event has several transitions.
+        /// State that the transition leads to, if the event has several transitions.
         #[arg(long, alias = "to-state", value_name = "STATE")]
         to: Option<String>,
-        /// Why; it is kept in the history.
+        /// Why. The history records it.
         #[arg(long)]
         reason: String,
         #[command(flatten)]
         change: ChangeArguments,
     },
-    /// Give a run up. Not for the role agent.
+    /// Cancel a run. The role agent may not do this.
     Cancel {
         #[command(flatten)]
         run: RunArguments,
-        /// Why; it is kept in the history.
+        /// Why. The history records it.
         #[arg(long)]
         reason: Option<String>,
         #[command(flatten)]
         change: ChangeArguments,
     },
-    /// The diagram of a process, or of a run with where it stands: Mermaid, or a picture.
+    /// Print the diagram of a process, or of a run with its current state: as Mermaid, or as a picture.
     Diagram(DiagramArguments),
-    /// Hooks of a coding agent: what it may do in the state that its run is in.
+    /// Hooks for a coding agent, which allow or refuse its tools by the state of its run.
     Hook(HookArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The files, or - for standard input.
+    /// Files to check, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Fail for warnings too.
+    /// Fail on warnings too.
     #[arg(long)]
     pub strict: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateRunArguments {
-    /// The process that it goes through.
+    /// Id of the process.
     #[arg(long, value_name = "ID")]
     pub process_id: String,
-    /// Variables over the initial context of the process: a JSON object.
+    /// Variables to set at the start, as a JSON object. They replace those of the process.
     #[arg(long, value_name = "JSON")]
     pub context: Option<String>,
-    /// An id of your own choice.
+    /// Id for the run. Default: Skald chooses one.
     #[arg(long, value_name = "ID")]
     pub run_id: Option<String>,
-    /// The campaign it belongs to.
+    /// Campaign that the run belongs to.
     #[arg(long, value_name = "ID")]
     pub campaign_id: Option<String>,
-    /// Name the run in a file, so that other commands and the hooks here need no --run-id.
+    /// Write the run's id into a file, so that other commands and the hooks in this folder need no --run-id.
     #[arg(long, num_args = 0..=1, action = Set, default_value_t = false, default_missing_value = "true", value_name = "BOOL")]
     pub write_config: bool,
-    /// Which file that is; `.state_gate/state-gate.json` if left out.
+    /// File to write. Default: `.state_gate/state-gate.json`.
     #[arg(long, value_name = "FILE")]
     pub config_path: Option<PathBuf>,
-    /// Write the file although it names another run that goes on, or is no such file.
+    /// Overwrite the file even if it names another active run, or is something else.
     #[arg(long)]
     pub force: bool,
 }
@@ -180,7 +180,7 @@ pub(crate) struct ListRunsArguments {
     /// Only runs of this campaign.
     #[arg(long, value_name = "ID")]
     pub campaign_id: Option<String>,
-    /// Only runs that stand so: active, finished or cancelled.
+    /// Only runs with this status: active, finished or cancelled.
     #[arg(long)]
     pub status: Option<String>,
 }
@@ -189,13 +189,13 @@ pub(crate) struct ListRunsArguments {
 pub(crate) struct DiagramArguments {
     #[command(flatten)]
     pub run: RunArguments,
-    /// A process, as new runs get it.
+    /// Id of a process, in the version that new runs use.
     #[arg(long, value_name = "ID", conflicts_with_all = ["run_id", "config_path"])]
     pub process_id: Option<String>,
-    /// Draw a picture into this file, or - for standard output.
+    /// Write a picture (SVG) to this file, or - for standard output.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// The colours of the picture; auto is light, or dark where the reader prefers that.
+    /// Colours of the picture; auto is light, or dark if the reader's system is.
     #[arg(long, default_value = "auto", requires = "svg")]
     pub theme: ThemeArgument,
 }

@@ -6,10 +6,10 @@ use super::StoreArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct KankaArguments {
-    /// sqlite:PATH, `postgres://…` or memory; one file in the platform's data directory if left out.
+    /// Where everything is stored: sqlite:PATH, `postgres://…` or memory. Default: a file in your data directory.
     #[arg(long, env = "SKALD_STORE", hide_env_values = true, value_name = "STORE", global = true)]
     store: Option<String>,
-    /// The campaign here, by its id or name.
+    /// The campaign in Skald, by its id or name.
     #[arg(long, env = "SKALD_CAMPAIGN", value_name = "CAMPAIGN", global = true)]
     campaign: Option<String>,
     /// Print the whole answer as JSON.
@@ -29,39 +29,40 @@ impl KankaArguments {
 /// `SKALD_KANKA_TOKEN_FILE` names.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KankaCommand {
-    /// Link a campaign to one of Kanka, and pull everything.
+    /// Link a campaign to a campaign of Kanka, and fetch everything from there.
     Link {
-        /// The number of the campaign in Kanka; it stands in the address of its pages.
+        /// Number of the campaign in Kanka. The address of its pages in Kanka contains it.
         kanka_campaign: u64,
-        /// Another Kanka than kanka.io, such as <https://kanka.example/api/1.0>.
+        /// Address of a Kanka other than kanka.io, such as <https://kanka.example/api/1.0>.
         #[arg(long, env = "SKALD_KANKA_URL", hide_env_values = true, value_name = "URL")]
         base_url: Option<String>,
-        /// Link although the campaign has lore already: entities of the same name and type are then taken for the same,
-        /// and all others are created on the other side.
+        /// Link even if the campaign has lore already. Entities of the same name and type are taken for the same; all
+        /// others are created on the other side.
         #[arg(long)]
         merge: bool,
     },
-    /// Get everything that changed in Kanka, and send what waits.
+    /// Fetch everything that changed in Kanka, and send the changes that wait here.
     Pull,
-    /// Send what waits, and try again what was refused.
+    /// Send the changes that wait, and try refused ones again.
     Push,
-    /// How the campaign is linked, how fresh it is, and what waits.
+    /// Print the link, the time of the last sync, and the changes that wait.
     Status,
-    /// List what both sides changed.
+    /// List conflicts: what was changed both here and in Kanka.
     Conflicts {
-        /// Only those of this entity, with whole texts.
+        /// Only the conflicts of this entity, with whole texts.
         entity_id: Option<u64>,
     },
-    /// Resolve what both sides changed, for one side.
+    /// Resolve a conflict: one side's version is kept.
     Resolve {
+        /// Number of the entity in Skald.
         entity_id: u64,
-        /// Which side counts. To merge by hand, change the entity here and keep ours.
+        /// Which version to keep: ours is Skald's, theirs is Kanka's. To merge by hand, edit the entity here and keep ours.
         #[arg(long)]
         keep: KeepArgument,
-        /// A post of the entity.
+        /// Only this post of the entity.
         #[arg(long, value_name = "ID")]
         post: Option<u64>,
-        /// One field; all if left out.
+        /// Only this field. Default: all fields.
         #[arg(long)]
         field: Option<String>,
     },

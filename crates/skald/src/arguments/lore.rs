@@ -6,16 +6,16 @@ use clap::Args;
 
 use super::StoreArguments;
 
-/// The campaign is that of `--campaign`, by its id or its name.
+/// Name the campaign with `--campaign`, by its id or name.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// A folder of Markdown files (an Obsidian vault), a .zip (an export of Kanka), a .json (a journal of Foundry), a .md
-    /// file, or a folder that `skald export` wrote.
+    /// What to import: a folder of Markdown files (an Obsidian vault), a .zip (an export of Kanka), a .json (a journal of
+    /// Foundry), a .md file, or a folder that `skald export` wrote.
     pub path: PathBuf,
     #[command(flatten)]
     pub store: StoreArguments,
-    /// Tells vaults and exports apart that have files of the same names: the name of the folder or file, if left out. A
-    /// later import under the same name updates what this one brought.
+    /// Name of this source. A later import under the same name updates what this one brought. Default: the name of the
+    /// folder or file.
     #[arg(long, value_name = "NAME")]
     pub source_name: Option<String>,
     /// Say what would be imported, and write nothing.
@@ -26,10 +26,10 @@ pub(crate) struct ImportArguments {
     pub yes: bool,
 }
 
-/// The campaign is that of `--campaign`, by its id or its name.
+/// Name the campaign with `--campaign`, by its id or name.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The folder to write: a new or empty one, or one with an earlier export, whose files are replaced.
+    /// Folder to write to: a new or empty one, or one with an earlier export, whose files are replaced.
     pub folder: PathBuf,
     #[command(flatten)]
     pub store: StoreArguments,

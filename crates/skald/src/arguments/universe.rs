@@ -24,15 +24,15 @@ pub(crate) enum UniverseSubcommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct UniverseMapArguments {
-    /// The universe's id.
+    /// Id of the universe.
     pub id: String,
-    /// The file to write, or - for standard output.
+    /// File to write, or - for standard output.
     #[arg(long, value_name = "FILE")]
     pub svg: PathBuf,
-    /// The time to draw, in simulated seconds; the universe's own if left out.
+    /// Time to draw, in simulated seconds. Default: the universe's own time.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_time)]
     pub time: Option<f64>,
-    /// The colours; auto is light, or dark where the reader prefers that.
+    /// Colours; auto is light, or dark if the reader's system is.
     #[arg(long, default_value = "auto")]
     pub theme: ThemeArgument,
 }

@@ -11,6 +11,8 @@ use crate::{bridge, open_store};
 pub(super) struct EngineAccess {
     engine: Arc<dyn Engine>,
     caller: Caller,
+    /// The server's, with `--addr`.
+    address: Option<String>,
 }
 
 impl EngineAccess {
@@ -34,7 +36,7 @@ impl EngineAccess {
 
     /// An engine on an empty store in memory, for checks that store nothing.
     pub(super) fn in_memory() -> Self {
-        Self { engine: open_store::memory_engine(), caller: Caller::owner() }
+        Self { engine: open_store::memory_engine(), caller: Caller::owner(), address: None }
     }
 
     /// Connects to a server, which identifies the caller by the token alone.
@@ -57,10 +59,10 @@ impl EngineAccess {
     async fn from_engine(engine: Arc<dyn Engine>, arguments: &GateCallArguments) -> Result<Self, Fault> {
         let token = arguments.token.read().map_err(|error| Fault::new(Code::InvalidParams, format!("{error:#}")))?;
         let caller = match token {
-            Some(token) => engine.authenticate(&token).await?,
+            Some(token) => unless_http_port(arguments.addr.as_deref(), engine.authenticate(&token)).await?,
             None => Caller::owner(),
         };
-        Ok(Self { engine, caller })
+        Ok(Self { engine, caller, address: arguments.addr.clone() })
     }
 
     /// Calls an operation. Null fields are left out of the input.
@@ -68,7 +70,23 @@ impl EngineAccess {
         if let Some(fields) = input.as_object_mut() {
             fields.retain(|_, value| !value.is_null());
         }
-        self.engine.call(&self.caller, operation, input, &RequestControl::default()).await
+        let control = RequestControl::default();
+        unless_http_port(self.address.as_deref(), self.engine.call(&self.caller, operation, input, &control)).await
+    }
+}
+
+/// Waits for an answer, but not longer than it takes to find out that the address is the HTTP port of a Skald.
+async fn unless_http_port<T>(
+    address: Option<&str>,
+    answer: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    let Some(address) = address else { return answer.await };
+    tokio::select! {
+        answer = answer => answer,
+        wrong = bridge::wait_for_http_port(address) => {
+            let fault = Fault::new(Code::InvalidParams, format!("{wrong}")).with_path("/addr");
+            Err(fault.hint("name the gRPC address of the server"))
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use skald_testkit::TemporaryFolder;
+use skald_testkit::mcp_messages::{initialize, request};
 
 use crate::gate_workspace::{GateWorkspace, text};
 use crate::process::{RunningProgram, run, skald_command};
@@ -28,6 +29,8 @@ fn an_expression_needs_no_quotes() {
     assert_eq!(stdout(&["roll", "2d6", "+", "3", "--seed", "42"]), whole);
     assert_eq!(stdout(&["roll", "--seed", "42", "2d6", "+3"]), whole);
     assert_eq!(stdout(&["roll", "d20", "-1", "--seed", "42"]), stdout(&["roll", "d20-1", "--seed", "42"]));
+    assert_eq!(stdout(&["roll", "2d6", "-1d4", "--seed", "42"]), stdout(&["roll", "2d6-1d4", "--seed", "42"]));
+    assert!(stderr_of_failure(skald_command(&["roll", "2d6", "--sede", "42"])).contains("no such option"));
     assert_eq!(stdout(&["odds", "4d6", "drop", "lowest"]), stdout(&["odds", "4d6 drop lowest"]));
     assert!(stderr_of_failure(skald_command(&["roll"])).contains("EXPRESSION"));
 }
@@ -89,18 +92,29 @@ fn a_bridge_to_the_http_port_is_told_so() {
 }
 
 #[test]
+fn a_gate_command_to_the_http_port_is_told_so() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let http = server.address.to_string();
+    let told = stderr_of_failure(world.command(&["gate", "list-runs", "--addr", &http]));
+    assert!(told.contains(&format!("{http} is the HTTP port of Skald")) && told.contains("gRPC"), "{told}");
+}
+
+#[test]
 fn an_empty_toolset_is_refused() {
     let told = stderr_of_failure(skald_command(&["mcp", "--toolsets", ""]));
     assert!(told.contains("no toolset is named"), "{told}");
-    let offers_nothing = skald_command(&["serve", "--http-addr", "127.0.0.1:0", "--toolsets", "canon"]);
-    let running = RunningProgram::start(offers_nothing);
-    // As soon as the toolset has tools, the server starts, and there is nothing to refuse.
-    if let Some(line) = running.next_line() {
-        assert!(line.starts_with("Skald "), "{line}");
-        return;
+    // Whatever toolset a client names, it sees something of it, also where nothing may change.
+    for toolset in ["dice", "campaign", "lore", "canon", "gate", "universe"] {
+        for read_only in [&[][..], &["--read-only"]] {
+            let arguments = [&["mcp", "--toolsets", toolset], read_only].concat();
+            let mut running = RunningProgram::start(skald_command(&arguments));
+            running.send_and_receive(&initialize("2025-11-25"));
+            let listed = running.send_and_receive(&request(2, "tools/list", &json!({})));
+            let tools = listed["result"]["tools"].as_array().expect("tools");
+            assert!(!tools.is_empty(), "{arguments:?}");
+        }
     }
-    let (status, _, told) = running.wait_for_exit();
-    assert!(!status.success() && told.contains("the toolset canon has no tool"), "{told}");
 }
 
 #[test]
@@ -122,6 +136,32 @@ fn the_doctor_speaks_of_the_store_that_is_named() {
     let told = text(&command.stdin(Stdio::null()).output().expect("the binary starts").stdout);
     assert!(!told.contains("--store"), "{told}");
     assert!(told.contains(&format!("ok    store: {} opens", folder.file("data/skald/skald.db").display())), "{told}");
+}
+
+#[test]
+fn the_doctor_prints_no_password() {
+    let store = "postgres://nils:hush@127.0.0.1:1/skald?password=hush";
+    let output = run(&["doctor", "--http-addr", "127.0.0.1:0", "--store", store]);
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert!(!told.contains("hush"), "{told}");
+    let shown = "postgres://nils:…@127.0.0.1:1/skald?password=…";
+    assert!(told.contains(&format!("\"SKALD_STORE\": \"{shown}\"")), "{told}");
+    assert!(told.contains("FAIL  store") && told.contains("Put the password of the database"), "{told}");
+}
+
+#[test]
+fn the_doctor_prints_an_address_that_answers_and_the_token_that_it_needs() {
+    let open = stdout(&["doctor", "--http-addr", "0.0.0.0:0", "--allowed-hosts", "table.example"]);
+    assert!(open.contains("http://table.example:0/mcp") && !open.contains("http://0.0.0.0"), "{open}");
+    assert!(open.contains("--header \"Authorization: Bearer $TOKEN\"") && open.contains("Bearer skald_…"), "{open}");
+    let private = stdout(&["doctor", "--http-addr", "127.0.0.1:0"]);
+    assert!(private.contains("http://127.0.0.1:0/mcp") && !private.contains("Bearer"), "{private}");
+    // A server that runs says itself whether it requires a token.
+    let world = World::sqlite();
+    world.create_token(&["Ada", "--role", "gm"]);
+    let server = world.serve(&["--require-token"]);
+    let told = stdout(&["doctor", "--http-addr", &server.address.to_string()]);
+    assert!(told.contains(&format!("http://{}/mcp --header", server.address)), "{told}");
 }
 
 #[test]
@@ -197,10 +237,17 @@ fn a_backup_has_the_evidence_that_lies_in_files() {
         std::fs::rename(desk.file(from), desk.file(to)).expect("a copy");
     }
     let restored = desk.file("elsewhere/skald.db");
-    std::fs::set_permissions(&restored, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("a mode");
+    let evidence = desk.file("elsewhere/skald.db.evidence");
+    let evidence_file = evidence.join("run-1/notes/repro.md");
+    for (path, mode) in
+        [(&restored, 0o644), (&evidence, 0o755), (&evidence.join("run-1"), 0o755), (&evidence_file, 0o644)]
+    {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("a mode");
+    }
     let new = format!("sqlite:{}", restored.display());
     assert_eq!(state(&new)["stale_artifacts"], Value::Null, "the evidence came along");
     assert_eq!(mode(&restored), 0o600, "a restored store is private again");
+    assert_eq!((mode(&evidence), mode(&evidence_file)), (0o700, 0o600), "and so is its evidence");
 
     // A backup that would replace something is refused, and so is evidence that was changed.
     std::fs::write(desk.file("elsewhere/skald.db.evidence/run-1/notes/repro.md"), "Ring it once.").expect("a file");

@@ -48,7 +48,7 @@ fn a_run_is_walked_as_text() {
     assert!(forbidden.starts_with("skald: FORBIDDEN: the gate role agent may not submit a process\n"), "{forbidden}");
     assert!(
         desk.gate_output(&["submit", "bugfix.yaml", "--role", "human"])
-            .starts_with("bugfix 1.2.0 is kept for new runs, as ")
+            .starts_with("bugfix 1.2.0 is stored for new runs, as ")
     );
     let processes = desk.gate_output(&["processes"]);
     assert!(

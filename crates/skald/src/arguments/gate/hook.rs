@@ -15,11 +15,11 @@ pub(crate) struct HookArguments {
 
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum HookCommand {
-    /// Whether a tool may be used: JSON on standard input, a decision on standard output.
+    /// Decide whether the agent may use a tool. Reads JSON from standard input, prints the decision.
     PreToolUse(PreToolUseArguments),
-    /// What to do next, after an event was emitted.
+    /// Tell the agent what to do next, after it submitted an event.
     PostToolUse(PostToolUseArguments),
-    /// Where the run stands, for an agent that begins or has forgotten.
+    /// Tell an agent that starts, or has forgotten, which state its run is in.
     SessionStart(RunArguments),
     /// Print the settings that install these hooks.
     Config(PreToolUseArguments),
@@ -29,29 +29,29 @@ pub(crate) enum HookCommand {
 pub(crate) struct PreToolUseArguments {
     #[command(flatten)]
     pub run: RunArguments,
-    /// The tool, in place of standard input.
+    /// Name of the tool, instead of standard input.
     #[arg(long, value_name = "NAME")]
     pub tool_name: Option<String>,
-    /// What it is used with, as JSON.
+    /// Input of the tool, as JSON.
     #[arg(long, value_name = "JSON", requires = "tool_name")]
     pub tool_input: Option<String>,
-    /// A server whose gate the agent uses, as the agent calls it: the gate's tools of this server are always allowed.
+    /// Name that the agent has for the MCP server with the gate. Its gate tools are always allowed.
     #[arg(long = "server", value_name = "NAME", default_values = GATE_SERVERS)]
     pub servers: Vec<String>,
-    /// What is decided where no run is named.
+    /// Decision if no run is named.
     #[arg(long, default_value = "deny")]
     pub when_no_run: WhenNoRun,
-    /// What is said of a tool that may be used: allow, or nothing, so that the agent's own settings decide.
+    /// Answer for a tool that the run permits: allow, or nothing, which leaves it to the agent's own settings.
     #[arg(long, default_value = "allow")]
     pub when_allowed: WhenAllowed,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PostToolUseArguments {
-    /// The tool, in place of standard input.
+    /// Name of the tool, instead of standard input.
     #[arg(long, value_name = "NAME")]
     pub tool_name: Option<String>,
-    /// What it answered, as JSON.
+    /// Answer of the tool, as JSON.
     #[arg(long, value_name = "JSON", alias = "tool-result", requires = "tool_name")]
     pub tool_response: Option<String>,
 }

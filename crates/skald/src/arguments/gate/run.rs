@@ -7,41 +7,42 @@ use clap::Args;
 /// Which run is meant.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RunArguments {
-    /// The run; if left out, the one that state-gate.json here names.
+    /// Id of the run. Default: the run that state-gate.json names.
     #[arg(long, value_name = "ID")]
     pub run_id: Option<String>,
-    /// The file that names the run; state-gate.json here, in `.state_gate` or in a folder above, if left out.
+    /// File that names the run. Default: state-gate.json in the working folder, in its `.state_gate`, or in a folder above.
     #[arg(long, value_name = "FILE")]
     pub config_path: Option<PathBuf>,
 }
 
-/// An event, and what is handed in with it.
+/// An event and its evidence.
 #[derive(Debug, Args)]
 pub(crate) struct EvidenceArguments {
-    /// The event.
+    /// Name of the event.
     #[arg(long, alias = "event-name", value_name = "NAME")]
     pub event: String,
-    /// What it says: a JSON object.
+    /// Payload of the event: a JSON object.
     #[arg(long, value_name = "JSON")]
     pub payload: Option<String>,
-    /// Files below the artifact folder of the run, with ; between them.
+    /// Files in the artifact folder of the run, with ; between them.
     #[arg(long, value_name = "PATHS")]
     pub artifact_paths: Vec<String>,
-    /// One file below the artifact folder of the run.
+    /// One file in the artifact folder of the run.
     #[arg(long, value_name = "PATH")]
     pub artifact: Vec<String>,
-    /// A file here, whose content is handed in.
+    /// A file in the working folder, whose content is submitted.
     #[arg(long, value_name = "PATH")]
     pub inline: Vec<PathBuf>,
 }
 
-/// On what terms a run is changed.
+/// The revision and the key with which a run is changed.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArguments {
-    /// The revision that you have seen; the one it has now if this and the key are left out.
+    /// Revision of the run that you have read. Default: the current one, if you give no key either.
     #[arg(long, value_name = "REVISION")]
     pub expected_revision: Option<u64>,
-    /// Under which a retry gets the same answer, given with the revision; one is made and printed if left out.
+    /// Idempotency key: a retry with the same key gets the same answer. Needs the revision. Default: one is made and
+    /// printed.
     #[arg(long, value_name = "KEY")]
     pub idempotency_key: Option<String>,
 }

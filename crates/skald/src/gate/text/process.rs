@@ -27,7 +27,7 @@ pub(in crate::gate) fn processes(answer: &Value) -> String {
 pub(in crate::gate) fn submitted_process(file: &str, answer: &Value) -> String {
     let mut page = TextPage::default();
     let [id, version, hash] = ["process_id", "version", "hash"].map(|field| one_line(&answer[field]));
-    page.add_line(format!("{id} {version} is kept for new runs, as {hash}"));
+    page.add_line(format!("{id} {version} is stored for new runs, as {hash}"));
     page.add_lines(list_items(&answer["findings"]).map(|found| finding(file, found)));
     page.into_text()
 }

@@ -12,24 +12,25 @@ mod shell_session;
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use skald_testkit::Client;
+use skald_testkit::mcp_messages::initialize;
 
-use crate::process::run;
+use crate::process::{RunningProgram, run};
 
 use page::{GuideBlock, GuidePage};
 use shell_session::run_page;
 
 /// Shell blocks that are not run, by page. A block joins or leaves this list by a decision.
-const NOT_RUN: [(&str, usize); 9] = [
+const NOT_RUN: [(&str, usize); 8] = [
     ("README.md", 1),
     ("docs/gate-hooks.md", 2),
     ("docs/grpc.md", 2),
-    ("docs/hosting.md", 8),
-    ("docs/install.md", 5),
+    ("docs/hosting.md", 7),
+    ("docs/install.md", 8),
     ("docs/kanka.md", 4),
     ("docs/keeping.md", 4),
-    ("docs/secrets.md", 1),
-    ("docs/troubleshooting.md", 1),
+    ("docs/plugin.md", 3),
 ];
 
 fn root() -> PathBuf {
@@ -93,16 +94,73 @@ fn snippets_for_clients_start_skald() {
         for block in page.blocks.iter().filter(|block| block.text.contains("\"mcpServers\"")) {
             let snippet: Value = serde_json::from_str(&block.text)
                 .unwrap_or_else(|error| panic!("{}:{}: {error}", page.name, block.line));
-            let server = &snippet["mcpServers"]["skald"];
-            assert!(server["command"].as_str().is_some_and(|command| command.ends_with("/skald")), "{}", page.name);
-            let arguments: Vec<&str> =
-                server["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            let output = run(&arguments);
+            let words = entry_words(skald_entry(&snippet));
+            let arguments = match &words[..] {
+                [command, arguments @ ..] if command.ends_with("/skald") => arguments,
+                // What stands behind the image goes to its program.
+                ["podman", "run", options @ ..] => {
+                    let image = options.iter().position(|word| word.starts_with("localhost/skald:")).expect("an image");
+                    &options[image + 1..]
+                }
+                other => panic!("{}:{}: it starts {other:?}", page.name, block.line),
+            };
+            let output = run(arguments);
             assert!(output.status.success(), "{} {arguments:?}: {output:?}", page.name);
             snippets += 1;
         }
     }
-    assert!(snippets >= 3, "only {snippets} snippets");
+    assert!(snippets >= 4, "only {snippets} snippets");
+}
+
+/// The entry for Skald in a client's file, wherever that client has it.
+fn skald_entry(file: &Value) -> &Value {
+    let lists = ["mcpServers", "servers", "mcp"];
+    lists.iter().map(|list| &file[list]["skald"]).find(|entry| entry.is_object()).expect("an entry for skald")
+}
+
+/// The program that an entry starts, with its arguments: in one list, or apart.
+fn entry_words(entry: &Value) -> Vec<&str> {
+    let words = [&entry["command"], &entry["args"]].into_iter().flat_map(|field| match field {
+        Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
+        field => Vec::from_iter(field.as_str()),
+    });
+    words.collect()
+}
+
+#[test]
+fn every_example_for_a_client_reaches_skald() {
+    let (_server, address) = RunningProgram::serve(&[]);
+    let mut names: Vec<PathBuf> = std::fs::read_dir(root().join("examples"))
+        .expect("the examples")
+        .map(|entry| entry.expect("an example").path())
+        .filter(|path| path.is_file())
+        .collect();
+    names.sort();
+    let (mut started, mut connected) = (0, 0);
+    for path in names {
+        let text = std::fs::read_to_string(&path).expect("an example");
+        let file: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let entry = skald_entry(&file);
+        match &entry_words(entry)[..] {
+            // It ends in order when the client leaves at once.
+            ["/usr/local/bin/skald", arguments @ ..] => {
+                let output = run(arguments);
+                assert!(output.status.success(), "{} {arguments:?}: {output:?}", path.display());
+                started += 1;
+            }
+            words @ ([] | ["npx", "-y", "mcp-remote", _]) => {
+                let url = words.last().copied().or(entry["url"].as_str()).expect("an address");
+                let place = url.strip_prefix("http://127.0.0.1:8081").expect("the address of skald serve");
+                let headers = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+                let body = json!(initialize("2025-11-25")).to_string();
+                let answer = Client::connect(address).send("POST", place, &headers, body.as_bytes());
+                assert_eq!(answer.status, 200, "{}: {}", path.display(), answer.text());
+                connected += 1;
+            }
+            other => panic!("{} starts {other:?}", path.display()),
+        }
+    }
+    assert_eq!((started, connected), (6, 6), "each client has both");
 }
 
 /// An interactive zsh takes a `#` behind a command for an argument, and `"$(…)!"` for its history.

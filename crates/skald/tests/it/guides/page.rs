@@ -70,6 +70,11 @@ impl GuideBlock {
         self.is_shell() && self.reason_not_to_run().is_none()
     }
 
+    /// Whether its command is an example of one that Skald refuses.
+    pub(super) fn is_refused(&self) -> bool {
+        self.is_shell() && self.comment.as_deref() == Some("refused")
+    }
+
     /// Whether it shows what the block before it prints.
     pub(super) fn is_sample(&self) -> bool {
         self.comment.as_deref() == Some("prints")

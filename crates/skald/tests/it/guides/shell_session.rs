@@ -18,12 +18,14 @@ const PAGE_TIMEOUT: Duration = Duration::from_mins(2);
 /// Printed between blocks.
 const BLOCK_MARK: &str = "----- block at line ";
 
-/// `skald`: a server is started in the background, after the one before it was stopped, and awaited.
+/// `skald`: a server is started in the background, after the one before it was stopped, and awaited. `rebuild` stops it, as
+/// its page says.
 const SKALD: &str = r#"#!/bin/sh
-if [ "$1" != serve ]; then
-  exec "$GUIDE_BINARY" "$@"
-fi
-"$GUIDE_STATE/bin/stop-server"
+case "$1" in
+  serve) "$GUIDE_STATE/bin/stop-server" ;;
+  rebuild) "$GUIDE_STATE/bin/stop-server"; exec "$GUIDE_BINARY" "$@" ;;
+  *) exec "$GUIDE_BINARY" "$@" ;;
+esac
 : > "$GUIDE_STATE/served"
 "$GUIDE_BINARY" "$@" > "$GUIDE_STATE/served" 2> "$GUIDE_STATE/log" < /dev/null &
 echo $! > "$GUIDE_STATE/pid"
@@ -66,13 +68,27 @@ echo "no such command in this test: cargo $*" >&2
 exit 1
 "#;
 
+/// `sudo` that keeps the environment, as the user of this test.
+const SUDO: &str = r#"#!/bin/sh
+case "$1" in
+  --preserve-env=*) shift; exec "$@" ;;
+esac
+echo "no such command in this test: sudo $*" >&2
+exit 1
+"#;
+
+/// The folder of the service on a page, which is a folder of the test here.
+const SERVICE_FOLDER: &str = "/var/lib/skald";
+
 /// Runs a page by a shell, and returns what went wrong.
 pub(super) fn run_page(shell: &str, root: &Path, page: &GuidePage) -> Option<String> {
     let folder = TemporaryFolder::new();
     for name in ["bin", "home", "work"] {
         std::fs::create_dir_all(folder.file(name)).expect("a folder");
     }
-    for (name, text) in [("skald", SKALD), ("stop-server", STOP_SERVER), ("curl", CURL), ("cargo", CARGO)] {
+    for (name, text) in
+        [("skald", SKALD), ("stop-server", STOP_SERVER), ("curl", CURL), ("cargo", CARGO), ("sudo", SUDO)]
+    {
         let path = folder.file("bin").join(name);
         std::fs::write(&path, text).expect("a script");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
@@ -81,7 +97,7 @@ pub(super) fn run_page(shell: &str, root: &Path, page: &GuidePage) -> Option<Str
         std::os::unix::fs::symlink(root.join(name), folder.file("work").join(name)).expect("a link");
     }
     let (http, grpc) = (free_port(), free_port());
-    let script = script_of(page, http, grpc);
+    let script = script_of(page, http, grpc).replace(SERVICE_FOLDER, &folder.file("service").to_string_lossy());
     std::fs::write(folder.file("page"), &script).expect("a script");
     let printed = std::fs::File::create(folder.file("printed")).expect("a file");
     let mut command = Command::new(shell);
@@ -137,7 +153,12 @@ pub(super) fn run_page(shell: &str, root: &Path, page: &GuidePage) -> Option<Str
 fn script_of(page: &GuidePage, http: u16, grpc: u16) -> String {
     let mut script = String::from("set -e\nset -o pipefail\n");
     for block in page.blocks.iter().filter(|block| block.is_run()) {
-        let _ = write!(script, "echo '{BLOCK_MARK}{}'\n{}\n", block.line, block.text);
+        let text = if block.is_refused() {
+            format!("if {{\n{}}}; then echo 'it is not refused'; exit 1; fi\n", block.text)
+        } else {
+            block.text.clone()
+        };
+        let _ = write!(script, "echo '{BLOCK_MARK}{}'\n{text}\n", block.line);
     }
     script.replace(":8081", &format!(":{http}")).replace(":8080", &format!(":{grpc}"))
 }
