@@ -206,9 +206,9 @@ pub trait Journal: SideRows + AuditLog {
     /// Empties the search index, also a damaged one, before a rebuild.
     fn clear_search_index(&self) -> StoreFuture<'_, ()>;
 
-    /// Removes what the search index still holds of deleted texts, and makes searches after many changes faster. It may
-    /// take seconds, and writes may wait for it.
-    fn optimize_search(&self) -> StoreFuture<'_, ()>;
+    /// Removes what the store still holds of deleted rows: their words in the search index, and in SQLite their bytes in
+    /// the file and its log. It may take seconds, and writes may wait for it.
+    fn erase_deleted_rows(&self) -> StoreFuture<'_, ()>;
 
     /// A counter that changes whenever this or another process may have appended.
     fn subscribe_appends(&self) -> watch::Receiver<u64>;

@@ -20,7 +20,7 @@ pub(crate) enum YamlValue {
 }
 
 impl YamlValue {
-    /// The text of a scalar. A list of one is that one: `parent: [[Inn]]` is a list in a list, and means a link.
+    /// The text of a scalar, or of a list with one item: YAML reads the link `parent: [[Inn]]` as a list in a list.
     pub(crate) fn single_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text.trim()).filter(|text| !text.is_empty()),

@@ -51,6 +51,8 @@ pub struct ImportedEntity {
     pub image: Option<String>,
     /// As written.
     pub date: Option<String>,
+    /// The actor that it describes, by its id where it was exported.
+    pub actor_id: Option<String>,
     pub text: Option<ImportedText>,
     pub posts: Vec<ImportedPost>,
     /// As written.
@@ -71,12 +73,17 @@ pub struct ImportedPost {
 pub enum ImportedText {
     Html(String),
     Markdown(String),
+    /// Markdown, and the HTML that it was made from.
+    WithOriginal {
+        markdown: String,
+        html: String,
+    },
 }
 
 impl ImportedText {
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Html(text) | Self::Markdown(text) => text,
+            Self::Html(text) | Self::Markdown(text) | Self::WithOriginal { markdown: text, .. } => text,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Why a source of lore is refused. A refusal is of the whole source, and names the entry that caused it.
+//! Errors of an import. A source is refused as a whole; the error names the entry that caused it.
 
 use std::path::PathBuf;
 

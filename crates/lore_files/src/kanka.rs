@@ -22,8 +22,10 @@ use unread_fields::describe_unread_fields;
 
 /// Kinds of files that hang on an entity; the others are files and links.
 const ASSET_ALIAS: u64 = 3;
-/// Visible to everyone who sees the entity. All other values hide a post from someone.
+/// Visible to everyone who sees the entity. All other values hide a post or an alias from someone.
 const VISIBILITY_ALL: u64 = 1;
+/// The private post with the aliases that not everybody may see.
+const HIDDEN_ALIASES: &str = "Hidden aliases";
 
 /// Whether these files are an export of Kanka.
 pub(crate) fn is_kanka(files: &[SourceFile]) -> bool {
@@ -109,6 +111,10 @@ impl<'a> KankaRow<'a> {
         posts
     }
 
+    fn is_private(&self) -> bool {
+        is_true(&self.entity, "is_private") || is_true(&self.child, "is_private")
+    }
+
     /// Whether this is a tag with a name and nothing else.
     fn is_plain_tag(&self) -> bool {
         self.kind.singular == "tag" && self.text("entry").is_none() && self.posts().is_empty()
@@ -123,12 +129,17 @@ fn id_in_file_name(path: &str) -> Option<u64> {
 /// What one file has to know of the others.
 #[derive(Default)]
 struct KankaCampaign {
-    /// Names of tags by the id of the tag among tags.
-    tags: BTreeMap<u64, String>,
+    /// Tags by their id among tags.
+    tags: BTreeMap<u64, KankaTag>,
     /// Entity ids by type and the id within the type.
     entity_ids: BTreeMap<(String, u64), u64>,
     /// Files that are not JSON, by their path without its extension.
     images: BTreeMap<String, String>,
+}
+
+struct KankaTag {
+    name: String,
+    is_private: bool,
 }
 
 impl KankaCampaign {
@@ -136,7 +147,7 @@ impl KankaCampaign {
         let child_id = number_field(&row.child, "id").or_else(|| number_field(&row.entity, "entity_id"));
         let Some(child_id) = child_id else { return };
         if let Some(name) = row.text("name").filter(|_| row.kind.singular == "tag") {
-            self.tags.insert(child_id, name);
+            self.tags.insert(child_id, KankaTag { name, is_private: row.is_private() });
         }
         if let Some(entity_id) = row.entity_id {
             self.entity_ids.insert((row.kind.singular.clone(), child_id), entity_id);
@@ -147,10 +158,22 @@ impl KankaCampaign {
         let mut unread = describe_unread_fields(row.kind, &row.entity, &row.child);
         let tags = self.read_tags(row, &mut unread);
         let image = self.find_image(row, &mut unread);
-        let mut aliases = DistinctNames::default();
+        let (mut aliases, mut hidden_aliases) = (DistinctNames::default(), DistinctNames::default());
         let (names, files): (Vec<&Value>, Vec<&Value>) =
             row.list(&["assets"]).into_iter().partition(|asset| number_field(asset, "type_id") == Some(ASSET_ALIAS));
-        names.iter().filter_map(|asset| text_field(asset, "name")).for_each(|name| aliases.add(&name));
+        for asset in names {
+            let aliases = if is_hidden(asset) { &mut hidden_aliases } else { &mut aliases };
+            aliases.add(&text_field(asset, "name").unwrap_or_default());
+        }
+        let mut posts: Vec<ImportedPost> =
+            row.posts().into_iter().enumerate().map(|(at, post)| read_post(id, at, post)).collect();
+        let hidden_aliases = hidden_aliases.into_vec();
+        if !hidden_aliases.is_empty() {
+            let what =
+                format!("{} aliases are hidden: they become the private post {HIDDEN_ALIASES:?}", hidden_aliases.len());
+            losses.push(ImportLoss::new(row.path, what));
+            posts.push(write_hidden_aliases(id, &hidden_aliases));
+        }
         if !files.is_empty() {
             unread.push(format!("{} files or links", files.len()));
         }
@@ -166,26 +189,33 @@ impl KankaCampaign {
             subtype: row.kind.subtype(row.text("type")),
             tags,
             aliases: aliases.into_vec(),
-            is_private: is_true(&row.entity, "is_private") || is_true(&row.child, "is_private"),
+            is_private: row.is_private(),
             parent: self.find_parent(row),
             image,
             date: text_field(&row.child, "date"),
             text: row.text("entry").map(ImportedText::Html),
-            posts: row.posts().into_iter().enumerate().map(|(at, post)| read_post(id, at, post)).collect(),
+            posts,
             created_at: row.text("created_at"),
             updated_at: row.text("updated_at"),
+            ..ImportedEntity::default()
         }
     }
 
+    /// A private tag stays on private entities only: players see the tags of all others.
     fn read_tags(&self, row: &KankaRow<'_>, unread: &mut Vec<String>) -> Vec<String> {
-        let mut tags = DistinctNames::default();
+        let (mut tags, mut hidden) = (DistinctNames::default(), DistinctNames::default());
         let mut unknown = 0;
         for tag in row.list(&["entityTags", "entity_tags", "tags"]) {
             let id = number_field(tag, "tag_id").or_else(|| number_field(tag, "id")).or_else(|| tag.as_u64());
             match id.and_then(|id| self.tags.get(&id)) {
-                Some(name) => tags.add(name),
+                Some(tag) if tag.is_private && !row.is_private() => hidden.add(&tag.name),
+                Some(tag) => tags.add(&tag.name),
                 None => unknown += 1,
             }
+        }
+        let hidden = hidden.into_vec();
+        if !hidden.is_empty() {
+            unread.push(format!("{} private tags of a public entity ({})", hidden.len(), hidden.join(", ")));
         }
         if unknown > 0 {
             unread.push(format!("{unknown} tags that are not in the export"));
@@ -229,16 +259,27 @@ fn read_post(entity_id: u64, at: usize, post: &Value) -> ImportedPost {
     ImportedPost {
         source_id: id.unwrap_or_else(|| format!("{}#post-{}", source_id(entity_id), at + 1)),
         name: text_field(post, "name").unwrap_or_else(|| "Post".to_owned()),
-        is_private: is_private_post(post),
+        is_private: is_hidden(post),
         text: text_field(post, "entry").map(ImportedText::Html),
     }
 }
 
-fn is_private_post(post: &Value) -> bool {
-    let is_hidden = match post.get("visibility_id").filter(|value| !value.is_null()) {
-        Some(_) => number_field(post, "visibility_id") != Some(VISIBILITY_ALL),
+fn write_hidden_aliases(entity_id: u64, aliases: &[String]) -> ImportedPost {
+    let lines: Vec<String> = aliases.iter().map(|alias| format!("- {}\n", alias.replace(['\n', '\r'], " "))).collect();
+    ImportedPost {
+        source_id: format!("{}#hidden-aliases", source_id(entity_id)),
+        name: HIDDEN_ALIASES.to_owned(),
+        is_private: true,
+        text: Some(ImportedText::Markdown(lines.concat())),
+    }
+}
+
+/// Whether somebody who sees the entity may not see this post or alias of it.
+fn is_hidden(part: &Value) -> bool {
+    let is_limited = match part.get("visibility_id").filter(|value| !value.is_null()) {
+        Some(_) => number_field(part, "visibility_id") != Some(VISIBILITY_ALL),
         // Older files have a word.
-        None => text_field(post, "visibility").is_some_and(|visibility| visibility != "all"),
+        None => text_field(part, "visibility").is_some_and(|visibility| visibility != "all"),
     };
-    is_hidden || is_true(post, "is_private")
+    is_limited || is_true(part, "is_private")
 }

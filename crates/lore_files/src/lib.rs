@@ -1,8 +1,8 @@
 //! Lore as files. [`read_import`] reads a folder of Markdown, an export of Kanka, journals of Foundry, or our own export;
 //! [`write_export`] writes the last of these.
 //!
-//! Everything works on lists of files in memory; only `read_source.rs` opens any. What comes in is not trusted: a source
-//! with one thing in it that is not safe is refused whole, with the name of that thing. Texts stay as they are, HTML or
+//! Everything works on lists of files in memory; only `read_source.rs` opens any. Sources are not trusted: one with an
+//! unsafe entry is refused as a whole, and the error names the entry. Texts stay as they are, HTML or
 //! Markdown; whoever calls this converts them, and resolves links and mentions with the methods of [`Import`].
 
 mod entity_types;

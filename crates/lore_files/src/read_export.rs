@@ -10,11 +10,15 @@ use crate::import::{Import, ImportFormat, ImportLoss, ImportedEntity, ImportedPo
 use crate::json_fields::parse_json;
 use crate::link_index::LinkIndex;
 use crate::skald_format::{
-    MANIFEST_FORMAT, MANIFEST_PATH, MANIFEST_VERSION, MarkLine, parse_mark_line, post_heading, unescape_marks,
+    MANIFEST_FORMAT, MANIFEST_ORIGINALS, MANIFEST_PATH, MANIFEST_VERSION, MarkLine, OriginalHtml, OriginalTexts,
+    parse_mark_line, post_heading, unescape_marks,
 };
 use crate::source_file::{check_archive_path, decode_text, is_markdown};
 use crate::vault::{VaultNote, add_unused_files, read_note};
 use crate::{ImportError, SourceFile};
+
+/// How the `source_id` of an exported post begins.
+const POST_SOURCE: &str = "skald:post:";
 
 /// The manifest, if these files are an export of ours.
 pub(crate) fn find_manifest(files: &[SourceFile]) -> Result<Option<Value>, ImportError> {
@@ -36,21 +40,25 @@ pub(crate) fn find_manifest(files: &[SourceFile]) -> Result<Option<Value>, Impor
 pub fn exported_paths(manifest: &[u8]) -> Option<Vec<String>> {
     let file = SourceFile { path: MANIFEST_PATH.to_owned(), content: Some(manifest.to_vec()) };
     let manifest = find_manifest(&[file]).ok().flatten()?;
-    let paths = manifest["entities"].as_object().into_iter().flatten().filter_map(|(_, path)| path.as_str());
-    let is_exported = |path: &&str| is_markdown(path) && check_archive_path(path).is_ok_and(|checked| checked == *path);
-    Some(paths.filter(is_exported).map(str::to_owned).collect())
+    let is_safe = |path: &str| check_archive_path(path).is_ok_and(|checked| checked == path);
+    let entities = manifest_paths(&manifest, "entities").into_values().filter(|path| is_markdown(path));
+    let is_original = |path: &&str| path.ends_with(".html.json");
+    let originals = manifest_paths(&manifest, MANIFEST_ORIGINALS).into_values().filter(is_original);
+    Some(entities.chain(originals).filter(|path| is_safe(path)).map(str::to_owned).collect())
+}
+
+/// The paths that a manifest names, by the ids of entities.
+fn manifest_paths<'a>(manifest: &'a Value, key: &str) -> BTreeMap<u64, &'a str> {
+    let paths = manifest[key].as_object().into_iter().flatten();
+    paths.filter_map(|(id, path)| Some((id.parse().ok()?, path.as_str()?))).collect()
 }
 
 pub(crate) fn import_export(files: &[SourceFile], manifest: &Value) -> Result<Import, ImportError> {
     let mut losses = Vec::new();
     let mut notes = Vec::new();
     // A file that somebody copied has the id of the original: the file that the manifest names keeps it.
-    let mut named: BTreeMap<u64, &str> = BTreeMap::new();
-    for (id, path) in manifest["entities"].as_object().into_iter().flatten() {
-        if let (Ok(id), Some(path)) = (id.parse(), path.as_str()) {
-            named.insert(id, path);
-        }
-    }
+    let named = manifest_paths(manifest, "entities");
+    let originals = manifest_paths(manifest, MANIFEST_ORIGINALS);
     let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
     let mut mentions = BTreeMap::new();
     for file in files.iter().filter(|file| is_markdown(&file.path)) {
@@ -62,6 +70,9 @@ pub(crate) fn import_export(files: &[SourceFile], manifest: &Value) -> Result<Im
         let is_owner = owner.is_none_or(|path| *path == file.path) && !mentions.contains_key(&note.entity_id);
         if is_owner {
             mentions.insert(note.entity_id, note.note.entity.source_id.clone());
+            if let Some(path) = originals.get(&note.entity_id) {
+                add_originals(&mut note.note.entity, path, files, &mut losses);
+            }
         } else {
             losses.push(ImportLoss::new(&file.path, "has the entity_id of another file, so it is a new entity"));
             note.note.entity.source_id.clone_from(&file.path);
@@ -75,9 +86,34 @@ pub(crate) fn import_export(files: &[SourceFile], manifest: &Value) -> Result<Im
     }
     let links = LinkIndex::new(notes.iter().map(VaultNote::link_names));
     let others = files.iter().map(|file| file.path.as_str()).filter(|path| *path != MANIFEST_PATH);
+    let others = others.filter(|path| !originals.values().any(|original| original == path));
     add_unused_files(others, &notes, &mut losses);
     let entities = notes.into_iter().map(|note| note.into_entity(&links)).collect();
     Ok(Import::new(ImportFormat::Skald, entities, losses, links, mentions))
+}
+
+/// Gives the texts of an entity the HTML that they were made from, unless somebody has changed them since.
+fn add_originals(entity: &mut ImportedEntity, path: &str, files: &[SourceFile], losses: &mut Vec<ImportLoss>) {
+    let content = files.iter().find(|file| file.path == path).and_then(|file| file.content.as_deref());
+    let originals = content.and_then(|content| serde_json::from_slice::<OriginalTexts>(content).ok());
+    let (Some(content), Some(mut originals)) = (content, originals) else {
+        losses.push(ImportLoss::new(path, "cannot be read, so the HTML that the texts came from is lost"));
+        return;
+    };
+    entity.source_hash = hash_parts([entity.source_hash.as_bytes(), content]);
+    add_original(&mut entity.text, originals.entry);
+    for post in &mut entity.posts {
+        let post_id = post.source_id.strip_prefix(POST_SOURCE).and_then(|id| id.parse().ok());
+        add_original(&mut post.text, post_id.and_then(|post_id: u64| originals.posts.remove(&post_id)));
+    }
+}
+
+fn add_original(text: &mut Option<ImportedText>, original: Option<OriginalHtml>) {
+    let (Some(ImportedText::Markdown(markdown)), Some(original)) = (&mut *text, original) else { return };
+    if hash_parts([markdown.as_bytes()]) == original.sha256 {
+        let markdown = std::mem::take(markdown);
+        *text = Some(ImportedText::WithOriginal { markdown, html: original.html });
+    }
 }
 
 struct ExportedNote {
@@ -143,6 +179,7 @@ fn read_field(entity: &mut ImportedEntity, key: &str, value: &YamlValue) -> bool
         }
         "image" => entity.image = text,
         "date" => entity.date = text,
+        "actor_id" => entity.actor_id = text,
         "created_at" => entity.created_at = text,
         "updated_at" => entity.updated_at = text,
         _ => return false,
@@ -173,7 +210,7 @@ fn read_body(entity: &mut ImportedEntity, body: &str, path: &str, losses: &mut V
         add_text(&mut posts, &body[start..line_start]);
         start = at;
         let number = posts.len() + 1;
-        let source_id = fields["post_id"].as_u64().map(|id| format!("skald:post:{id}"));
+        let source_id = fields["post_id"].as_u64().map(|id| format!("{POST_SOURCE}{id}"));
         posts.push(ImportedPost {
             source_id: source_id.unwrap_or_else(|| format!("{path}#post-{number}")),
             name: fields["name"].as_str().unwrap_or("Post").to_owned(),

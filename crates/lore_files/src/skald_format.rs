@@ -5,11 +5,33 @@
 //! that is not part of it, so that "no text" and "an empty text" differ.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 /// The file that makes a folder an export.
 pub const MANIFEST_PATH: &str = "skald.json";
 pub(crate) const MANIFEST_FORMAT: &str = "skald-lore";
 pub(crate) const MANIFEST_VERSION: u64 = 1;
+/// The key of the manifest with the files of original HTML, by entity.
+pub(crate) const MANIFEST_ORIGINALS: &str = "originals";
+
+/// The HTML that the texts of an entity were made from, in a file beside it: so that the Markdown is for people.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OriginalTexts {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<OriginalHtml>,
+    /// By `post_id`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub posts: BTreeMap<u64, OriginalHtml>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OriginalHtml {
+    /// Of the Markdown that was made from it: if somebody changed that, this is no longer its original.
+    pub sha256: String,
+    pub html: String,
+}
 
 /// How a mark begins, and how the mark of a post does.
 const MARK_START: &str = "<!-- ";

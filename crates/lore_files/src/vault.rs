@@ -105,6 +105,7 @@ pub(crate) fn read_note(file: &SourceFile, losses: &mut Vec<ImportLoss>) -> Resu
         parent: None,
         image: fields.image,
         date: fields.date,
+        actor_id: None,
         text: trim_text(&split.visible).map(|text| ImportedText::Markdown(text.to_owned())),
         posts: hidden.into_iter().collect(),
         created_at: fields.created_at,

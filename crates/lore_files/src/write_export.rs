@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::front_matter::write_scalar;
+use crate::import::hash_parts;
 use crate::safe_names::SafePaths;
 use crate::skald_format::{
-    MANIFEST_FORMAT, MANIFEST_PATH, MANIFEST_VERSION, escape_marks, post_heading, write_post_mark,
+    MANIFEST_FORMAT, MANIFEST_ORIGINALS, MANIFEST_PATH, MANIFEST_VERSION, OriginalHtml, OriginalTexts, escape_marks,
+    post_heading, write_post_mark,
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,8 +28,11 @@ pub struct ExportedEntity {
     pub parent: Option<u64>,
     pub image: Option<String>,
     pub date: Option<String>,
+    pub actor_id: Option<String>,
     /// Markdown. Mentions stay as they are: the manifest says which file has which id.
     pub text: Option<String>,
+    /// The HTML that the text was made from.
+    pub html: Option<String>,
     pub posts: Vec<ExportedPost>,
     pub created_at: Option<String>,
     pub updated_at: Option<String>,
@@ -40,6 +45,8 @@ pub struct ExportedPost {
     pub is_private: bool,
     /// Markdown.
     pub text: Option<String>,
+    /// The HTML that the text was made from.
+    pub html: Option<String>,
 }
 
 /// The files of an export, as relative path and content, in the order of the entities; the manifest is the last.
@@ -58,7 +65,14 @@ pub fn write_export(entities: &[ExportedEntity]) -> Vec<(String, String)> {
         .collect();
     let manifest: Map<String, Value> =
         paths.iter().map(|(entity_id, path)| (entity_id.to_string(), json!(format!("{path}.md")))).collect();
-    let manifest = json!({"format": MANIFEST_FORMAT, "version": MANIFEST_VERSION, "entities": manifest});
+    let mut manifest = json!({"format": MANIFEST_FORMAT, "version": MANIFEST_VERSION, "entities": manifest});
+    for entity in entities {
+        if let Some(originals) = write_originals(entity) {
+            let path = format!("{}.html.json", paths[&entity.entity_id]);
+            manifest[MANIFEST_ORIGINALS][entity.entity_id.to_string()] = json!(path);
+            files.push((path, originals));
+        }
+    }
     files.push((MANIFEST_PATH.to_owned(), format!("{manifest:#}\n")));
     files
 }
@@ -105,6 +119,7 @@ fn write_entity(entity: &ExportedEntity, paths: &BTreeMap<u64, String>) -> Strin
     let optional = [
         ("image", &entity.image),
         ("date", &entity.date),
+        ("actor_id", &entity.actor_id),
         ("created_at", &entity.created_at),
         ("updated_at", &entity.updated_at),
     ];
@@ -122,6 +137,21 @@ fn write_entity(entity: &ExportedEntity, paths: &BTreeMap<u64, String>) -> Strin
         push_text(&mut file, post.text.as_deref());
     }
     file
+}
+
+/// The file with the HTML that the texts of an entity were made from, if any of them was.
+fn write_originals(entity: &ExportedEntity) -> Option<String> {
+    let original = |text: &Option<String>, html: &Option<String>| {
+        let (text, html) = (text.as_ref()?, html.as_ref()?);
+        Some(OriginalHtml { sha256: hash_parts([text.as_bytes()]), html: html.clone() })
+    };
+    let posts = entity.posts.iter().filter_map(|post| Some((post.post_id, original(&post.text, &post.html)?)));
+    let originals = OriginalTexts { entry: original(&entity.text, &entity.html), posts: posts.collect() };
+    if originals == OriginalTexts::default() {
+        return None;
+    }
+    let text = serde_json::to_string_pretty(&originals).unwrap_or_default();
+    Some(format!("{text}\n"))
 }
 
 fn push_text(file: &mut String, text: Option<&str>) {

@@ -20,6 +20,9 @@ use crate::output::{ProgressBar, ask_yes_or_no, error_from_fault, print_lines, p
 
 /// Maximum losses, links or campaigns that are listed; of the rest only the number is printed.
 const LISTED_MAX: usize = 20;
+/// What the files of an export do not have.
+const NOT_EXPORTED: &str =
+    "relationships, the timeline, who was shown what, canon, earlier versions, the archive, pictures";
 /// Files of one import: those of the largest lore that a campaign can have, and as many images.
 const FILES_MAX: usize = 2 * limits::LORE_ENTITIES_MAX;
 
@@ -76,6 +79,7 @@ pub(crate) async fn export(arguments: &ExportArguments) -> anyhow::Result<()> {
     let entities = engine.app().export_lore(&caller, &campaign.id).await.map_err(|fault| error_from_fault(&fault))?;
     write_export_folder(&arguments.folder, &write_export(&entities))?;
     print_lines(&format!("{}: {} entities of {}", arguments.folder.display(), entities.len(), campaign.label()));
+    print_lines(&format!("not exported: {NOT_EXPORTED}"));
     Ok(())
 }
 

@@ -328,7 +328,7 @@ impl Journal for Memory {
         ready_future(())
     }
 
-    fn optimize_search(&self) -> StoreFuture<'_, ()> {
+    fn erase_deleted_rows(&self) -> StoreFuture<'_, ()> {
         ready_future(())
     }
 

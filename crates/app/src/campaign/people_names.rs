@@ -1,5 +1,7 @@
 //! Resolves the names of actors and participants to their ids, and shows ids as names.
 
+use std::collections::BTreeSet;
+
 use skald_domain::campaign::{CampaignState, GAME_MASTER, People, TrackerOwner};
 
 use super::campaign_stream;
@@ -56,6 +58,13 @@ impl App {
             .with_path(pointer)
             .value(&given.into())
             .hint("`campaign_read` with view actors lists the actors of the campaign"))
+    }
+
+    /// The ids of the actors of a campaign that the caller has entered.
+    pub(crate) async fn actor_ids(&self, campaign_id: &str) -> Result<BTreeSet<String>, Fault> {
+        let committed = self.campaigns.read(&campaign_stream(campaign_id)).await;
+        let committed = committed.map_err(|error| self.store_fault(&error))?;
+        Ok(committed.state.actors().oldest_first().map(|actor| actor.id.clone()).collect())
     }
 
     /// The id of a participant or an actor of a campaign that the caller has entered, by id or unique name.

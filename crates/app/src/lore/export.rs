@@ -43,7 +43,9 @@ impl EnteredLore {
             parent: entity.details().parent.filter(|parent| self.visible_entity(*parent).is_some()),
             image: entity.details().image.as_ref().map(ToString::to_string),
             date: entity.details().date.as_ref().map(ToString::to_string),
+            actor_id: entity.details().actor_id.as_ref().map(ToString::to_string),
             text: texts.entry(entity.text.as_ref()).map(|entry| entry.markdown.clone()),
+            html: texts.entry(entity.text.as_ref()).and_then(|entry| entry.html.clone()),
             posts: self.exported_posts(entity, texts),
             created_at: Some(Moment::from(entity.created_at).to_string()),
             updated_at: Some(Moment::from(entity.updated_for(self.sees_private)).to_string()),
@@ -57,6 +59,7 @@ impl EnteredLore {
                 name: post.name.to_string(),
                 is_private: post.is_private,
                 text: texts.entry(post.text.as_ref()).map(|entry| entry.markdown.clone()),
+                html: texts.entry(post.text.as_ref()).and_then(|entry| entry.html.clone()),
             })
             .collect()
     }

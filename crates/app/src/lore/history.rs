@@ -1,4 +1,4 @@
-//! `lore_history`: versions of entities and posts, differences between them, restoring, and the archive.
+//! `lore_history`: versions of entities and posts, differences between them, restoring. The archive is in `archive.rs`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skald_domain::Moment;
 use skald_domain::lore::{
-    EntityChange, EntityVersion, LoreCommand, LoreEvent, PostChange, TextRef, fold_entity_version,
+    EntityChange, EntityVersion, LoreCommand, LoreEvent, LoreRefusal, LoreState, PostChange, TextRef,
+    fold_entity_version,
 };
 use skald_markup::Entry;
 
@@ -16,14 +17,11 @@ use super::batch::is_unchanged;
 use super::canon_hold::{HeldChange, held_already};
 use super::entity_reference::EntityReference;
 use super::line_diff::diff_lines;
-use super::stream::LoreStream;
-use crate::execute_command::{CommandAnswer, CommandTerms};
+use super::stream::{LoreStream, refusal_fault};
+use crate::execute_command::{CommandAnswer, CommandTerms, StoredAnswer};
 use crate::method_fields::MethodFields;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, limits};
 use skald_journal::{Applied, JournalFailure, parse_events};
-
-/// How often emptying the archive is tried while others write.
-const EMPTY_ATTEMPTS: usize = 8;
 
 pub(super) struct LoreHistory;
 
@@ -42,12 +40,12 @@ pub(super) enum HistoryMethod {
 impl HistoryMethod {
     fn fields(self) -> MethodFields {
         match self {
-            Self::List => MethodFields { method: "list", takes: &["entity_id", "cursor", "limit"] },
-            Self::Diff => MethodFields { method: "diff", takes: &["entity_id", "from", "to"] },
-            Self::Restore => MethodFields { method: "restore", takes: &["entity_id", "to"] },
+            Self::List => MethodFields { method: "list", takes: &["entity_id", "post_id", "cursor", "limit"] },
+            Self::Diff => MethodFields { method: "diff", takes: &["entity_id", "post_id", "from", "to"] },
+            Self::Restore => MethodFields { method: "restore", takes: &["entity_id", "post_id", "to"] },
             Self::Archive => MethodFields { method: "archive", takes: &["cursor", "limit"] },
             Self::Undelete => MethodFields { method: "undelete", takes: &["entity_id", "post_id"] },
-            Self::Empty => MethodFields { method: "empty", takes: &["entity_id"] },
+            Self::Empty => MethodFields { method: "empty", takes: &["entity_id", "post_id"] },
         }
     }
 }
@@ -60,69 +58,97 @@ pub(super) struct LoreHistoryInput {
     #[schemars(extend("x-brief" = true))]
     method: HistoryMethod,
     /// Its id or unique name; every archived one if left out of empty.
-    entity_id: Option<EntityReference>,
-    /// A deleted post, for undelete.
-    post_id: Option<u64>,
+    pub(super) entity_id: Option<EntityReference>,
+    /// One post of it alone.
+    pub(super) post_id: Option<u64>,
     /// The older version, by its number; the one before `to` if left out.
     from: Option<usize>,
     /// The newer version, or the one to restore; the current one if left out.
     to: Option<usize>,
     /// The `next_cursor` of the page before.
-    cursor: Option<String>,
+    pub(super) cursor: Option<String>,
     /// Rows of a page.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
     /// The context's if left out.
     campaign_id: Option<String>,
 }
 
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Serialize, JsonSchema)]
 pub(super) struct LoreHistoryOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
-    entity_id: Option<u64>,
+    pub entity_id: Option<u64>,
     /// The newest first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    versions: Option<Vec<VersionRow>>,
+    pub versions: Option<Vec<VersionRow>>,
     /// Fields that differ, and the text as a unified diff.
     #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<BTreeMap<String, Value>>,
+    pub changes: Option<BTreeMap<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    archived: Option<Vec<ArchivedRow>>,
+    pub archived: Option<Vec<ArchivedRow>>,
     /// False if it is held.
     #[serde(skip_serializing_if = "Option::is_none")]
-    success: Option<bool>,
+    pub success: Option<bool>,
     /// The conflict as which it waits, since it contradicts an authoritative value.
     #[serde(skip_serializing_if = "Option::is_none")]
-    held: Option<String>,
+    pub held: Option<String>,
     /// How many were removed for good.
     #[serde(skip_serializing_if = "Option::is_none")]
-    removed: Option<usize>,
+    pub removed: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    revision: Option<u64>,
+    pub revision: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    pub next_cursor: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 struct VersionRow {
     version: usize,
     at: Moment,
     by: String,
     /// What happened, such as entity.updated.v1.
     kind: String,
+    /// The post that it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    post_id: Option<u64>,
     /// The fields that changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fields: Vec<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct ArchivedRow {
-    entity_id: u64,
-    name: String,
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ArchivedRow {
+    pub entity_id: u64,
+    pub name: String,
     /// A deleted post of an entity that is still there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    post_id: Option<u64>,
-    archived_at: Option<Moment>,
+    pub post_id: Option<u64>,
+    pub archived_at: Option<Moment>,
+}
+
+impl LoreHistoryOutput {
+    pub(super) fn of_answer(answer: CommandAnswer<Self>) -> Self {
+        match answer {
+            CommandAnswer::Now(output) => output,
+            CommandAnswer::Again(stored) => Self::of_stored(&stored),
+        }
+    }
+
+    fn with_held(self, held: Option<String>) -> Self {
+        Self { success: held.as_ref().map(|_| false), held, ..self }
+    }
+
+    fn of_stored(stored: &StoredAnswer) -> Self {
+        let held = stored.field("held").and_then(Value::as_str).map(ToOwned::to_owned);
+        let number = |name: &str| stored.field(name).and_then(Value::as_u64);
+        Self {
+            entity_id: number("entity_id"),
+            revision: number("revision"),
+            removed: number("removed").and_then(|removed| usize::try_from(removed).ok()),
+            ..Self::default()
+        }
+        .with_held(held)
+    }
 }
 
 impl Operation for LoreHistory {
@@ -149,17 +175,27 @@ impl Operation for LoreHistory {
         let fields = input.method.fields();
         fields.check(&given)?;
         let needs_entity = !matches!(input.method, HistoryMethod::Archive | HistoryMethod::Empty);
-        if needs_entity {
+        if needs_entity || input.post_id.is_some() {
             fields.check_required(&given[..1])?;
         }
+        if input.method == HistoryMethod::Restore {
+            fields.check_required(&[("to", input.to.is_some())])?;
+        }
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
+        let is_change = matches!(input.method, HistoryMethod::Restore | HistoryMethod::Undelete | HistoryMethod::Empty);
+        if is_change && let Some(output) = app.find_history_answer(call, &lore).await? {
+            if input.method == HistoryMethod::Empty {
+                app.erase_removed_texts().await?;
+            }
+            return Ok(output);
+        }
         match input.method {
             HistoryMethod::List => app.list_versions(&lore, &input).await,
             HistoryMethod::Diff => app.diff_versions(&lore, &input).await,
             HistoryMethod::Restore => app.restore_version(call, &lore, &input).await,
             HistoryMethod::Archive => lore.list_archive(&input),
             HistoryMethod::Undelete => app.undelete(call, &lore, &input).await,
-            HistoryMethod::Empty => app.empty_archive_at_rest(call, lore, &input).await,
+            HistoryMethod::Empty => app.empty_archive_with_retries(call, lore, &input).await,
         }
     }
 
@@ -169,15 +205,15 @@ impl Operation for LoreHistory {
 }
 
 /// A record of an entity's history.
-struct PastEvent {
+pub(super) struct PastEvent {
     at: Moment,
     by: String,
-    event: LoreEvent,
+    pub event: LoreEvent,
 }
 
 impl EnteredLore {
     /// An entity by id, archived or not, or by name.
-    fn any_entity(&self, reference: Option<&EntityReference>) -> Result<u64, Fault> {
+    pub(super) fn any_entity(&self, reference: Option<&EntityReference>) -> Result<u64, Fault> {
         match reference {
             Some(EntityReference::Id(id)) if self.state().entity(*id).is_some() => Ok(self.state().current_id(*id)),
             Some(reference @ EntityReference::Name(name)) => {
@@ -191,35 +227,11 @@ impl EnteredLore {
             None => Err(self.missing_entity(&EntityReference::Id(0), "/entity_id")),
         }
     }
-
-    fn list_archive(&self, input: &LoreHistoryInput) -> Result<LoreHistoryOutput, Fault> {
-        let limit = crate::list_page::check_page_limit(input.limit)?;
-        let skipped: usize = match input.cursor.as_deref() {
-            None => 0,
-            Some(cursor) => cursor.parse().map_err(|_| crate::list_page::invalid_cursor_fault(cursor))?,
-        };
-        let entities = self.state().archived().map(|entity| ArchivedRow {
-            entity_id: entity.entity_id,
-            name: entity.name.to_string(),
-            post_id: None,
-            archived_at: entity.details().archived_at.map(Moment::from),
-        });
-        let posts = self.state().archived_posts().map(|(entity, post)| ArchivedRow {
-            entity_id: entity.entity_id,
-            name: post.name.to_string(),
-            post_id: Some(post.post_id),
-            archived_at: post.archived_at.map(Moment::from),
-        });
-        let mut rows: Vec<ArchivedRow> = entities.chain(posts).skip(skipped).take(limit + 1).collect();
-        let next_cursor = (rows.len() > limit).then(|| (skipped + limit).to_string());
-        rows.truncate(limit);
-        Ok(LoreHistoryOutput { archived: Some(rows), next_cursor, ..LoreHistoryOutput::default() })
-    }
 }
 
 impl App {
     /// Everything that happened to an entity, the oldest first.
-    async fn past_events(&self, lore: &EnteredLore, entity_id: u64) -> Result<Vec<PastEvent>, Fault> {
+    pub(super) async fn past_events(&self, lore: &EnteredLore, entity_id: u64) -> Result<Vec<PastEvent>, Fault> {
         let revisions = lore.state().entity(entity_id).map(|entity| entity.changes.clone()).unwrap_or_default();
         let mut past = Vec::with_capacity(revisions.len());
         for revision in revisions.iter().copied() {
@@ -242,15 +254,12 @@ impl App {
             None => past.len(),
             Some(cursor) => cursor.parse().map_err(|_| crate::list_page::invalid_cursor_fault(cursor))?,
         };
-        let rows = past.iter().enumerate().take(end).rev().take(limit).map(|(index, past)| VersionRow {
-            version: index + 1,
-            at: past.at,
-            by: past.by.clone(),
-            kind: past.event.kind().to_owned(),
-            fields: past.event.changed_fields().into_iter().map(ToOwned::to_owned).collect(),
-        });
-        let versions: Vec<VersionRow> = rows.collect();
-        let next_cursor = versions.last().filter(|row| row.version > 1).map(|row| (row.version - 1).to_string());
+        let numbers = version_numbers(&past, (entity_id, input.post_id))?;
+        let shown = numbers.iter().copied().filter(|number| *number <= end);
+        let versions: Vec<VersionRow> =
+            shown.rev().take(limit).map(|number| VersionRow::new(number, &past[number - 1])).collect();
+        let first = numbers.first().copied().unwrap_or_default();
+        let next_cursor = versions.last().filter(|row| row.version > first).map(|row| (row.version - 1).to_string());
         Ok(LoreHistoryOutput {
             entity_id: Some(entity_id),
             versions: Some(versions),
@@ -274,16 +283,20 @@ impl App {
     async fn diff_versions(&self, lore: &EnteredLore, input: &LoreHistoryInput) -> Result<LoreHistoryOutput, Fault> {
         let entity_id = lore.any_entity(input.entity_id.as_ref())?;
         let past = self.past_events(lore, entity_id).await?;
-        let to = input.to.unwrap_or(past.len());
+        let newest = version_numbers(&past, (entity_id, input.post_id))?.last().copied().unwrap_or_default();
+        let to = input.to.unwrap_or(newest);
         let newer = Self::version(&past, to, "/to")?;
         let older = match input.from.unwrap_or(to.saturating_sub(1)) {
             0 if input.from.is_none() => EntityVersion::default(),
             from => Self::version(&past, from, "/from")?,
         };
-        let older_texts = self.version_texts(lore, &older).await?;
-        let newer_texts = self.version_texts(lore, &newer).await?;
+        let older_texts = self.version_texts(lore, &older, input.post_id).await?;
+        let newer_texts = self.version_texts(lore, &newer, input.post_id).await?;
         let mut changes = BTreeMap::new();
-        let (before, after) = (version_fields(&older), version_fields(&newer));
+        let (before, after) = match input.post_id {
+            None => (version_fields(&older), version_fields(&newer)),
+            Some(post_id) => (post_fields(&older, post_id), post_fields(&newer, post_id)),
+        };
         for (field, value) in &after {
             let earlier = before.get(field).cloned().unwrap_or_default();
             if earlier != *value {
@@ -302,12 +315,19 @@ impl App {
         Ok(LoreHistoryOutput { entity_id: Some(entity_id), changes: Some(changes), ..LoreHistoryOutput::default() })
     }
 
-    /// The texts of a version: its entry, and its posts by name. A text that was removed for good is empty.
+    /// The texts of a version: its entry, and its posts by name; or the text of one post. A text that was removed for
+    /// good is empty.
     async fn version_texts(
         &self,
         lore: &EnteredLore,
         version: &EntityVersion,
+        post_id: Option<u64>,
     ) -> Result<BTreeMap<String, String>, Fault> {
+        if let Some(post_id) = post_id {
+            let text = version.posts.get(&post_id).and_then(|post| post.text.as_ref());
+            let texts = self.load_texts(&lore.campaign_id, text.into_iter()).await?;
+            return Ok(BTreeMap::from([("entry".to_owned(), texts.markdown(text).to_owned())]));
+        }
         let posts = version.posts.values();
         let references = version.text.iter().chain(posts.clone().filter_map(|post| post.text.as_ref()));
         let texts = self.load_texts(&lore.campaign_id, references).await?;
@@ -324,10 +344,13 @@ impl App {
         lore: &EnteredLore,
         input: &LoreHistoryInput,
     ) -> Result<LoreHistoryOutput, Fault> {
-        MethodFields { method: "restore", takes: &[] }.check_required(&[("to", input.to.is_some())])?;
         let entity_id = lore.any_entity(input.entity_id.as_ref())?;
         let past = self.past_events(lore, entity_id).await?;
         let version = Self::version(&past, input.to.unwrap_or_default(), "/to")?;
+        if let Some(post_id) = input.post_id {
+            version_numbers(&past, (entity_id, Some(post_id)))?;
+            return self.restore_post(call, lore, (entity_id, post_id), &version).await;
+        }
         let text = self.kept_text(lore, version.text.as_ref()).await?;
         let parent = version.parent.filter(|parent| lore.visible_entity(*parent).is_some());
         let change = EntityChange {
@@ -345,11 +368,35 @@ impl App {
         };
         let posts = self.restored_posts(lore, &version).await?;
         let command = LoreCommand::RestoreVersion { entity_id, change: Box::new(change), posts };
-        let held = self.run_lore_command(call, lore, command).await?;
-        let newest = self.load_lore(call, lore.campaign_id.clone()).await?;
-        let revision = newest.state().entity(entity_id).map(|entity| entity.revision);
-        let success = held.as_ref().map(|_| false);
-        Ok(LoreHistoryOutput { entity_id: Some(entity_id), revision, success, held, ..LoreHistoryOutput::default() })
+        let answer = move |state: &LoreState| {
+            let revision = state.entity(entity_id).map(|entity| entity.revision);
+            LoreHistoryOutput { entity_id: Some(entity_id), revision, ..LoreHistoryOutput::default() }
+        };
+        self.run_lore_command(call, lore, command, answer).await
+    }
+
+    /// Makes a post what it was in a version, and nothing else.
+    async fn restore_post(
+        &self,
+        call: &Call<'_>,
+        lore: &EnteredLore,
+        (entity_id, post_id): (u64, u64),
+        version: &EntityVersion,
+    ) -> Result<LoreHistoryOutput, Fault> {
+        let Some(post) = version.posts.get(&post_id).filter(|post| !post.is_archived) else {
+            let fault = Fault::new(Code::InvalidParams, format!("post {post_id} is not there in this version"));
+            let hint = "`lore_history` with method list and this post_id has its versions";
+            return Err(fault.with_path("/to").hint(hint));
+        };
+        let text = self.kept_text(lore, post.text.as_ref()).await?;
+        let change = PostChange { name: Some(post.name.clone()), is_private: Some(post.is_private), text: Some(text) };
+        let (change_of_entity, posts) = (Box::new(EntityChange::default()), vec![(post_id, change)]);
+        let command = LoreCommand::RestoreVersion { entity_id, change: change_of_entity, posts };
+        let answer = move |state: &LoreState| {
+            let revision = state.post(post_id).map(|(_, post)| post.revision);
+            LoreHistoryOutput { entity_id: Some(entity_id), revision, ..LoreHistoryOutput::default() }
+        };
+        self.run_lore_command(call, lore, command, answer).await
     }
 
     /// The posts of a version that are there still, with the name, privacy and text that they had.
@@ -377,114 +424,82 @@ impl App {
         Ok(found.map(|_| text.clone()))
     }
 
-    async fn undelete(
+    /// The answer that is stored under the call's idempotency key. It is looked up first: what the call names may be called
+    /// otherwise by now, or be removed.
+    async fn find_history_answer(
         &self,
         call: &Call<'_>,
         lore: &EnteredLore,
-        input: &LoreHistoryInput,
-    ) -> Result<LoreHistoryOutput, Fault> {
-        let entity_id = lore.any_entity(input.entity_id.as_ref())?;
-        let command = match input.post_id {
-            Some(post_id) => LoreCommand::RestorePost { entity_id, post_id },
-            None => LoreCommand::RestoreEntity { entity_id },
-        };
-        self.run_lore_command(call, lore, command).await?;
-        Ok(LoreHistoryOutput { entity_id: Some(entity_id), ..LoreHistoryOutput::default() })
-    }
-
-    /// Empties the archive, again if somebody else wrote meanwhile.
-    async fn empty_archive_at_rest(
-        &self,
-        call: &Call<'_>,
-        mut lore: EnteredLore,
-        input: &LoreHistoryInput,
-    ) -> Result<LoreHistoryOutput, Fault> {
-        for _ in 0..EMPTY_ATTEMPTS {
-            match self.empty_archive(call, &lore, input).await {
-                Err(fault) if fault.code() == Code::RevisionConflict => {}
-                done => return done,
-            }
-            lore = self.load_lore(call, lore.campaign_id).await?;
-        }
-        self.empty_archive(call, &lore, input).await
-    }
-
-    async fn empty_archive(
-        &self,
-        call: &Call<'_>,
-        lore: &EnteredLore,
-        input: &LoreHistoryInput,
-    ) -> Result<LoreHistoryOutput, Fault> {
-        let entity_ids = match &input.entity_id {
-            Some(reference) => vec![lore.any_entity(Some(reference))?],
-            None => lore.state().archived().map(|entity| entity.entity_id).collect(),
-        };
-        let is_all = input.entity_id.is_none();
-        let posts: Vec<(u64, u64)> = if is_all {
-            lore.state().archived_posts().map(|(entity, post)| (entity.entity_id, post.post_id)).collect()
-        } else {
-            Vec::new()
-        };
-        let mut text_keys = Vec::new();
-        for entity_id in &entity_ids {
-            let past = self.past_events(lore, *entity_id).await?;
-            text_keys.extend(past.iter().filter_map(|past| Some(past.event.text()?.key)));
-        }
-        for (entity_id, post_id) in &posts {
-            let past = self.past_events(lore, *entity_id).await?;
-            let of_post = past.iter().filter(|past| past.event.post_id() == Some(*post_id));
-            text_keys.extend(of_post.filter_map(|past| Some(past.event.text()?.key)));
-        }
-        let removed = entity_ids.len() + posts.len();
-        let entity_ids = if is_all { Vec::new() } else { entity_ids };
-        // The texts must not be those of something that was brought back meanwhile.
-        let terms = CommandTerms { expected: Some(lore.committed.revision()), ..CommandTerms::of_call(call) };
-        self.run_with_terms(call, lore, LoreCommand::EmptyArchive { entity_ids, text_keys }, terms).await?;
-        if let Err(error) = self.journal.optimize_search().await {
-            tracing::warn!(%error, "removed words stay in the search index until it is next merged");
-        }
-        Ok(LoreHistoryOutput { removed: Some(removed), ..LoreHistoryOutput::default() })
-    }
-
-    /// Runs a command; answers the id of the conflict if it is held.
-    async fn run_lore_command(
-        &self,
-        call: &Call<'_>,
-        lore: &EnteredLore,
-        command: LoreCommand,
-    ) -> Result<Option<String>, Fault> {
-        let command = LoreCommand::FromTool { tool: LoreHistory::NAME, command: Box::new(command) };
-        self.run_with_terms(call, lore, command, CommandTerms::of_call(call)).await
+    ) -> Result<Option<LoreHistoryOutput>, Fault> {
+        let Some((key, request)) = CommandTerms::of_call(call).key else { return Ok(None) };
+        let found: Option<CommandAnswer<LoreHistoryOutput>> =
+            self.find_stored_answer::<LoreHistory, _>(call, &lore.stream, &key, &request).await?;
+        Ok(found.map(LoreHistoryOutput::of_answer))
     }
 
     /// Runs a command of which a change that changes nothing is no failure.
-    async fn run_with_terms(
+    pub(super) async fn run_lore_command(
         &self,
         call: &Call<'_>,
         lore: &EnteredLore,
         command: LoreCommand,
-        terms: CommandTerms,
-    ) -> Result<Option<String>, Fault> {
-        let answer =
-            |done: &Applied<LoreStream>| json!({"held": HeldChange::of_events(&done.events).map(HeldChange::id)});
+        answer: impl Fn(&LoreState) -> LoreHistoryOutput + Send + Sync + 'static,
+    ) -> Result<LoreHistoryOutput, Fault> {
+        let on_this_state = answer(lore.state());
+        let command = LoreCommand::FromTool { tool: LoreHistory::NAME, command: Box::new(command) };
+        let terms = CommandTerms::of_call(call);
+        let answer = move |done: &Applied<LoreStream>| {
+            answer(&done.committed.state).with_held(HeldChange::of_events(&done.events).map(HeldChange::id))
+        };
         let done =
             self.execute_with_terms::<LoreHistory, _, _>(&self.lore, call, &lore.stream, command, terms, answer).await;
         match done {
-            Ok((CommandAnswer::Now(answer), _)) => Ok(answer["held"].as_str().map(ToOwned::to_owned)),
-            Ok((CommandAnswer::Again(stored), _)) => {
-                Ok(stored.field("held").and_then(Value::as_str).map(ToOwned::to_owned))
-            }
-            Err(not_done) if is_unchanged(&not_done.failure) => Ok(None),
+            Ok((answered, _)) => Ok(LoreHistoryOutput::of_answer(answered)),
+            Err(not_done) if is_unchanged(&not_done.failure) => Ok(on_this_state),
             Err(not_done) => {
                 if let JournalFailure::Refused(refusal) = &not_done.failure
                     && let Some(id) = held_already(refusal)
                 {
-                    return Ok(Some(id));
+                    return Ok(on_this_state.with_held(Some(id)));
                 }
                 Err(self.lore_fault(not_done.failure))
             }
         }
     }
+}
+
+/// The numbers of the versions in which the entity, or one of its posts, changed.
+fn version_numbers(past: &[PastEvent], (entity_id, post_id): (u64, Option<u64>)) -> Result<Vec<usize>, Fault> {
+    let numbers = 1..=past.len();
+    let Some(post_id) = post_id else { return Ok(numbers.collect()) };
+    let of_post: Vec<usize> = numbers.filter(|number| past[number - 1].event.is_about_post(post_id)).collect();
+    if of_post.is_empty() {
+        return Err(refusal_fault(&LoreRefusal::PostNotFound { entity_id, post_id }));
+    }
+    Ok(of_post)
+}
+
+impl VersionRow {
+    fn new(version: usize, past: &PastEvent) -> Self {
+        Self {
+            version,
+            at: past.at,
+            by: past.by.clone(),
+            kind: past.event.kind().to_owned(),
+            post_id: past.event.only_post_id(),
+            fields: past.event.changed_fields().into_iter().map(ToOwned::to_owned).collect(),
+        }
+    }
+}
+
+/// The fields of a post; of one that is not there, those of an empty one.
+fn post_fields(version: &EntityVersion, post_id: u64) -> BTreeMap<&'static str, Value> {
+    let post = version.posts.get(&post_id).cloned().unwrap_or_default();
+    BTreeMap::from([
+        ("name", json!(post.name)),
+        ("is_private", json!(post.is_private)),
+        ("deleted", json!(post.is_archived)),
+    ])
 }
 
 fn version_fields(version: &EntityVersion) -> BTreeMap<&'static str, Value> {

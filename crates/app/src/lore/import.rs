@@ -4,7 +4,7 @@
 //! An entity has the hash of its source only once all of it is stored: an import that was interrupted goes on with the
 //! next one. Nothing is shown on the way that is private before or after it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skald_domain::lore::{
@@ -40,7 +40,7 @@ pub struct ImportReport {
     pub unresolved: Vec<UnresolvedLink>,
 }
 
-/// A link or a mention that leads to nothing in the import. It stays in the text as it is.
+/// A link or a mention without a target in the import or the campaign. It stays in the text as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnresolvedLink {
     /// The `source_id` of the entity whose text has it.
@@ -75,7 +75,19 @@ impl App {
         let copy = dry_run.then(|| lore.state().clone());
         let target = ImportTarget { app: self, caller, stream: lore.stream.clone(), copy };
         let report = ImportReport { losses: import.losses.clone(), ..ImportReport::default() };
-        let mut run = ImportRun { app: self, lore, import, target, ids: HashMap::new(), unchanged: Vec::new(), report };
+        let actors = self.actor_ids(&lore.campaign_id).await?;
+        let mut run = ImportRun {
+            app: self,
+            lore,
+            import,
+            target,
+            ids: HashMap::new(),
+            actors,
+            linked_actors: BTreeMap::new(),
+            unchanged: Vec::new(),
+            report,
+        };
+        run.report_other_sources();
         let mut plans = run.plan_entities();
         let unchanged = std::mem::take(&mut run.unchanged);
         let total = plans.len() * 2 + unchanged.len();
@@ -160,12 +172,38 @@ struct ImportRun<'a> {
     target: ImportTarget<'a>,
     /// The ids of imported entities by their `source_id`.
     ids: HashMap<&'a str, u64>,
+    /// The ids of the actors of the campaign.
+    actors: BTreeSet<String>,
+    /// The entities that this import has linked to an actor, by the actor.
+    linked_actors: BTreeMap<String, u64>,
     /// Entities whose source is as it was at the last import.
     unchanged: Vec<(&'a ImportedEntity, Arc<Entity>)>,
     report: ImportReport,
 }
 
 impl<'a> ImportRun<'a> {
+    /// Two folders of one name look like one source, and the second overwrites what the first has under the same paths.
+    /// A sign of it is that entities of this source are not in this import.
+    fn report_other_sources(&mut self) {
+        let name = &self.import.source_name;
+        if name.is_empty() {
+            return;
+        }
+        let here: BTreeSet<String> =
+            self.import.entities.iter().map(|entity| stored_source_id(name, &entity.source_id)).collect();
+        let prefix = format!("{name}:");
+        let entities = self.lore.state().entities();
+        let sources = entities.filter_map(|entity| entity.details().source.as_ref());
+        let missing = sources.filter(|source| source.id.starts_with(&prefix) && !here.contains(&*source.id)).count();
+        if missing > 0 {
+            let what = format!(
+                "{missing} entities that were imported from a source of this name are not in this one, and stay; if it is \
+                 another source of the same name, give it one with --source-name"
+            );
+            self.report.add_loss(&name.clone(), what);
+        }
+    }
+
     /// What is to be written. Entities whose source is as it was are listed apart.
     fn plan_entities(&mut self) -> Vec<EntityPlan<'a>> {
         let import = self.import;
@@ -348,7 +386,8 @@ impl<'a> ImportRun<'a> {
             parent: Some(parent),
             image: Some(plan.fields.image.clone()),
             date: Some(plan.fields.date.clone()),
-            actor_id: None,
+            // An actor that is linked here stays: most sources know none.
+            actor_id: self.actor_to_link(source, entity_id).map(Some),
             text,
             source: (!plan.is_refused).then(|| plan.source_with_hash(&source.source_hash)),
         };
@@ -356,7 +395,23 @@ impl<'a> ImportRun<'a> {
         Ok(PreparedItem::new(command, row))
     }
 
-    /// Links in texts of entities that have not changed may lead to entities that this import has created. They are
+    /// The actor that the source names, if the campaign has it and no other entity describes it.
+    fn actor_to_link(&mut self, source: &ImportedEntity, entity_id: u64) -> Option<String> {
+        let actor_id = source.actor_id.as_deref()?;
+        let known = self.lore.state().entity_of_actor(actor_id).or(self.linked_actors.get(actor_id).copied());
+        let why = match known {
+            _ if !self.actors.contains(actor_id) => "is not in this campaign".to_owned(),
+            Some(other) if other != entity_id => format!("is entity {other} already"),
+            _ => {
+                self.linked_actors.insert(actor_id.to_owned(), entity_id);
+                return Some(actor_id.to_owned());
+            }
+        };
+        self.report.add_loss(&source.source_id, format!("the actor {actor_id} {why}, and is not linked"));
+        None
+    }
+
+    /// Links in texts of entities that have not changed may lead to entities that are new since the last import. They are
     /// resolved in the stored texts, so that what somebody wrote into them since stays. Texts with HTML have no such links.
     async fn link_new_entities(&mut self, unchanged: &[(&'a ImportedEntity, Arc<Entity>)]) -> Result<(), Fault> {
         let references = unchanged.iter().flat_map(|(_, entity)| {
@@ -402,8 +457,9 @@ impl<'a> ImportRun<'a> {
         texts: &Texts,
     ) -> Result<Option<(TextRef, SideRow)>, Fault> {
         let Some(entry) = texts.entry(stored).filter(|entry| entry.html.is_none()) else { return Ok(None) };
+        let text_converter = self.text_converter();
         let markdown = skald_markup::replace_wiki_links(&entry.markdown, |link| {
-            self.ids.get(self.import.link_target(&source.source_id, &link.name)?).copied()
+            text_converter.link_target(&source.source_id, link)
         });
         if markdown == entry.markdown {
             return Ok(None);
@@ -411,6 +467,10 @@ impl<'a> ImportRun<'a> {
         let text = self.app.new_text(&self.lore.campaign_id, Entry { markdown, html: None })?;
         let is_allowed = text.reference.mentions.len() <= limits::LORE_MENTIONS_MAX;
         Ok(is_allowed.then_some((text.reference, text.row)))
+    }
+
+    fn text_converter(&self) -> TextConverter<'_> {
+        TextConverter { import: self.import, ids: &self.ids, lore: self.lore.state() }
     }
 
     /// Converts a text, reports what it lost, and compares it with the stored one.
@@ -421,8 +481,7 @@ impl<'a> ImportRun<'a> {
         before: Option<&TextRef>,
         texts: &Texts,
     ) -> Result<EntryChange, Fault> {
-        let text_converter = TextConverter { import: self.import, ids: &self.ids };
-        let converted = text_converter.convert_text(source_id, text);
+        let converted = self.text_converter().convert_text(source_id, text);
         let unresolved = converted.unresolved.into_iter();
         self.report.unresolved.extend(unresolved.map(|link| UnresolvedLink { source: source_id.to_owned(), link }));
         if let Some(loss) = converted.loss {

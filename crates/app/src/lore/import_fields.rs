@@ -91,7 +91,7 @@ impl FieldFitter<'_> {
         fitted
     }
 
-    /// Half of an address leads nowhere, so one that is too long is left out.
+    /// An address that is too long is left out: a cut one would be wrong.
     fn fit_image(&mut self, image: &str) -> Option<String> {
         let chars_max = limits::LORE_IMAGE_CHARS_MAX;
         if image.chars().count() > chars_max {

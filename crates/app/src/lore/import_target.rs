@@ -1,4 +1,4 @@
-//! Where the commands of an import go: to the journal, or in a dry run to a copy of the state that is dropped afterwards.
+//! Target of an import's commands: the journal, or in a dry run a copy of the state.
 
 use futures::future::join_all;
 use skald_domain::decider::{Decider, DecisionContext};

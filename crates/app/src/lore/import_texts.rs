@@ -1,10 +1,11 @@
-//! Texts of an import on their way into the lore: HTML becomes Markdown beside it, links and mentions lead to the
-//! entities that were imported.
+//! Converts the texts of an import: HTML becomes Markdown beside it, links and mentions lead to the entities that were
+//! imported, and links by name also to those that the campaign has already.
 
 use std::collections::HashMap;
 
+use skald_domain::lore::LoreState;
 use skald_lore_files::{Import, ImportedText};
-use skald_markup::{Entry, MentionKind};
+use skald_markup::{Entry, MentionKind, WikiLink};
 
 use crate::limits;
 
@@ -13,6 +14,8 @@ pub(super) struct TextConverter<'a> {
     pub import: &'a Import,
     /// The ids in the campaign, by the `source_id` of the import.
     pub ids: &'a HashMap<&'a str, u64>,
+    /// The lore before the import.
+    pub lore: &'a LoreState,
 }
 
 #[derive(Default)]
@@ -38,6 +41,10 @@ impl TextConverter<'_> {
             ImportedText::Html(html) => {
                 skald_markup::entry_from_html(&self.resolve_links(source_id, html, true, &mut unresolved))
             }
+            ImportedText::WithOriginal { markdown, html } => Entry {
+                markdown: self.resolve_links(source_id, markdown, false, &mut unresolved),
+                html: Some(self.resolve_links(source_id, html, true, &mut unresolved)),
+            },
         };
         unresolved.sort_unstable();
         unresolved.dedup();
@@ -50,10 +57,21 @@ impl TextConverter<'_> {
         ConvertedText { entry, unresolved, loss: None }
     }
 
-    /// Mentions come first: what becomes of a link is a mention with an id of the campaign, and must not be changed again.
+    /// The entity that a link by name leads to: one of the import, or the only one of this name in the campaign.
+    pub(super) fn link_target(&self, source_id: &str, link: &WikiLink) -> Option<u64> {
+        if let Some(target) = self.import.link_target(source_id, &link.name) {
+            return self.ids.get(target).copied();
+        }
+        match &self.lore.entities_named(&link.name, true)[..] {
+            [one] if !link.is_embed => Some(*one),
+            _ => None,
+        }
+    }
+
+    /// Mentions are renumbered before links are resolved: a link becomes a mention that has its final id already.
     fn resolve_links(&self, source_id: &str, text: &str, is_html: bool, unresolved: &mut Vec<String>) -> String {
         let mentioned = skald_markup::replace_mentions(text, |mention| {
-            // What is code in HTML, a parser of Markdown cannot tell.
+            // `in_code` is only reliable for Markdown.
             if mention.in_code && !is_html {
                 return None;
             }
@@ -70,8 +88,7 @@ impl TextConverter<'_> {
             replaced
         });
         skald_markup::replace_wiki_links(&mentioned, |link| {
-            let target = self.import.link_target(source_id, &link.name);
-            let entity_id = target.and_then(|target| self.ids.get(target)).copied();
+            let entity_id = self.link_target(source_id, link);
             if entity_id.is_none() {
                 unresolved.push(mentioned[link.range.clone()].to_owned());
             }
@@ -108,7 +125,8 @@ mod tests {
         ];
         let import = import_files(&export).unwrap();
         let ids = HashMap::from([("skald:5", 6), ("skald:6", 7)]);
-        let text_converter = TextConverter { import: &import, ids: &ids };
+        let lore = LoreState::default();
+        let text_converter = TextConverter { import: &import, ids: &ids, lore: &lore };
         let converted = |text: &str| {
             let converted = text_converter.convert_text("skald:5", Some(&ImportedText::Markdown(text.to_owned())));
             (converted.entry.map(|entry| entry.markdown).unwrap_or_default(), converted.unresolved)
@@ -130,7 +148,8 @@ mod tests {
         ];
         let import = import_files(&kanka).unwrap();
         let ids = HashMap::from([("kanka:1", 40)]);
-        let text_converter = TextConverter { import: &import, ids: &ids };
+        let lore = LoreState::default();
+        let text_converter = TextConverter { import: &import, ids: &ids, lore: &lore };
         let html = ImportedText::Html("<p>See <b>[note:1|it]</b> and [note:2].</p>".to_owned());
         let converted = text_converter.convert_text("kanka:1", Some(&html));
         let entry = converted.entry.unwrap();
@@ -143,7 +162,8 @@ mod tests {
     fn a_text_past_the_limit_is_left_out_with_a_reason() {
         let import = import_files(&[source_file("a.md", "x")]).unwrap();
         let ids = HashMap::new();
-        let text_converter = TextConverter { import: &import, ids: &ids };
+        let lore = LoreState::default();
+        let text_converter = TextConverter { import: &import, ids: &ids, lore: &lore };
         let converted = |chars: usize| {
             let text = ImportedText::Markdown("é".repeat(chars));
             let converted = text_converter.convert_text("a.md", Some(&text));

@@ -3,6 +3,7 @@
 #![expect(clippy::option_option, reason = "a field of a change is unchanged, cleared or set")]
 
 mod access;
+mod archive;
 mod article;
 mod batch;
 mod browse;

@@ -61,9 +61,11 @@ pub enum LoreCommand {
     DeleteTag {
         tag_id: u32,
     },
-    /// Removes these archived entities for good, or without ids all that is archived, posts of other entities included.
+    /// Removes these archived entities and posts for good, or without ids all that is archived.
     EmptyArchive {
         entity_ids: Vec<u64>,
+        /// Each with its entity.
+        posts: Vec<(u64, u64)>,
         /// Keys of earlier texts of what is removed. Those of current texts need not be given.
         text_keys: Vec<TextKey>,
     },

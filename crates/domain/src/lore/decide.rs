@@ -73,7 +73,7 @@ pub(super) fn decide_freely(state: &LoreState, command: &LoreCommand, given: &De
         C::CreateTag { name } => create_tag(state, name),
         C::RenameTag { tag_id, name } => rename_tag(state, *tag_id, name),
         C::DeleteTag { tag_id } => delete_tag(state, *tag_id),
-        C::EmptyArchive { entity_ids, text_keys } => empty_archive(state, entity_ids, text_keys),
+        C::EmptyArchive { entity_ids, posts, text_keys } => empty_archive(state, entity_ids, posts, text_keys),
         C::RenumberEntity { entity_id, ids } => renumber_entity(state, *entity_id, *ids),
         C::ReserveIds { above } => {
             check_id("above", *above)?;
@@ -329,8 +329,8 @@ fn update_post(
     Ok(LoreEvent::PostUpdated { entity_id, post_id, change: Box::new(change), hidden })
 }
 
-/// Removes the named entities, or all archived ones and the archived posts of all others.
-fn empty_archive(state: &LoreState, entity_ids: &[u64], history: &[TextKey]) -> LoreDecision {
+/// Removes the named entities and posts, or all archived ones.
+fn empty_archive(state: &LoreState, entity_ids: &[u64], posts: &[(u64, u64)], history: &[TextKey]) -> LoreDecision {
     let mut removed: BTreeSet<u64> = BTreeSet::new();
     for entity_id in entity_ids {
         let missing = LoreRefusal::EntityNotFound { field: "entity_ids", entity_id: *entity_id };
@@ -339,10 +339,18 @@ fn empty_archive(state: &LoreState, entity_ids: &[u64], history: &[TextKey]) -> 
         }
         removed.insert(state.current_id(*entity_id));
     }
-    let is_all = entity_ids.is_empty();
+    let mut removed_posts: BTreeSet<u64> = BTreeSet::new();
+    for (entity_id, post_id) in posts {
+        if !find_post(state, *entity_id, *post_id)?.1.is_archived() {
+            return Err(LoreRefusal::PostNotArchived { post_id: *post_id });
+        }
+        removed_posts.insert(*post_id);
+    }
+    let is_all = entity_ids.is_empty() && posts.is_empty();
     if is_all {
         removed.extend(state.archived_ids.iter());
     }
+    let is_gone = |post: &Post| post.is_archived() && (is_all || removed_posts.contains(&post.post_id));
     let history: BTreeSet<TextKey> = history.iter().copied().collect();
     let (mut post_ids, mut text_keys) = (BTreeSet::new(), history.clone());
     let mut kept_keys = BTreeSet::new();
@@ -352,8 +360,7 @@ fn empty_archive(state: &LoreState, entity_ids: &[u64], history: &[TextKey]) -> 
             text_keys.extend(entity.text_keys());
             continue;
         }
-        let (gone, kept): (Vec<_>, Vec<_>) =
-            entity.details().posts.iter().partition(|post| is_all && post.is_archived());
+        let (gone, kept): (Vec<_>, Vec<_>) = entity.details().posts.iter().partition(|post| is_gone(post));
         post_ids.extend(gone.iter().map(|post| post.post_id));
         text_keys.extend(gone.iter().filter_map(|post| Some(post.text.as_ref()?.key)));
         let texts = entity.text.iter().chain(kept.iter().filter_map(|post| post.text.as_ref()));
@@ -370,6 +377,14 @@ fn empty_archive(state: &LoreState, entity_ids: &[u64], history: &[TextKey]) -> 
         post_ids: post_ids.into_iter().collect(),
         text_keys: text_keys.difference(&kept_keys).copied().collect(),
     })
+}
+
+/// A post of an entity, both archived or not.
+fn find_post(state: &LoreState, entity_id: u64, post_id: u64) -> Result<(&Arc<Entity>, &Arc<Post>), LoreRefusal> {
+    let missing = LoreRefusal::EntityNotFound { field: "entity_id", entity_id };
+    let entity = state.entity(entity_id).ok_or(missing)?;
+    let post = entity.post(post_id).ok_or(LoreRefusal::PostNotFound { entity_id, post_id })?;
+    Ok((entity, post))
 }
 
 impl LoreState {

@@ -502,6 +502,31 @@ impl LoreEvent {
         }
     }
 
+    /// Whether the event or one of its steps is about this post.
+    pub fn is_about_post(&self, post_id: u64) -> bool {
+        match self.steps() {
+            [] => self.post_id() == Some(post_id),
+            steps => steps.iter().any(|step| step.is_about_post(post_id)),
+        }
+    }
+
+    /// The post that the event or all of its steps are about.
+    pub fn only_post_id(&self) -> Option<u64> {
+        let [first, others @ ..] = self.steps() else { return self.post_id() };
+        let post_id = first.only_post_id();
+        post_id.filter(|_| others.iter().all(|step| step.only_post_id() == post_id))
+    }
+
+    /// The events that one event consists of.
+    fn steps(&self) -> &[Self] {
+        match self {
+            Self::EntityVersionRestored { steps, .. }
+            | Self::ConflictResolved { steps, .. }
+            | Self::ConflictReopened { steps, .. } => steps,
+            _ => &[],
+        }
+    }
+
     /// The texts that the event and its steps name.
     pub(super) fn all_texts(&self) -> Vec<&TextRef> {
         match self {

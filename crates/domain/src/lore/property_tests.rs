@@ -169,8 +169,8 @@ fn any_command() -> impl Strategy<Value = LoreCommand> {
         ),
         6 => any_post_command(),
         3 => any_tag_command(),
-        1 => (proptest::collection::vec(id(), 0..2), keys)
-            .prop_map(|(entity_ids, text_keys)| LoreCommand::EmptyArchive { entity_ids, text_keys }),
+        1 => (proptest::collection::vec(id(), 0..2), proptest::collection::vec((id(), 0..6_u64), 0..2), keys)
+            .prop_map(|(entity_ids, posts, text_keys)| LoreCommand::EmptyArchive { entity_ids, posts, text_keys }),
         6 => any_canon_command().prop_map(LoreCommand::Canon),
     ]
 }

@@ -102,7 +102,7 @@ pub(super) fn restore(entity_id: u64) -> LoreCommand {
 }
 
 pub(super) fn empty_archive(entity_ids: &[u64]) -> LoreCommand {
-    LoreCommand::EmptyArchive { entity_ids: entity_ids.to_vec(), text_keys: Vec::new() }
+    LoreCommand::EmptyArchive { entity_ids: entity_ids.to_vec(), posts: Vec::new(), text_keys: Vec::new() }
 }
 
 pub(super) fn texts(texts: &[&str]) -> Vec<String> {
@@ -521,7 +521,8 @@ fn emptying_the_archive_names_every_text() {
     let key = |number| text(number, &[]).key;
     let updated = lore.entity(ben).updated_at;
     // One entity: posts of others stay, and a text that is still shown stays whatever is asked for.
-    let one = LoreCommand::EmptyArchive { entity_ids: vec![ann, ann], text_keys: vec![key(9), key(4), key(1)] };
+    let text_keys = vec![key(9), key(4), key(1)];
+    let one = LoreCommand::EmptyArchive { entity_ids: vec![ann, ann], posts: Vec::new(), text_keys };
     let expected = LoreEvent::ArchiveEmptied {
         entity_ids: vec![ann],
         post_ids: vec![ann_post],

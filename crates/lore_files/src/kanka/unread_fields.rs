@@ -1,4 +1,4 @@
-//! Finds what a file of Kanka says and an entity has no place for, so that nothing is left out without a word.
+//! Lists the fields of a Kanka file that are not imported, so that the dry run can say so.
 
 use serde_json::{Map, Value};
 

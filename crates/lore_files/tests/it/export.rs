@@ -27,8 +27,12 @@ fn exported(
 ) -> ExportedEntity {
     let markdown = |text: &Option<ImportedText>| match text {
         None => None,
-        Some(ImportedText::Markdown(text)) => Some(text.clone()),
+        Some(ImportedText::Markdown(text) | ImportedText::WithOriginal { markdown: text, .. }) => Some(text.clone()),
         Some(ImportedText::Html(text)) => panic!("HTML: {text}"),
+    };
+    let html = |text: &Option<ImportedText>| match text {
+        Some(ImportedText::WithOriginal { html, .. }) => Some(html.clone()),
+        _ => None,
     };
     ExportedEntity {
         entity_id,
@@ -41,7 +45,9 @@ fn exported(
         parent,
         image: entity.image.clone(),
         date: entity.date.clone(),
+        actor_id: entity.actor_id.clone(),
         text: markdown(&entity.text),
+        html: html(&entity.text),
         posts: entity
             .posts
             .iter()
@@ -50,6 +56,7 @@ fn exported(
                 name: post.name.clone(),
                 is_private: post.is_private,
                 text: markdown(&post.text),
+                html: html(&post.text),
             })
             .collect(),
         created_at: entity.created_at.clone(),
@@ -158,8 +165,9 @@ fn an_export_can_be_read_by_people() {
             name: "Past".to_owned(),
             is_private: true,
             text: Some("She\n---\nlied.".to_owned()),
+            html: None,
         },
-        ExportedPost { post_id: 10, name: "Empty".to_owned(), is_private: false, text: None },
+        ExportedPost { post_id: 10, name: "Empty".to_owned(), is_private: false, text: None, html: None },
     ];
     let mut inn = entity(6, "Inn", None);
     inn.entity_type = "location".to_owned();
@@ -267,6 +275,7 @@ fn hard_names_and_texts_come_back() {
                     name: name.to_owned(),
                     is_private: number == 1,
                     text: text(at + 1 + usize::try_from(number).unwrap()),
+                    html: None,
                 })
                 .collect();
             entity
@@ -314,6 +323,39 @@ fn people_may_change_an_export() {
 }
 
 #[test]
+fn the_html_that_a_text_came_from_comes_back_while_the_text_is_the_same() {
+    let mut ann = entity(5, "Ann", Some("**Loud**"));
+    ann.html = Some("<p><b>Loud</b></p>".to_owned());
+    ann.posts = vec![ExportedPost {
+        post_id: 9,
+        name: "Past".to_owned(),
+        text: Some("_Quiet_".to_owned()),
+        html: Some("<p><i>Quiet</i></p>".to_owned()),
+        ..ExportedPost::default()
+    }];
+    let mut files = write_export(&[ann.clone(), entity(6, "Bob", None)]);
+    let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["Notes/Ann.md", "Notes/Bob.md", "Notes/Ann.html.json", "skald.json"]);
+    assert_eq!(exported_paths(files[3].1.as_bytes()).unwrap(), ["Notes/Ann.md", "Notes/Bob.md", "Notes/Ann.html.json"]);
+    assert!(!files[0].1.contains("<p>"), "the Markdown is for people");
+    let import = import_files(&source_files(&files)).unwrap();
+    assert_eq!((read_back(&import)[0].clone(), losses(&import)), (ann, Vec::new()));
+    let hash = find(&import, "skald:5").source_hash.clone();
+    files[0].1 = files[0].1.replace("**Loud**", "**Louder**");
+    let changed = import_files(&source_files(&files)).unwrap();
+    let changed = find(&changed, "skald:5");
+    assert_eq!(changed.text, Some(ImportedText::Markdown("**Louder**".to_owned())));
+    assert!(matches!(&changed.posts[0].text, Some(ImportedText::WithOriginal { html, .. }) if html.contains("<i>")));
+    assert_ne!(changed.source_hash, hash);
+    for broken in ["{", "[]", "{\"entry\": 5}"] {
+        files[2].1 = broken.to_owned();
+        let import = import_files(&source_files(&files)).unwrap();
+        let expected = "Notes/Ann.html.json: cannot be read, so the HTML that the texts came from is lost";
+        assert_eq!(losses(&import), [expected], "{broken}");
+    }
+}
+
+#[test]
 fn an_export_of_a_newer_version_is_refused() {
     let files = [source_file("skald.json", r#"{"format": "skald-lore", "version": 2, "entities": {}}"#)];
     let error = import_files(&files).unwrap_err();
@@ -358,8 +400,16 @@ fn hard_text() -> impl Strategy<Value = String> {
 }
 
 fn arbitrary_post() -> impl Strategy<Value = ExportedPost> {
-    (any::<u64>(), hard_text(), any::<bool>(), prop::option::of(hard_text()))
-        .prop_map(|(post_id, name, is_private, text)| ExportedPost { post_id, name, is_private, text })
+    (any::<u64>(), hard_text(), any::<bool>(), arbitrary_text())
+        .prop_map(|(post_id, name, is_private, (text, html))| ExportedPost { post_id, name, is_private, text, html })
+}
+
+/// A text, and where there is one perhaps the HTML that it came from.
+fn arbitrary_text() -> impl Strategy<Value = (Option<String>, Option<String>)> {
+    prop::option::of((hard_text(), prop::option::of(hard_text()))).prop_map(|text| match text {
+        None => (None, None),
+        Some((text, html)) => (Some(text), html),
+    })
 }
 
 fn arbitrary_entity() -> impl Strategy<Value = ExportedEntity> {
@@ -367,9 +417,9 @@ fn arbitrary_entity() -> impl Strategy<Value = ExportedEntity> {
     let lists = (prop::collection::vec(hard_text(), 0..3), prop::collection::vec(hard_text(), 0..3));
     let texts = prop::array::uniform5(prop::option::of(hard_text()));
     let posts = prop::collection::vec(arbitrary_post(), 0..3);
-    (heads, lists, texts, posts).prop_map(
-        |((entity_type, name, subtype, is_private), (tags, aliases), texts, posts)| {
-            let [text, image, date, created_at, updated_at] = texts;
+    (heads, lists, texts, arbitrary_text(), posts).prop_map(
+        |((entity_type, name, subtype, is_private), (tags, aliases), texts, (text, html), posts)| {
+            let [actor_id, image, date, created_at, updated_at] = texts;
             let entity_type = entity_type.to_owned();
             let (entity_id, parent) = (0, None);
             ExportedEntity {
@@ -383,7 +433,9 @@ fn arbitrary_entity() -> impl Strategy<Value = ExportedEntity> {
                 parent,
                 image,
                 date,
+                actor_id,
                 text,
+                html,
                 posts,
                 created_at,
                 updated_at,

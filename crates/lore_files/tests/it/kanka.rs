@@ -92,6 +92,48 @@ fn an_export_of_today_is_read() {
     assert_eq!(losses(&import), expected);
 }
 
+/// An alias of its own visibility, often a secret identity, became an alias that players find; so did a private tag.
+#[test]
+fn hidden_aliases_and_private_tags_do_not_become_public() {
+    let assets = json!([
+        {"type_id": 3, "name": "The Red"}, {"type_id": 3, "name": "Ruane", "visibility_id": 1},
+        {"type_id": 3, "name": "Night Queen", "visibility_id": 2}, {"type_id": 3, "name": "Own", "visibility_id": "4"},
+        {"type_id": 3, "name": "Members'", "visibility_id": 5}, {"type_id": 3, "name": "Older", "visibility": "admin"},
+        {"type_id": 3, "name": "Odd", "visibility_id": "all?"}, {"type_id": 3, "name": "night queen", "visibility_id": 3},
+    ]);
+    let person = |id: u64, is_private: bool| {
+        json!({"id": id, "name": "Ann", "is_private": is_private, "entity": {
+            "id": id, "entity_id": id, "name": "Ann", "assets": assets, "entityTags": [{"tag_id": 3}, {"tag_id": 4}]
+        }})
+    };
+    let tag = |id: u64, name: &str, is_private: bool| json!({"id": id, "name": name, "entity": {"id": id + 40, "entity_id": id, "name": name, "is_private": is_private}});
+    let import = import(&[
+        ("characters/ann_12.json", person(12, false)),
+        ("characters/ann_13.json", person(13, true)),
+        ("tags/coast_43.json", tag(3, "Coast", false)),
+        ("tags/traitor_44.json", tag(4, "Traitor", true)),
+    ]);
+    for (source_id, tags) in [("kanka:12", &["Coast"][..]), ("kanka:13", &["Coast", "Traitor"])] {
+        let ann = find(&import, source_id);
+        assert_eq!(
+            (ann.aliases.as_slice(), ann.tags.as_slice()),
+            (
+                &["The Red", "Ruane"].map(str::to_owned)[..],
+                &tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()[..]
+            )
+        );
+        assert_eq!(posts(ann), [("Hidden aliases", "- Night Queen\n- Own\n- Members'\n- Older\n- Odd\n", true)]);
+    }
+    let hidden = "5 aliases are hidden: they become the private post \"Hidden aliases\"";
+    let expected = [
+        format!("characters/ann_12.json: {hidden}"),
+        "characters/ann_12.json: not imported: 1 private tags of a public entity (Traitor)".to_owned(),
+        format!("characters/ann_13.json: {hidden}"),
+    ];
+    assert_eq!(losses(&import), expected);
+    assert_eq!(import.link_target("kanka:13", "Night Queen"), None);
+}
+
 #[test]
 fn an_older_export_is_read() {
     let hall = json!({

@@ -360,10 +360,13 @@ impl Journal for Postgres {
         Box::pin(async move { self.link.query_within(REBUILD_TIMEOUT, sql::CLEAR_SEARCH_ROWS, &[]).await.map(drop) })
     }
 
-    fn optimize_search(&self) -> StoreFuture<'_, ()> {
+    fn erase_deleted_rows(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let link = self.search_link().await?;
-            link.query_within(REBUILD_TIMEOUT, sql::OPTIMIZE_SEARCH_ROWS, &[]).await.map(drop)
+            for vacuum in [sql::OPTIMIZE_SEARCH_ROWS, sql::VACUUM_SIDE_ROWS] {
+                link.query_within(REBUILD_TIMEOUT, vacuum, &[]).await?;
+            }
+            Ok(())
         })
     }
 

@@ -56,6 +56,7 @@ statements! {
     STORE_SNAPSHOT "store_snapshot";
     STREAMS "streams";
     STREAM_NAMES "stream_names";
+    VACUUM_SIDE_ROWS "vacuum_side_rows";
     WRITE_SIDE_ROW_SUM "write_side_row_sum";
 }
 

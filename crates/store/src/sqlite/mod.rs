@@ -351,8 +351,8 @@ impl Journal for Sqlite {
         self.run_write(|connection| SqliteTables(connection).clear_index())
     }
 
-    fn optimize_search(&self) -> StoreFuture<'_, ()> {
-        self.run_write(|connection| connection.execute(sql::OPTIMIZE_SEARCH_WORDS, []).map(drop))
+    fn erase_deleted_rows(&self) -> StoreFuture<'_, ()> {
+        self.send_to_writer(WriterTask::EraseDeletedRows)
     }
 
     fn subscribe_appends(&self) -> watch::Receiver<u64> {

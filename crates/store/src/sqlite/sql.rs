@@ -68,6 +68,7 @@ statements! {
     STORE_SNAPSHOT "store_snapshot";
     STREAMS "streams";
     STREAM_NAMES "stream_names";
+    VACUUM "vacuum";
     WRITER "writer";
     WRITE_SIDE_ROW_SUM "write_side_row_sum";
 }

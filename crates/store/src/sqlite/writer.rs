@@ -35,6 +35,8 @@ pub(super) type WriteFn = Box<dyn FnMut(&Connection) -> rusqlite::Result<Result<
 pub(super) enum WriterTask {
     Append(Append),
     Other(WriteFn),
+    /// Runs after the commit of its group, since SQLite cannot do it in a transaction.
+    EraseDeletedRows,
 }
 
 pub(super) struct WriterJob {
@@ -77,8 +79,41 @@ impl Writer {
         while let Ok(first) = self.jobs.recv() {
             let group = self.gather_group(first);
             self.last = group.len();
-            self.process_group(group);
+            let is_erasing = |job: &WriterJob| matches!(job.work, WriterTask::EraseDeletedRows);
+            let (erasing, group): (Vec<_>, Vec<_>) = group.into_iter().partition(is_erasing);
+            if !group.is_empty() {
+                self.process_group(group);
+            }
+            if !erasing.is_empty() {
+                let erased = self.erase_deleted_rows();
+                for job in erasing {
+                    let _ = job.answer.send(erased.clone());
+                }
+            }
         }
+    }
+
+    /// A failure does not make the store unready: whoever asked for it has to ask again.
+    fn erase_deleted_rows(&mut self) -> Result<(), StoreError> {
+        if self.damage.is_found() {
+            return Err(Damage::refusal_error());
+        }
+        match self.rewrite_file() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(StoreError::Unavailable("a read keeps the write-ahead log from being emptied".to_owned())),
+            Err(error) => Err(self.damage.record_error(&error)),
+        }
+    }
+
+    /// Writes the file anew without deleted rows, and empties the write-ahead log. Returns whether the log is empty.
+    ///
+    /// `PRAGMA secure_delete` would not be enough: merges of the search index and splits of pages left copies in free
+    /// pages before the row was deleted.
+    fn rewrite_file(&mut self) -> rusqlite::Result<bool> {
+        let _turn = self.lock.acquire(self.place.settings.patience)?;
+        self.connection.execute(sql::OPTIMIZE_SEARCH_WORDS, [])?;
+        self.connection.execute(sql::VACUUM, [])?;
+        self.connection.query_row(sql::CHECKPOINT, [], |row| row.get::<_, bool>(0)).map(|is_busy| !is_busy)
     }
 
     fn gather_group(&self, first: WriterJob) -> Vec<WriterJob> {
@@ -147,6 +182,7 @@ impl Writer {
             outcomes.push(match &mut job.work {
                 WriterTask::Append(append) => store_append(&transaction, append)?,
                 WriterTask::Other(write) => write(&transaction)?,
+                WriterTask::EraseDeletedRows => Ok(()),
             });
         }
         transaction.commit()?;
@@ -204,7 +240,7 @@ impl Writer {
 fn row_count(job: &WriterJob) -> usize {
     match &job.work {
         WriterTask::Append(append) => append.batch.records.len(),
-        WriterTask::Other(_) => 1,
+        WriterTask::Other(_) | WriterTask::EraseDeletedRows => 1,
     }
 }
 

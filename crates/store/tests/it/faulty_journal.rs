@@ -240,8 +240,8 @@ impl Journal for FaultyJournal {
         self.unless_down(self.inner.clear_search_index())
     }
 
-    fn optimize_search(&self) -> StoreFuture<'_, ()> {
-        self.unless_down(self.inner.optimize_search())
+    fn erase_deleted_rows(&self) -> StoreFuture<'_, ()> {
+        self.unless_down(self.inner.erase_deleted_rows())
     }
 
     fn subscribe_appends(&self) -> watch::Receiver<u64> {

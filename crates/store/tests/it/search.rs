@@ -336,7 +336,7 @@ async fn texts_in_side_rows_are_found_and_removed(place: TestStore) {
     assert_eq!(place.journal.get(&kind, "k2").await.unwrap(), None);
     assert!(place.journal.get(&kind, "k1").await.unwrap().is_some());
     assert_sound(&*place.journal).await;
-    place.journal.optimize_search().await.unwrap();
+    place.journal.erase_deleted_rows().await.unwrap();
     assert_eq!(book.find("dragon").await, [1]);
 }
 

@@ -288,6 +288,41 @@ fn a_backup_taken_while_writing_is_whole() {
 }
 
 #[cfg(unix)]
+/// A program that reads an old state keeps the log as it is, and with it deleted rows.
+#[test]
+fn deleted_rows_are_erased_once_nobody_reads_an_old_state() {
+    const SECRET: &str = "thecrownliesinthewell";
+    let folder = TemporaryFolder::new();
+    let path = folder.file("world.db");
+    let is_on_disk = || {
+        let files = ["world.db", "world.db-wal"].map(|name| std::fs::read(folder.file(name)).unwrap_or_default());
+        files.iter().any(|file| file.windows(SECRET.len()).any(|part| part == SECRET.as_bytes()))
+    };
+    block_on(async {
+        let journal = open(&path).await.unwrap();
+        for number in 0..200 {
+            let body = if number % 2 == 0 { SECRET.repeat(40) } else { "stays ".repeat(100) };
+            journal.put("text", &number.to_string(), body).await.unwrap();
+        }
+        let reader = Connection::open(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM shelf").unwrap();
+        for number in (0..200).step_by(2) {
+            assert!(journal.remove("text", &number.to_string()).await.unwrap());
+        }
+        assert!(is_on_disk(), "deleting alone leaves it there");
+        let refused = journal.erase_deleted_rows().await;
+        assert!(matches!(&refused, Err(StoreError::Unavailable(why)) if why.contains("log")), "{refused:?}");
+        assert!(is_on_disk());
+        assert_eq!(*journal.health().borrow(), StoreHealth::Ready);
+        reader.execute_batch("COMMIT").unwrap();
+        journal.erase_deleted_rows().await.unwrap();
+        assert!(!is_on_disk());
+        assert_eq!(journal.list("text", "", 1_000).await.unwrap().len(), 100);
+        fill(Arc::clone(&journal), 5).await;
+        assert!(matches!(verdict(&journal).await.unwrap(), VerifyVerdict::Sound(_)));
+    });
+}
+
 #[test]
 fn what_is_made_is_its_owners_alone_and_no_link_is_followed() {
     use std::os::unix::fs::{MetadataExt, symlink};

@@ -3,6 +3,7 @@
 mod canon;
 mod canon_search;
 mod history;
+mod importing;
 mod privacy;
 mod relationships;
 mod search;

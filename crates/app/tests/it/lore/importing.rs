@@ -1,0 +1,190 @@
+//! Tests of imports and exports: what is hidden in a source stays hidden, links lead to what is there already, and an
+//! export comes back with its original HTML and its actors.
+
+use serde_json::{Value, json};
+use skald_app::{Caller, CampaignRole, ImportReport};
+use skald_lore_files::{ExportedEntity, Import, SourceFile, import_files, write_export};
+
+use super::{LoreCampaign, names};
+use crate::universe::run;
+
+fn source_file(path: &str, content: impl ToString) -> SourceFile {
+    SourceFile { path: path.to_owned(), content: Some(content.to_string().into_bytes()) }
+}
+
+fn kanka(documents: &[(&str, Value)]) -> Import {
+    let mut files = vec![source_file("info.json", json!({"kanka_version": "3.13"}))];
+    files.extend(documents.iter().map(|(path, document)| source_file(path, document)));
+    import_files(&files).expect("an export of Kanka")
+}
+
+/// An import of a folder of this name.
+fn named_import(name: &str, files: &[SourceFile]) -> Import {
+    let mut import = import_files(files).expect("an import");
+    name.clone_into(&mut import.source_name);
+    import
+}
+
+/// A folder of Markdown files.
+fn vault(name: &str, notes: &[(&str, &str)]) -> Import {
+    let files: Vec<SourceFile> = notes.iter().map(|(path, content)| source_file(path, content)).collect();
+    named_import(name, &files)
+}
+
+async fn import_into(lore: &LoreCampaign, campaign_id: &str, import: &Import, dry_run: bool) -> ImportReport {
+    let app = lore.engine.app();
+    let imported = app.import_lore(&Caller::owner(), campaign_id, import, dry_run, &mut |_, _| {}).await;
+    imported.unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+fn losses(report: &ImportReport) -> Vec<String> {
+    report.losses.iter().map(|loss| format!("{}: {}", loss.source, loss.what)).collect()
+}
+
+#[test]
+fn hidden_aliases_and_private_tags_of_kanka_never_reach_a_player() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let assets = json!([
+            {"type_id": 3, "name": "The Red", "visibility_id": 1}, {"type_id": 3, "name": "Night Queen", "visibility_id": 2}
+        ]);
+        let ann = json!({"id": 12, "name": "Ann", "entity": {
+            "id": 12, "name": "Ann", "entry": "<p>A guest.</p>", "assets": assets, "entityTags": [{"tag_id": 3}, {"tag_id": 4}]
+        }});
+        let ben = json!({"id": 13, "name": "Ben", "entity": {
+            "id": 13, "name": "Ben", "is_private": 1, "assets": assets, "entityTags": [{"tag_id": 4}]
+        }});
+        let import = kanka(&[
+            ("characters/ann_12.json", ann),
+            ("characters/ben_13.json", ben),
+            ("tags/coast_43.json", json!({"id": 3, "name": "Coast", "entity": {"id": 43, "name": "Coast"}})),
+            ("tags/traitor_44.json", json!({"id": 4, "name": "Traitor", "is_private": 1, "entity": {"id": 44}})),
+        ]);
+        for dry_run in [true, false] {
+            let report = import_into(&lore, &lore.campaign_id, &import, dry_run).await;
+            let losses = losses(&report).join("\n");
+            assert!(losses.contains("1 aliases are hidden") && losses.contains("(Traitor)"), "{dry_run}: {losses}");
+        }
+        let player = lore.caller(CampaignRole::Player);
+        let as_player = async |operation: &str, input: Value| {
+            let answer = lore.call_as(&player, operation, input.clone()).await;
+            let answer = answer.unwrap_or_else(|fault| panic!("{operation} {input}: {fault}"));
+            for hidden in ["Night Queen", "Traitor", "Ben", "Hidden aliases"] {
+                assert!(!answer.to_string().contains(hidden), "{operation} {input}: {answer}");
+            }
+            answer
+        };
+        for filter in [
+            json!({"query": "night queen"}),
+            json!({"name": "Night Queen"}),
+            json!({"name": "Nihgt Queen", "name_fuzzy": true}),
+            json!({"tags": ["traitor"]}),
+            json!({"query": "traitor"}),
+        ] {
+            assert_eq!(names(&as_player("find_entities", filter).await), [""; 0]);
+        }
+        let all = as_player("find_entities", json!({})).await;
+        assert_eq!(names(&all), ["Ann"]);
+        let ann = as_player("get_entities", json!({"entity_ids": ["Ann"], "include_posts": true})).await;
+        assert_eq!(ann["results"][0]["aliases"], json!(["The Red"]));
+        assert_eq!(lore.find_names(json!({"query": "night queen"})).await.len(), 2, "game masters find them");
+        assert_eq!(lore.find_names(json!({"tags": ["traitor"]})).await, ["Ben"]);
+    });
+}
+
+#[test]
+fn links_by_name_lead_to_what_the_campaign_has() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let place = |name: &str| json!({"entity_type": "location", "name": name, "aliases": [format!("{name}'s")]});
+        let known = lore.create(json!([place("Old Tam"), place("Twin"), place("Twin"), place("Inn")])).await;
+        let text = "[[Old Tam]], [[old tam's|his]], [[Twin]], [[Inn]], [[Late]], ![[Old Tam]]";
+        let import = vault("vault", &[("Ann.md", text), ("Inn.md", "An inn.")]);
+        let report = import_into(&lore, &lore.campaign_id, &import, false).await;
+        let unresolved: Vec<&str> = report.unresolved.iter().map(|link| link.link.as_str()).collect();
+        assert_eq!(unresolved, ["![[Old Tam]]", "[[Late]]", "[[Twin]]"]);
+        let inn = lore.find(json!({"query": "an inn", "limit": 1})).await["entities"][0]["entity_id"].clone();
+        assert_ne!(inn, json!(known[3]), "a note of the import comes first");
+        let tam = known[0];
+        let linked =
+            |late: &str| format!("[entity:{tam}], [entity:{tam}|his], [[Twin]], [entity:{inn}], {late}, ![[Old Tam]]");
+        assert_eq!(lore.get("Ann").await["entry"], linked("[[Late]]"));
+        // A name that is there later is linked by the next import, also in a note that has not changed.
+        let late = lore.create_one(place("Late")).await;
+        let report = import_into(&lore, &lore.campaign_id, &import, false).await;
+        assert_eq!((report.created, report.updated, report.unchanged), (0, 1, 1));
+        assert_eq!(lore.get("Ann").await["entry"], linked(&format!("[entity:{late}]")));
+    });
+}
+
+#[test]
+fn a_second_source_of_the_same_name_is_reported() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let first = vault("vault", &[("People/Ann.md", "Of the north."), ("Inn.md", "An inn.")]);
+        assert_eq!(losses(&import_into(&lore, &lore.campaign_id, &first, false).await), [""; 0]);
+        assert_eq!(losses(&import_into(&lore, &lore.campaign_id, &first, true).await), [""; 0]);
+        let second = vault("vault", &[("People/Ann.md", "Of the south.")]);
+        let expected = "vault: 1 entities that were imported from a source of this name are not in this one, and stay; if it \
+            is another source of the same name, give it one with --source-name";
+        assert_eq!(losses(&import_into(&lore, &lore.campaign_id, &second, true).await), [expected]);
+        let other = vault("other", &[("People/Ann.md", "Of the south.")]);
+        assert_eq!(losses(&import_into(&lore, &lore.campaign_id, &other, true).await), [""; 0]);
+    });
+}
+
+/// An export as it is read back, from a folder of this name.
+fn read_back(name: &str, exported: &[ExportedEntity]) -> Import {
+    let files = write_export(exported);
+    let files: Vec<SourceFile> = files.iter().map(|(path, content)| source_file(path, content)).collect();
+    named_import(name, &files)
+}
+
+#[test]
+fn an_export_comes_back_with_its_html_and_its_actors() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let html = "<p class=\"lead\">Knows <b>[note:2|him]</b>.</p>";
+        let post = json!({"id": 50, "name": "Past", "entry": "<p><u>Long</u> ago, [note:2].</p>", "visibility_id": 1});
+        let import = kanka(&[
+            ("characters/ann_1.json", json!({"entity": {"id": 1, "name": "Ann", "entry": html, "posts": [post]}})),
+            ("notes/him_2.json", json!({"entity": {"id": 2, "name": "Him"}})),
+        ]);
+        import_into(&lore, &lore.campaign_id, &import, false).await;
+        let actor = lore.call("actor_create", json!({"name": "Ann", "kind": "PC"})).await["id"].clone();
+        lore.update(json!({"entity_id": "Ann", "actor_id": actor})).await;
+        let export = async |campaign_id: &str| {
+            let exported = lore.engine.app().export_lore(&Caller::owner(), campaign_id).await;
+            exported.unwrap_or_else(|fault| panic!("{fault}"))
+        };
+        let first = export(&lore.campaign_id).await;
+        assert_eq!(first[0].actor_id, actor.as_str().map(str::to_owned));
+        assert!(first[0].html.as_ref().is_some_and(|html| html.contains("class=\"lead\"")), "{first:?}");
+
+        // Into another campaign, where the ids are others and the actor is nobody.
+        let other = lore.call("campaign_create", json!({"name": "Other", "gm_mode": "HUMAN"})).await["id"].clone();
+        let other = other.as_str().expect("an id");
+        let filler = json!([{"entity_type": "note", "name": "First here"}]);
+        lore.call("create_entities", json!({"campaign_id": other, "entities": filler})).await;
+        let copy = read_back("copy", &first);
+        let report = import_into(&lore, other, &copy, false).await;
+        let expected =
+            format!("skald:1: the actor {} is not in this campaign, and is not linked", actor.as_str().unwrap());
+        assert_eq!(losses(&report), [expected]);
+        let second = export(other).await;
+        let renumbered = |text: &Option<String>| text.as_ref().map(|text| text.replace("[note:3", "[note:2"));
+        assert_eq!((second[1].name.as_str(), renumbered(&second[1].html)), ("Ann", first[0].html.clone()));
+        assert_eq!(renumbered(&second[1].text), first[0].text);
+        assert_eq!(renumbered(&second[1].posts[0].html), first[0].posts[0].html);
+        let again = import_into(&lore, other, &copy, false).await;
+        assert_eq!((again.created, again.updated, again.unchanged), (0, 0, 2));
+
+        // Into the same campaign: beside what it came from, and instead of it.
+        let report = import_into(&lore, &lore.campaign_id, &copy, true).await;
+        assert!(losses(&report)[0].ends_with("is entity 1 already, and is not linked"), "{:?}", losses(&report));
+        lore.delete(1).await;
+        let report = import_into(&lore, &lore.campaign_id, &copy, false).await;
+        assert_eq!(losses(&report), [""; 0]);
+        assert_eq!(lore.get("Ann").await["actor_id"], actor);
+    });
+}
