@@ -102,7 +102,7 @@ pub(super) struct LoreHistoryOutput {
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-struct VersionRow {
+pub(super) struct VersionRow {
     version: usize,
     at: Moment,
     by: String,
