@@ -2,7 +2,9 @@
 
 mod canon;
 mod canon_search;
+mod completions;
 mod history;
+mod linked_pages;
 mod privacy;
 mod relationships;
 mod search;
