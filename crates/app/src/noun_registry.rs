@@ -67,10 +67,10 @@ pub enum RecordAudience {
     CampaignInDocument(&'static str),
 }
 
-/// How the records of a noun are announced that not everybody may know of.
+/// How the records of a noun are announced that concern something that not everybody may know of.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordSecrecy {
-    /// Whether a part of a record is secret. A record that this version cannot read is secret as a whole.
+    /// Whether a part of a record may concern something secret. All of what this version cannot read may.
     pub is_secret: fn(&Record) -> bool,
     /// The resources that read differently after a record that is secret in part, each with who may know it.
     pub changes: fn(&Record, &CampaignState, &LoreState) -> Vec<(ResourceChange, ChangeReaders)>,

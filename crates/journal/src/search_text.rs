@@ -164,9 +164,18 @@ pub struct SearchQuery {
     pub terms: Vec<SearchTerm>,
     /// Only serials below this one, to read on after a page.
     pub below: Option<u32>,
+    /// Only these serials, ascending. A store that can reads no other row.
+    pub within: Option<Arc<[u32]>>,
     pub limit: usize,
     /// Rows that it rejects are neither answered nor counted to the limit. It is called on threads of the store.
     pub accepts: Arc<dyn Fn(u32) -> bool + Send + Sync>,
+}
+
+impl SearchQuery {
+    /// Whether a row may be answered, as far as its serial says.
+    pub fn accepts_serial(&self, serial: u32) -> bool {
+        self.within.as_ref().is_none_or(|within| within.binary_search(&serial).is_ok()) && (self.accepts)(serial)
+    }
 }
 
 /// A row that was found.

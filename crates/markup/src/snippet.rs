@@ -1,8 +1,8 @@
 //! Cuts a piece out of a plain text, around the first word that was searched for.
 
-/// At most `chars` letters around the first match of any of the words, in any case; cut at word bounds, with `…` where
-/// something is left out. Without a match, the start of the text.
-pub fn snippet(markdown_plain: &str, words: &[String], chars: usize) -> String {
+/// At most `chars` letters around the first match of any of the words; cut at word bounds, with `…` where something is left
+/// out. Without a match, the start of the text. The words are compared as `fold` writes letters, and are folded already.
+pub fn snippet(markdown_plain: &str, words: &[String], chars: usize, fold: impl Fn(&str) -> String) -> String {
     let letters = single_spaced(markdown_plain);
     if letters.len() <= chars {
         return letters.into_iter().collect();
@@ -10,7 +10,7 @@ pub fn snippet(markdown_plain: &str, words: &[String], chars: usize) -> String {
     if chars == 0 {
         return String::new();
     }
-    let found = first_match(&letters, words).unwrap_or(0);
+    let found = first_match(&letters, words, fold).unwrap_or(0);
     // A third of the room goes to what stands before the match.
     let start = found.saturating_sub(chars / 3).min(letters.len() - chars);
     let end = start + chars;
@@ -52,28 +52,39 @@ fn single_spaced(text: &str) -> Vec<char> {
     letters
 }
 
-/// The index of the letter where the first match of any word begins. A match at the start of a word comes before one
-/// inside of a word.
-fn first_match(letters: &[char], words: &[String]) -> Option<usize> {
-    let mut folded = String::new();
+/// How a word was found, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum WordMatch {
+    Whole,
+    Start,
+    Inside,
+}
+
+/// The index of the letter where the first match of any word begins, of the best matches that there are.
+fn first_match(letters: &[char], words: &[String], fold: impl Fn(&str) -> String) -> Option<usize> {
+    let mut folded = String::with_capacity(letters.len());
     // For each byte of the folded text, which letter it comes from.
-    let mut origins = Vec::new();
+    let mut origins = Vec::with_capacity(letters.len());
     for (index, letter) in letters.iter().enumerate() {
-        folded.extend(letter.to_lowercase());
+        if letter.is_ascii() {
+            folded.push(letter.to_ascii_lowercase());
+        } else {
+            folded.push_str(&fold(letter.encode_utf8(&mut [0; 4])));
+        }
         origins.resize(folded.len(), index);
     }
-    let is_word_start = |at: usize| !folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-    let mut best: Option<(bool, usize)> = None;
-    for word in words {
-        let word = word.to_lowercase();
-        if word.is_empty() {
-            continue;
-        }
-        let at_start = folded.match_indices(&word).map(|(at, _)| at).find(|at| is_word_start(*at));
-        let found = at_start.map(|at| (false, at)).or_else(|| folded.find(&word).map(|at| (true, at)));
-        best = [best, found].into_iter().flatten().min();
-    }
-    best.map(|(_, at)| origins[at])
+    let matches = words.iter().filter(|word| !word.is_empty()).flat_map(|word| {
+        folded.match_indices(&**word).map(|(at, found)| {
+            let is_in_word = folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+            let goes_on = folded[at + found.len()..].chars().next().is_some_and(char::is_alphanumeric);
+            match (is_in_word, goes_on) {
+                (true, _) => (WordMatch::Inside, at),
+                (false, true) => (WordMatch::Start, at),
+                (false, false) => (WordMatch::Whole, at),
+            }
+        })
+    });
+    matches.min().and_then(|(_, at)| origins.get(at).copied())
 }
 
 #[cfg(test)]
@@ -81,7 +92,7 @@ mod tests {
     use super::*;
 
     fn cut(text: &str, words: &[&str], chars: usize) -> String {
-        snippet(text, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), chars)
+        snippet(text, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), chars, str::to_lowercase)
     }
 
     #[test]
@@ -109,5 +120,14 @@ mod tests {
     fn the_start_of_a_word_is_preferred() {
         let text = format!("{} art {}", "party ".repeat(20), "z ".repeat(40));
         assert!(cut(&text, &["art"], 30).contains(" art "));
+    }
+
+    #[test]
+    fn the_whole_word_is_preferred_and_letters_are_compared_folded() {
+        let text = format!("The dragonfly. {} A Dragon, at last. {}", "and on ".repeat(20), "z ".repeat(40));
+        assert!(cut(&text, &["dragon"], 30).contains("Dragon, at"));
+        let text = format!("{} saw Ælf here. {}", "party ".repeat(20), "z ".repeat(40));
+        let fold = |letter: &str| letter.to_lowercase().replace('æ', "ae");
+        assert!(snippet(&text, &["aelf".to_owned()], 30, fold).contains("Ælf"));
     }
 }

@@ -1,18 +1,24 @@
 //! Benchmark of a campaign's lore through the engine: `create` stores entities in batches, `search` measures searches in
-//! a process that has just been started. Both print lines of a name and a number.
+//! a process that has just been started. `extend` adds posts, relationships, a timeline and revealed entities, and
+//! `search-extended` measures what reads them. All print lines of a name and a number.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use skald_app::{App, Caller, Clock, Engine, Entropy, LocalEngine, RequestControl};
+use skald_app::{
+    App, Caller, CampaignRole, Clock, Conversation, Engine, Entropy, Holder, LocalEngine, Principal, PrincipalKind,
+    RequestControl,
+};
 use skald_journal::Limits;
 
 type SearchFailure = Box<dyn Error + Send + Sync>;
 
-const USAGE: &str = "usage: lore_search_speed create STORE [ENTITIES] | search STORE";
+const USAGE: &str =
+    "usage: lore_search_speed create STORE [ENTITIES] | search STORE | extend STORE | search-extended STORE";
 const CAMPAIGN: &str = "Bench of the lore";
 /// Entities of one call.
 const BATCH: u64 = 100;
@@ -30,6 +36,16 @@ const RARE_IN: u64 = 250;
 const COMMON_IN_25: u64 = 8;
 /// Calls of one measurement; the median counts.
 const ROUNDS: usize = 51;
+/// Calls of a measurement whose calls take longer.
+const SLOW_ROUNDS: usize = 5;
+/// Posts on the first entities, each with the word below.
+const POSTS: u64 = 20_000;
+const POST_WORD: &str = "quartzmoth";
+const RELATIONSHIPS: u64 = 1_000;
+const TIMELINE_EVENTS: u64 = 1_000;
+/// Private entities that one player may see.
+const REVEALED: u64 = 1_000;
+const PLAYER: &str = "Bench player";
 const WARM_UP_ROUNDS: usize = 5;
 const TYPES: [&str; 13] = [
     "character",
@@ -77,6 +93,8 @@ async fn main() -> Result<(), SearchFailure> {
         ["create", store] => create(store, 100_000).await,
         ["create", store, count] => create(store, count.parse()?).await,
         ["search", store] => search(store).await,
+        ["extend", store] => extend(store).await,
+        ["search-extended", store] => search_extended(store).await,
         _ => Err(USAGE.into()),
     }
 }
@@ -91,8 +109,61 @@ impl BenchEngine {
     }
 
     async fn call(&self, operation: &str, input: Value) -> Result<Value, SearchFailure> {
-        let answer = self.0.call(&Caller::owner(), operation, input, &RequestControl::default()).await;
+        self.call_as(&Caller::owner(), operation, input).await
+    }
+
+    async fn call_as(&self, caller: &Caller, operation: &str, input: Value) -> Result<Value, SearchFailure> {
+        let answer = self.0.call(caller, operation, input, &RequestControl::default()).await;
         answer.map_err(|fault| format!("{operation}: {fault}").into())
+    }
+
+    async fn campaign_id(&self) -> Result<String, SearchFailure> {
+        let campaigns = self.call("campaign_read", json!({"view": "campaigns"})).await?;
+        let campaigns = campaigns["campaigns"].as_array().map_or(&[][..], Vec::as_slice);
+        let campaign =
+            campaigns.iter().find(|campaign| campaign["name"] == CAMPAIGN).ok_or("nothing was created yet")?;
+        Ok(campaign["id"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// The player to whom entities were revealed.
+    async fn player(&self, campaign_id: &str) -> Result<Caller, SearchFailure> {
+        let read = json!({"view": "participants", "campaign_id": campaign_id});
+        let answer = self.call("campaign_read", read).await?;
+        let participants = answer["participants"].as_array().map_or(&[][..], Vec::as_slice);
+        let found = participants.iter().find(|participant| participant["display_name"] == PLAYER);
+        let id = found.and_then(|participant| participant["id"].as_str()).ok_or("there is no player yet")?;
+        let roles = BTreeMap::from([(campaign_id.to_owned(), CampaignRole::Player)]);
+        let holder = Holder::new("bench", PLAYER, PrincipalKind::Human, roles);
+        let holder = Holder { participants: BTreeSet::from([id.to_owned()]), ..holder };
+        Ok(Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None })
+    }
+
+    /// Prints the median of several calls. A search has to find something.
+    async fn measure(
+        &self,
+        name: &str,
+        caller: &Caller,
+        (operation, campaign_id, input): (&str, &str, &Value),
+        rounds: usize,
+    ) -> Result<(), SearchFailure> {
+        let mut input = input.clone();
+        input["campaign_id"] = campaign_id.into();
+        let is_search = operation == "find_entities" && input.get("date_range").is_none();
+        let mut times = Vec::with_capacity(rounds);
+        for round in 0..WARM_UP_ROUNDS.min(rounds) + rounds {
+            let sent = input.clone();
+            let start = Instant::now();
+            let found = self.call_as(caller, operation, sent).await?;
+            let took = start.elapsed().as_secs_f64() * 1e3;
+            if is_search && found["entities"].as_array().is_none_or(Vec::is_empty) {
+                return Err(format!("{input} found nothing").into());
+            }
+            if round >= WARM_UP_ROUNDS.min(rounds) {
+                times.push(took);
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        print_figure(&format!("{name}_ms"), times[rounds / 2])
     }
 }
 
@@ -124,10 +195,7 @@ async fn create(store: &str, count: u64) -> Result<(), SearchFailure> {
 
 async fn search(store: &str) -> Result<(), SearchFailure> {
     let engine = BenchEngine::open(store).await?;
-    let campaigns = engine.call("campaign_read", json!({"view": "campaigns"})).await?;
-    let campaigns = campaigns["campaigns"].as_array().map_or(&[][..], Vec::as_slice);
-    let campaign = campaigns.iter().find(|campaign| campaign["name"] == CAMPAIGN).ok_or("nothing was created yet")?;
-    let campaign_id = &campaign["id"];
+    let campaign_id = engine.campaign_id().await?;
     let before = resident_megabytes()?;
     let start = Instant::now();
     engine.call("find_entities", json!({"campaign_id": campaign_id, "name": "thori"})).await?;
@@ -143,26 +211,71 @@ async fn search(store: &str) -> Result<(), SearchFailure> {
         ("two_words", json!({"query": format!("{COMMON_WORD} {RARE_WORD}")})),
         // Begins 52 words of the vocabulary.
         ("prefix", json!({"query": "mird"})),
+        ("word_tags", json!({"query": EVERY_WORD, "tags": ["tag 3", "tag 21"]})),
+        ("word_type", json!({"query": COMMON_WORD, "entity_type": "character"})),
     ] {
-        let mut input = filter;
-        input["campaign_id"] = campaign_id.clone();
-        let mut times = Vec::with_capacity(ROUNDS);
-        for round in 0..WARM_UP_ROUNDS + ROUNDS {
-            let sent = input.clone();
-            let start = Instant::now();
-            let found = engine.call("find_entities", sent).await?;
-            let took = start.elapsed().as_secs_f64() * 1e3;
-            if found["entities"].as_array().is_none_or(Vec::is_empty) {
-                return Err(format!("{input} found nothing").into());
-            }
-            if round >= WARM_UP_ROUNDS {
-                times.push(took);
-            }
-        }
-        times.sort_by(f64::total_cmp);
-        print_figure(&format!("{name}_ms"), times[ROUNDS / 2])?;
+        engine.measure(name, &Caller::owner(), ("find_entities", &campaign_id, &filter), ROUNDS).await?;
     }
     print_figure("memory_mb", resident_megabytes()? - before)
+}
+
+/// Adds what an evening of play leaves behind: posts, relationships, a timeline, and entities that a player was shown.
+async fn extend(store: &str) -> Result<(), SearchFailure> {
+    let engine = BenchEngine::open(store).await?;
+    let campaign_id = engine.campaign_id().await?;
+    let call = async |operation: &str, mut input: Value| {
+        input["campaign_id"] = campaign_id.as_str().into();
+        engine.call(operation, input).await
+    };
+    for first in (1..=POSTS).step_by(usize::try_from(BATCH)?) {
+        let post =
+            |entity_id: u64| json!({"entity_id": entity_id, "name": "News", "entry": format!("The {POST_WORD} came.")});
+        let posts: Vec<Value> = (first..first + BATCH).map(post).collect();
+        call("create_posts", json!({"posts": posts})).await?;
+    }
+    for number in 1..=RELATIONSHIPS {
+        // Each knows the next one, and the first ones know many.
+        let from = if number % 4 == 0 { 1 + number % 10 } else { number };
+        let link = json!({"method": "add", "entity_id": from, "target_id": number + 1, "type": "knows"});
+        // The same one twice is refused.
+        let _ = call("relationships", link).await;
+    }
+    for number in 1..=TIMELINE_EVENTS {
+        let date = format!("{}-{:02}-{:02}", 1_200 + number / 300, 1 + number % 12, 1 + number % 28);
+        let event = json!({"method": "add", "date": date, "description": "A feast was held", "entity_ids": [number]});
+        call("timeline", event).await?;
+    }
+    call("participant_create", json!({"display_name": PLAYER, "role": "PLAYER"})).await?;
+    for first in (1..=REVEALED).step_by(usize::try_from(BATCH)?) {
+        let entity = |number: u64| json!({"entity_type": "clue", "name": format!("Clue {number}"), "entry": EVERY_WORD, "is_private": true});
+        let entities: Vec<Value> = (first..first + BATCH).map(entity).collect();
+        let created = call("create_entities", json!({"entities": entities})).await?;
+        for row in created["results"].as_array().into_iter().flatten() {
+            call("visibility", json!({"method": "reveal", "entity_id": row["entity_id"], "who": [PLAYER]})).await?;
+        }
+    }
+    tokio::time::sleep(2 * Limits::default().pause).await;
+    print_figure("posts", f64::from(u32::try_from(POSTS)?))
+}
+
+async fn search_extended(store: &str) -> Result<(), SearchFailure> {
+    let engine = BenchEngine::open(store).await?;
+    let campaign_id = engine.campaign_id().await?;
+    let player = engine.player(&campaign_id).await?;
+    let owner = Caller::owner();
+    let find = |filter: Value| ("find_entities", filter);
+    for (name, caller, (operation, input), rounds) in [
+        ("posts", &owner, find(json!({"query": POST_WORD})), ROUNDS),
+        ("player", &player, find(json!({"query": EVERY_WORD})), ROUNDS),
+        ("open_dates", &owner, find(json!({"date_range": {"start": "1900-01-01"}})), SLOW_ROUNDS),
+        ("canon_check", &owner, ("canon", json!({"method": "check"})), SLOW_ROUNDS),
+        ("map", &owner, ("relationships", json!({"method": "map", "entity_id": 1, "depth": 3})), ROUNDS),
+        ("path", &owner, ("relationships", json!({"method": "path", "entity_id": 1, "target_id": 900})), ROUNDS),
+        ("timeline", &owner, ("timeline", json!({"method": "query"})), ROUNDS),
+    ] {
+        engine.measure(name, caller, (operation, &campaign_id, &input), rounds).await?;
+    }
+    Ok(())
 }
 
 /// Invents entities, the same ones in every run.

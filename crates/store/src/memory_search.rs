@@ -71,7 +71,7 @@ impl MemorySearchIndex {
         let in_scope = self.rows.values().filter(|row| is_in_scope(&row.stored));
         let found = in_scope.filter(|row| query.terms.iter().all(|term| is_met(term, &row.words)));
         let mut hits: Vec<SearchHit> = found
-            .filter(|row| (query.accepts)(row.stored.serial))
+            .filter(|row| query.accepts_serial(row.stored.serial))
             .map(|row| SearchHit {
                 serial: row.stored.serial,
                 is_frequent: query.terms.iter().all(|term| is_frequent(term, &row.words.frequent)),

@@ -49,6 +49,17 @@ pub(super) struct CampaignReadInput {
     limit: Option<usize>,
 }
 
+/// An actor, with the entity of the lore that describes it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ActorRow {
+    #[serde(flatten)]
+    actor: Actor,
+    /// Its entity in the lore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
+    entity_id: Option<u64>,
+}
+
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct CampaignReadOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +69,7 @@ pub(super) struct CampaignReadOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     participants: Option<Vec<Participant>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    actors: Option<Vec<Actor>>,
+    actors: Option<Vec<ActorRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<Vec<Session>>,
     /// What is not set is null.
@@ -121,7 +132,11 @@ impl Operation for CampaignRead {
                 let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
                 let redaction = entered_campaign.redaction(call.caller);
                 let output = CampaignReadOutput { revision: Some(entered_campaign.committed.revision()), ..output };
-                fill_campaign_view(entered_campaign.state(), view, cursor, limit, &redaction, output)
+                let mut output = fill_campaign_view(entered_campaign.state(), view, cursor, limit, &redaction, output)?;
+                if let Some(rows) = &mut output.actors {
+                    app.link_actors(call, &entered_campaign.campaign_id, rows).await?;
+                }
+                Ok(output)
             }
         }
     }
@@ -150,11 +165,8 @@ fn fill_campaign_view(
         }
         CampaignView::Actors => {
             let page = page_of_register(state.actors(), cursor, limit)?;
-            CampaignReadOutput {
-                actors: Some(redaction.redact_all(page.items)),
-                next_cursor: page.next_cursor,
-                ..output
-            }
+            let actors = redaction.redact_all(page.items).into_iter().map(|actor| ActorRow { actor, entity_id: None });
+            CampaignReadOutput { actors: Some(actors.collect()), next_cursor: page.next_cursor, ..output }
         }
         CampaignView::Sessions => {
             let page = page_of_register(state.sessions(), cursor, limit)?;
@@ -192,6 +204,15 @@ fn visible_ids<T: HasId + Redact>(map: &InsertionOrderedMap<T>, redaction: &Reda
 }
 
 impl App {
+    /// Puts the entities of actors into their rows, as far as the caller sees them.
+    async fn link_actors(&self, call: &Call<'_>, campaign_id: &str, rows: &mut [ActorRow]) -> Result<(), Fault> {
+        let lore = self.load_lore(call, campaign_id.to_owned()).await?;
+        for row in rows {
+            row.entity_id = lore.entity_of_actor(&row.actor.id);
+        }
+        Ok(())
+    }
+
     /// The campaigns that the caller has a role in, the newest first.
     pub(crate) async fn list_campaigns(
         &self,
@@ -220,7 +241,17 @@ impl App {
             return Some(page.items.into_iter().map(|campaign| campaign.id).collect());
         }
         let campaign_id = self.context(caller).await.ok()??.campaign_id;
-        let entered_campaign = self.enter_campaign_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
+        self.complete_field_of_campaign(caller, &campaign_id, field).await
+    }
+
+    /// Completion values for a field that is the id of something in a campaign, the newest first.
+    pub(crate) async fn complete_field_of_campaign(
+        &self,
+        caller: &Caller,
+        campaign_id: &str,
+        field: &str,
+    ) -> Option<Vec<String>> {
+        let entered_campaign = self.enter_campaign_as(caller, field, CampaignRead::ALLOWED, campaign_id).await.ok()?;
         let (state, redaction) = (entered_campaign.state(), entered_campaign.redaction(caller));
         match field {
             "participant_id" | "controller" => Some(visible_ids(state.participants(), &redaction)),

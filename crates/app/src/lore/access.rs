@@ -13,7 +13,7 @@ use crate::{App, Call, Fault, LinkedLore, Operation, OperationKind};
 use skald_journal::{CommittedState, StreamName};
 
 /// The lore of a campaign that a caller was let into.
-pub(super) struct EnteredLore {
+pub(crate) struct EnteredLore {
     pub campaign_id: String,
     pub campaign_name: String,
     pub stream: StreamName,
@@ -32,6 +32,11 @@ impl EnteredLore {
     pub(super) fn visible_entity(&self, entity_id: u64) -> Option<&Arc<Entity>> {
         let entity = self.state().entity(entity_id)?;
         (entity.details().archived_at.is_none() && self.redaction.is_visible(&**entity)).then_some(entity)
+    }
+
+    /// The entity that an actor of the table is linked to, unless the caller may not see it.
+    pub(crate) fn entity_of_actor(&self, actor_id: &str) -> Option<u64> {
+        self.state().entity_of_actor(actor_id).filter(|entity_id| self.visible_entity(*entity_id).is_some())
     }
 
     /// The private entities that were revealed to the caller.
@@ -77,7 +82,7 @@ impl App {
     }
 
     /// The lore of a campaign that the caller has entered already.
-    pub(super) async fn load_lore(&self, call: &Call<'_>, campaign_id: String) -> Result<EnteredLore, Fault> {
+    pub(crate) async fn load_lore(&self, call: &Call<'_>, campaign_id: String) -> Result<EnteredLore, Fault> {
         let campaign = self.campaigns.read(&campaign_stream(&campaign_id)).await;
         let campaign = campaign.map_err(|error| self.store_fault(&error))?;
         let campaign_name = campaign.state.campaign().map(|campaign| campaign.name.clone()).unwrap_or_default();

@@ -78,8 +78,8 @@ impl Operation for ReadArticle {
         Ok(ReadArticleOutput { campaign_id, campaign_name, entity, html, post_html, entity_types })
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
     }
 }
 
@@ -150,14 +150,14 @@ impl EnteredLore {
             (None, Some(entity)) => &entity.name,
             (None, None) => "unknown",
         };
-        let text = escaped(text);
+        let text = escape_html(text);
         Some(match entity {
-            Some(entity) => format!("<a href=\"{}{}\">{text}</a>", escaped(link_prefix), entity.entity_id),
+            Some(entity) => format!("<a href=\"{}{}\">{text}</a>", escape_html(link_prefix), entity.entity_id),
             None => text,
         })
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
 use skald_domain::lore::{Entity, EntityFilter, EntityType};
+use skald_domain::text_fold::fold_text;
+use skald_journal::search_tokens;
 
 use super::access::EnteredLore;
 use super::texts::Texts;
@@ -112,8 +114,7 @@ impl Operation for BrowseLore {
             let wanted = entities.iter().filter_map(|entity| entity.text.as_ref());
             app.load_texts(&lore.campaign_id, wanted).await?
         };
-        let words: Vec<String> =
-            input.query.iter().flat_map(|query| query.split_whitespace()).map(Into::into).collect();
+        let words = search_tokens::tokens(input.query.as_deref().unwrap_or_default());
         let rows: Vec<BrowsedEntity> =
             entities.iter().map(|entity| lore.browsed_entity(entity, &texts, &words)).collect();
         let is_first = skipped == 0 && input.query.is_none() && input.tag.is_none() && input.entity_type.is_none();
@@ -175,7 +176,7 @@ impl EnteredLore {
             subtype: entity.subtype.to_string(),
             is_private: entity.is_private,
             tags: self.state().tag_names(entity).into_iter().map(ToOwned::to_owned).collect(),
-            excerpt: skald_markup::snippet(&plain, words, EXCERPT_CHARS),
+            excerpt: skald_markup::snippet(&plain, words, EXCERPT_CHARS, fold_text),
             updated_at: Moment::from(entity.updated_for(self.sees_private)),
         }
     }

@@ -147,7 +147,7 @@ fn describe(state: &LoreState, finding: &CanonFinding) -> String {
     let first = finding.entity_ids.first().copied().unwrap_or_default();
     match finding.kind {
         CanonFindingKind::ActsAfterDeath => {
-            let died = state.died(first).map(|date| date.to_string()).unwrap_or_default();
+            let died = state.death_date(first).map(|date| date.to_string()).unwrap_or_default();
             format!("died {died}, and is in {}", event(0))
         }
         CanonFindingKind::TwoPlaces => format!("is elsewhere on the same day: {} and {}", event(0), event(1)),

@@ -86,7 +86,7 @@ impl CanonRow {
             entities: vec![named_entity(entity)],
             confidence: Some(mark.confidence),
             fields: mark.fields.field_names(),
-            died: state.died(entity.entity_id).map(|date| date.to_string()),
+            died: state.death_date(entity.entity_id).map(|date| date.to_string()),
             ..Self::default()
         }
     }

@@ -1,6 +1,6 @@
 //! Resource changes of the lore: the URIs whose content changes with a journal record, and who may know it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use skald_domain::campaign::CampaignState;
@@ -8,13 +8,15 @@ use skald_domain::campaign::CampaignState;
 use super::lore_privacy::lore_visibility;
 use super::stream::LoreStream;
 use crate::{ChangeReaders, RecordSecrecy, ResourceChange};
-use skald_domain::lore::{LoreEvent, LoreState, LoreSubject, Relationship};
+use skald_domain::lore::{LoreEvent, LoreState, LoreSubject, Relationship, TextRef};
 use skald_domain::visibility::Visibility;
 use skald_journal::{Record, parse_events};
 
 /// A notification tells whoever gets it that something is there, so only those who may know of it get one.
-pub(super) const SECRECY: RecordSecrecy =
-    RecordSecrecy { is_secret: is_private_record, changes: secret_changes_of_record };
+pub(super) const SECRECY: RecordSecrecy = RecordSecrecy { is_secret: needs_readers, changes: changes_by_readers };
+
+/// The most entities whose pages are announced with a change of another one.
+const LINKED_MAX: usize = 1_000;
 
 /// The resource changes of a record that everybody may know of.
 pub(super) fn changes_of_record(record: &Record) -> Vec<ResourceChange> {
@@ -23,12 +25,55 @@ pub(super) fn changes_of_record(record: &Record) -> Vec<ResourceChange> {
     uris.map(|uri| ResourceChange::Resource(uri.into())).collect()
 }
 
-fn is_private_record(record: &Record) -> bool {
+/// Whether it has to be looked up who may know of a record: something in it is private, or it changes the pages of other
+/// entities, which may be.
+fn needs_readers(record: &Record) -> bool {
     // An event that this version cannot read may be about anything.
-    parse_events::<LoreStream>(record).map_or(true, |events| events.iter().any(LoreEvent::is_private))
+    let events = parse_events::<LoreStream>(record);
+    events.map_or(true, |events| events.iter().any(|event| event.is_private() || changes_linked_pages(event)))
 }
 
-fn secret_changes_of_record(
+/// Whether an event can change what the pages of other entities have: their children, what they mention, and what
+/// mentions them.
+fn changes_linked_pages(event: &LoreEvent) -> bool {
+    match event {
+        LoreEvent::EntityCreated { entity, .. } => entity.parent.is_some() || !mentions(&entity.text).is_empty(),
+        LoreEvent::EntityUpdated { change, .. } => {
+            change.name.is_some() || change.is_private.is_some() || change.parent.is_some() || change.text.is_some()
+        }
+        LoreEvent::PostCreated { text, .. } => !mentions(text).is_empty(),
+        LoreEvent::PostUpdated { change, .. } => change.is_private.is_some() || change.text.is_some(),
+        LoreEvent::VisibilityChanged { of, .. } => {
+            matches!(of, LoreSubject::Entity { .. } | LoreSubject::Post { .. })
+        }
+        LoreEvent::EntityArchived { .. }
+        | LoreEvent::EntityRestored { .. }
+        | LoreEvent::EntityRenumbered { .. }
+        | LoreEvent::PostArchived { .. }
+        | LoreEvent::PostRestored { .. } => true,
+        _ => steps_of_event(event).iter().any(changes_linked_pages),
+    }
+}
+
+fn steps_of_event(event: &LoreEvent) -> &[LoreEvent] {
+    match event {
+        LoreEvent::EntityVersionRestored { steps, .. }
+        | LoreEvent::ConflictResolved { steps, .. }
+        | LoreEvent::ConflictReopened { steps, .. } => steps,
+        _ => &[],
+    }
+}
+
+/// An event and the steps that it consists of.
+fn with_steps(event: &LoreEvent) -> Vec<&LoreEvent> {
+    std::iter::once(event).chain(steps_of_event(event).iter().flat_map(with_steps)).collect()
+}
+
+fn mentions(text: &Option<TextRef>) -> &[u64] {
+    text.as_ref().map_or(&[], |text| &text.mentions)
+}
+
+fn changes_by_readers(
     record: &Record,
     campaign: &CampaignState,
     lore: &LoreState,
@@ -36,12 +81,20 @@ fn secret_changes_of_record(
     let parsed = parse_events::<LoreStream>(record).unwrap_or_default();
     let states = LoreReaders { campaign, lore };
     let mut uris: BTreeMap<String, ChangeReaders> = BTreeMap::new();
+    let mut add = |uri: String, readers: ChangeReaders| {
+        let known = uris.remove(&uri);
+        uris.insert(uri, known.map_or_else(|| readers.clone(), |known| known.or(readers.clone())));
+    };
     for (at, event) in raw_events(record).iter().enumerate() {
         let readers = parsed.get(at).map_or(ChangeReaders::GAME_MASTERS, |event| states.of_event(event));
-        for uri in uris_of_event(record.stream.id(), event) {
-            let known = uris.remove(&uri);
-            let all = known.map_or_else(|| readers.clone(), |known| known.or(readers.clone()));
-            uris.insert(uri, all);
+        uris_of_event(record.stream.id(), event).into_iter().for_each(|uri| add(uri, readers.clone()));
+    }
+    for event in parsed.iter().flat_map(with_steps) {
+        let readers = states.of_event(event);
+        let linked = states.linked_by_event(event).into_iter().filter(|id| lore.entity(*id).is_some());
+        for entity_id in linked.take(LINKED_MAX) {
+            let uri = format!("lore://{}/entity/{entity_id}", record.stream.id());
+            add(uri, readers.clone().and(states.of_entity(entity_id)));
         }
     }
     uris.into_iter().map(|(uri, readers)| (ResourceChange::Resource(uri.into()), readers)).collect()
@@ -166,6 +219,55 @@ impl LoreReaders<'_> {
         }
     }
 
+    /// The entities whose pages read differently after an event of another one: what it mentions or mentioned, and its
+    /// parents. Where its name changes, or who sees it, all that its page has a link to or from.
+    fn linked_by_event(&self, event: &LoreEvent) -> BTreeSet<u64> {
+        match event {
+            LoreEvent::EntityCreated { entity, .. } => {
+                mentions(&entity.text).iter().copied().chain(entity.parent).collect()
+            }
+            LoreEvent::EntityUpdated { entity_id, change, unlinked_ids, .. } => {
+                let is_about_all = change.name.is_some() || change.is_private.is_some();
+                let all = if is_about_all { self.linked_to_entity(*entity_id) } else { BTreeSet::new() };
+                let mentioned = change.text.iter().flat_map(mentions);
+                let ids = all.into_iter().chain(unlinked_ids.iter().chain(mentioned).copied());
+                ids.chain(change.parent.flatten()).collect()
+            }
+            LoreEvent::PostCreated { text, .. } => mentions(text).iter().copied().collect(),
+            LoreEvent::PostUpdated { post_id, change, unlinked_ids, .. } => {
+                let all = if change.is_private.is_some() { self.mentioned_in_post(*post_id) } else { BTreeSet::new() };
+                let mentioned = change.text.iter().flat_map(mentions);
+                all.into_iter().chain(unlinked_ids.iter().chain(mentioned).copied()).collect()
+            }
+            LoreEvent::PostArchived { post_id, .. }
+            | LoreEvent::PostRestored { post_id, .. }
+            | LoreEvent::VisibilityChanged { of: LoreSubject::Post { post_id }, .. } => {
+                self.mentioned_in_post(*post_id)
+            }
+            LoreEvent::EntityArchived { entity_id, .. }
+            | LoreEvent::EntityRestored { entity_id, .. }
+            | LoreEvent::EntityRenumbered { new_entity_id: entity_id, .. }
+            | LoreEvent::VisibilityChanged { of: LoreSubject::Entity { entity_id }, .. } => {
+                self.linked_to_entity(*entity_id)
+            }
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// What an entity and its posts mention, what mentions it, its parent and its children.
+    fn linked_to_entity(&self, entity_id: u64) -> BTreeSet<u64> {
+        let Some(entity) = self.lore.entity(entity_id) else { return BTreeSet::new() };
+        let texts = entity.details().posts.iter().map(|post| &post.text).chain([&entity.text]);
+        let mentioning = self.lore.mentioned_by(entity_id).into_iter().map(|place| place.entity_id);
+        let of_family = self.lore.children(entity_id).into_iter().chain(entity.details().parent);
+        texts.flat_map(mentions).copied().chain(mentioning).chain(of_family).collect()
+    }
+
+    fn mentioned_in_post(&self, post_id: u64) -> BTreeSet<u64> {
+        let found = self.lore.post(post_id);
+        found.map(|(_, post)| mentions(&post.text).iter().copied().collect()).unwrap_or_default()
+    }
+
     fn readers(&self, visibility: &Visibility) -> ChangeReaders {
         ChangeReaders::new(visibility, self.campaign)
     }
@@ -205,13 +307,29 @@ fn any_of(all: impl Iterator<Item = ChangeReaders>) -> ChangeReaders {
     all.fold(ChangeReaders::GAME_MASTERS, ChangeReaders::or)
 }
 
-/// The list of which a page or a part is read: all entities, the timeline, the relationships of an entity.
-pub(super) fn containing_list_uri(uri: &str) -> Option<String> {
-    let (list, query) = uri.split_once('?')?;
+/// The resource whose changes concern a URI too: for a page or a part, the list that it is of; for an entity by its name,
+/// which may be that of another one by now, everything that any entity changes.
+pub(super) fn containing_resource_uri(uri: &str) -> Option<String> {
+    let (list, query) = uri.split_once('?').unwrap_or((uri, ""));
+    if let Some(all) = resource_of_all_entities(list) {
+        return Some(all);
+    }
     let is_list = match list.split_once("://")? {
         ("lore", path) => path.ends_with("/entities") || path.contains("/relationships/"),
         ("imagineer", path) => path.ends_with("/entities") || path.ends_with("/timeline"),
         _ => false,
     };
     (is_list && !query.is_empty()).then(|| list.to_owned())
+}
+
+/// For the URI of an entity by its name: what is announced with changes of any entity.
+fn resource_of_all_entities(uri: &str) -> Option<String> {
+    let mut parts = uri.strip_prefix("lore://")?.split('/');
+    let (campaign_id, kind, reference) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_name = reference.parse::<u64>().is_err();
+    match kind {
+        "entity" if is_name => Some(format!("lore://{campaign_id}/entities")),
+        "relationships" if is_name => Some(format!("lore://{campaign_id}/graph.svg")),
+        _ => None,
+    }
 }

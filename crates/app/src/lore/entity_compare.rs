@@ -65,9 +65,8 @@ impl Operation for EntityCompare {
         Ok(lore.compare_entities(one, other, &texts))
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        let field = if field.starts_with("entity_id") { "entity_id" } else { field };
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
     }
 }
 

@@ -54,8 +54,14 @@ impl Visitor<'_> for ReferenceVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<EntityReference, E> {
+        Ok(EntityReference::from(text))
+    }
+}
+
+impl From<&str> for EntityReference {
+    fn from(text: &str) -> Self {
         let text = text.trim();
-        Ok(text.parse().map_or_else(|_| EntityReference::Name(text.to_owned()), EntityReference::Id))
+        text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Id)
     }
 }
 
@@ -103,8 +109,7 @@ impl EnteredLore {
             },
             // An actor of the table stands for the entity that it is linked to.
             EntityReference::Name(name) if name.starts_with(id::ACTOR) => {
-                let linked = self.state().entity_of_actor(name).filter(|id| self.visible_entity(*id).is_some());
-                linked.ok_or_else(|| self.missing_entity(reference, pointer))
+                self.entity_of_actor(name).ok_or_else(|| self.missing_entity(reference, pointer))
             }
             EntityReference::Name(name) => {
                 let named = self.state().visible_entities_named(name, |entity| self.redaction.is_visible(entity));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::lore::{Entity, EntityFilter, EntityType, fold_name};
+use skald_domain::text_fold::fold_text;
 
 use super::access::EnteredLore;
 use super::entity_fields::EntityTypeWord;
@@ -12,7 +13,10 @@ use super::search::SearchResult;
 use super::texts::Texts;
 use super::timeline_rows::{TimelineFilter, TimelineRow};
 use crate::list_page::invalid_cursor_fault;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, Operation, OperationKind,
+    Toolset, limits,
+};
 use skald_journal::{SearchQuery, search_tokens};
 
 /// Rows of an answer, unless another number is asked for.
@@ -107,18 +111,14 @@ impl Operation for EntitySearch {
     type Output = EntitySearchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: EntitySearchInput) -> Result<EntitySearchOutput, Fault> {
-        // The parameters are extracted already; what is left of them to check needs no campaign.
         let (limit, skipped) = (input.checked_limit()?, input.skipped_rows()?);
-        // Authorise the campaign.
         let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
-        // Execute, over what the caller's role may see.
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let filter = EntityFilter { sees_private: lore.sees_private, ..type_filter(input.entity_type) };
         let found = match query {
             Some(query) => app.search_lore(&lore, filter, query, None).await?,
             None => SearchResult::without_query(lore.state().find(&filter)),
         };
-        // Filter for the role, and return.
         let visible: Vec<&Arc<Entity>> =
             found.matches.iter().filter_map(|found| lore.visible_entity(found.entity_id)).collect();
         let page: Vec<&Arc<Entity>> = visible.iter().skip(skipped).take(limit).copied().collect();
@@ -135,7 +135,7 @@ impl Operation for EntitySearch {
             let shown = notes.into_iter().take(limit).map(|note| FoundSessionNote {
                 note_id: note.note_id,
                 session_id: note.session_id,
-                description: skald_markup::snippet(&note.text, &words, DESCRIPTION_CHARS),
+                description: skald_markup::snippet(&note.text, &words, DESCRIPTION_CHARS, fold_text),
             });
             Some(shown.collect())
         } else {
@@ -145,8 +145,12 @@ impl Operation for EntitySearch {
         Ok(EntitySearchOutput { entities, total: visible.len(), posts, timeline, notes, next_cursor })
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+
+    async fn complete_from_arguments(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
+        app.complete_lore_argument(caller, request).await
     }
 }
 
@@ -185,7 +189,7 @@ pub(super) fn type_word(entity: &Entity) -> String {
 }
 
 fn query_words(query: Option<&str>) -> Vec<String> {
-    query.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    search_tokens::tokens(query.unwrap_or_default())
 }
 
 impl EnteredLore {
@@ -203,7 +207,7 @@ impl EnteredLore {
     pub(super) fn brief_text(&self, markdown: &str, words: &[String]) -> String {
         let name = |id: u64| self.named_entity(id).and_then(|named| named.name);
         let plain = skald_markup::plain_text_with_names(markdown, name);
-        skald_markup::snippet(&plain, words, DESCRIPTION_CHARS)
+        skald_markup::snippet(&plain, words, DESCRIPTION_CHARS, fold_text)
     }
 }
 
@@ -271,6 +275,7 @@ impl App {
             classes: lore.searched_classes(collection),
             terms,
             below: None,
+            within: None,
             limit: limit.min(limits::RANKED_HITS_MAX),
             accepts: Arc::new(accepts),
         });

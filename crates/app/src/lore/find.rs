@@ -7,7 +7,9 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
-use skald_domain::lore::{Entity, EntityFilter, EntityMatch, NameFilter, date_in_entry, fold_name, parse_date};
+use skald_domain::lore::{Entity, EntityFilter, EntityMatch, NameFilter, date_in_entry, parse_date};
+use skald_domain::text_fold::fold_text;
+use skald_journal::search_tokens::{self, SearchTerm};
 
 use super::access::EnteredLore;
 use super::entity_fields::EntityTypeWord;
@@ -15,10 +17,13 @@ use super::entity_view::EntityView;
 use super::entry_input::CUT_MARK;
 use super::get::parse_moment;
 use super::mirror::MirrorFreshness;
-use super::search::{FoundBy, SearchResult, UnrankedRest};
+use super::search::{FoundBy, SearchResult, SearchSection, UnrankedRest};
 use super::texts::Texts;
 use crate::list_page::invalid_cursor_fault;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, Operation, OperationKind,
+    Route, Toolset, limits,
+};
 
 /// Rows of a page, unless another number is asked for.
 const PAGE_DEFAULT: usize = 25;
@@ -30,8 +35,10 @@ const ENTRIES_CHARS_MAX: usize = 40_000;
 const ENTRY_CHARS_LEAST: usize = 400;
 /// Texts that are read at once to look for their dates.
 const DATED_TEXTS_AT_ONCE: usize = 500;
-/// Years of a range that are searched for in texts. For more years all texts are read.
-const SEARCHED_YEARS_MAX: i32 = 20;
+/// Years of a range that are each searched for in texts. More are searched for by their first digits.
+const SEARCHED_YEARS_MAX: i16 = 20;
+/// The last year that a date in a text can have.
+const YEAR_MAX: i16 = 9_999;
 
 pub(super) struct FindEntities;
 
@@ -157,12 +164,16 @@ impl Operation for FindEntities {
         let newest = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
         let newest_updated_at = newest.map(|entity| entity.updated_for(lore.sees_private)).max().map(Moment::from);
         let end = rows.skipped + entities.len();
-        let is_cut = end < found.matches.len();
-        let next_cursor = rows.next_cursor(end, is_cut, found.rest);
+        let total_count = rows.found_before.saturating_add(found.matches.len());
+        let next_cursor = if end < found.matches.len() {
+            Some(PageRows { skipped: end, ..rows }.cursor())
+        } else {
+            found.rest.map(|rest| PageRows { skipped: 0, rest: Some(rest), found_before: total_count, ..rows }.cursor())
+        };
         let sync_info = SyncInfo {
             request_timestamp,
             newest_updated_at,
-            total_count: found.matches.len(),
+            total_count,
             more: found.rest.is_some(),
             returned_count: entities.len(),
             next_cursor,
@@ -170,8 +181,12 @@ impl Operation for FindEntities {
         Ok(FindEntitiesOutput { entities, sync_info, mirror: None })
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+
+    async fn complete_from_arguments(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
+        app.complete_lore_argument(caller, request).await
     }
 }
 
@@ -200,11 +215,14 @@ impl FindEntitiesInput {
 }
 
 /// Which rows of all that were found are answered.
+#[derive(Clone, Copy)]
 struct PageRows {
     skipped: usize,
     count: usize,
     /// For rows past the ranked ones.
     rest: Option<UnrankedRest>,
+    /// How many were found before those.
+    found_before: usize,
 }
 
 impl PageRows {
@@ -216,31 +234,39 @@ impl PageRows {
         };
         let Some(cursor) = input.cursor.as_deref() else {
             let page = input.page.unwrap_or(1).max(1);
-            return Ok(Self { skipped: (page - 1).saturating_mul(count), count, rest: None });
+            return Ok(Self { skipped: (page - 1).saturating_mul(count), count, rest: None, found_before: 0 });
         };
         if input.page.is_some() {
             let fault = Fault::new(Code::InvalidParams, "page and cursor both say where to go on");
             return Err(fault.with_path("/page").hint("send one of the two"));
         }
-        let is_invalid = || invalid_cursor_fault(cursor);
-        let parts: Vec<&str> = cursor.split('.').collect();
-        let id = |text: &str| text.parse::<u32>().map_err(|_| is_invalid());
-        let (rest, skipped) = match *parts {
-            [skipped] => (None, skipped),
-            [ranked_from, below, skipped] => {
-                (Some(UnrankedRest { ranked_from: id(ranked_from)?, below: id(below)? }), skipped)
-            }
-            _ => return Err(is_invalid()),
-        };
-        Ok(Self { skipped: skipped.parse().map_err(|_| is_invalid())?, count, rest })
+        Self::parse_cursor(cursor, count).ok_or_else(|| invalid_cursor_fault(cursor))
     }
 
-    fn next_cursor(&self, end: usize, is_cut: bool, next: Option<UnrankedRest>) -> Option<String> {
-        let (rest, skipped) = if is_cut { (self.rest, end) } else { (Some(next?), 0) };
-        Some(match rest {
-            Some(rest) => format!("{}.{}.{skipped}", rest.ranked_from, rest.below),
-            None => skipped.to_string(),
+    fn parse_cursor(cursor: &str, count: usize) -> Option<Self> {
+        let parts: Vec<&str> = cursor.split('.').collect();
+        Some(match *parts {
+            [skipped] => Self { skipped: skipped.parse().ok()?, count, rest: None, found_before: 0 },
+            [section, below, found_before, skipped] => Self {
+                skipped: skipped.parse().ok()?,
+                count,
+                rest: Some(UnrankedRest {
+                    section: SearchSection::from_number(section.parse().ok()?)?,
+                    below: below.parse().ok()?,
+                }),
+                found_before: found_before.parse().ok()?,
+            },
+            _ => return None,
         })
+    }
+
+    fn cursor(&self) -> String {
+        match self.rest {
+            Some(UnrankedRest { section, below }) => {
+                format!("{}.{below}.{}.{}", section as u32, self.found_before, self.skipped)
+            }
+            None => self.skipped.to_string(),
+        }
     }
 }
 
@@ -272,21 +298,27 @@ impl Days {
 }
 
 impl App {
-    /// The entities whose entry has a year of the range as a word: no other entry has a date in it. `None` if reading the
-    /// entries is as fast, or if the range has too many years to look for.
+    /// The entities whose entry has a word that is a year of the range, or, of many years, begins like one: no other entry
+    /// has a date in it. `None` if reading the entries is as fast.
     async fn entities_naming_years(
         &self,
         lore: &EnteredLore,
         entities: usize,
         days: Days,
     ) -> Result<Option<BTreeSet<u64>>, Fault> {
-        let (Some(start), Some(end)) = (days.start, days.end) else { return Ok(None) };
-        if entities <= DATED_TEXTS_AT_ONCE || i32::from(end.year()) - i32::from(start.year()) >= SEARCHED_YEARS_MAX {
+        if entities <= DATED_TEXTS_AT_ONCE {
             return Ok(None);
         }
+        let first = days.start.map_or(0, Date::year);
+        let last = days.end.map_or(YEAR_MAX, Date::year);
+        let terms: Vec<SearchTerm> = if last.saturating_sub(first) < SEARCHED_YEARS_MAX {
+            (first..=last).map(|year| SearchTerm::Word(format!("{year:04}"))).collect()
+        } else {
+            (first / 1_000..=last / 1_000).map(|thousands| SearchTerm::Prefix(thousands.to_string())).collect()
+        };
         let mut found = BTreeSet::new();
-        for year in start.year()..=end.year() {
-            found.extend(self.entities_with_word(lore, &format!("{year:04}")).await?);
+        for term in terms {
+            found.extend(self.entities_with_term(lore, term).await?);
         }
         Ok(Some(found))
     }
@@ -355,11 +387,11 @@ fn found_snippet(
     let text = post.map_or(entity.text.as_ref(), |post| post.text.as_ref());
     let name = |id: u64| lore.named_entity(id).and_then(|named| named.name);
     let plain = skald_markup::plain_text_with_names(texts.markdown(text), name);
-    let words: Vec<String> = query.split_whitespace().map(ToOwned::to_owned).collect();
-    let snippet = skald_markup::snippet(&plain, &words, limits::SNIPPET_CHARS_MAX);
+    let words = search_tokens::tokens(query);
+    let snippet = skald_markup::snippet(&plain, &words, limits::SNIPPET_CHARS_MAX, fold_text);
     // An entity that was found by its name has a text without the words.
-    let folded = fold_name(&snippet);
-    let has_word = words.iter().any(|word| folded.contains(&fold_name(word)));
+    let folded = fold_text(&snippet);
+    let has_word = words.iter().any(|word| folded.contains(word));
     has_word.then_some(snippet)
 }
 

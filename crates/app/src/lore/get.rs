@@ -1,9 +1,13 @@
 //! `get_entities` and `check_entity_updates`: entities by id, whole, and what changed since a moment.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
+use skald_domain::lore::{Entity, Post};
 
 use super::access::EnteredLore;
 use super::batch::check_batch;
@@ -12,12 +16,12 @@ use super::entity_view::EntityView;
 use super::mirror::MirrorFreshness;
 use super::texts::Texts;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits,
-    truncate_for_message,
+    Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, Operation, OperationKind,
+    Route, Toolset, limits, truncate_for_message,
 };
 
-/// Entities whose entries are read at once.
-const ENTRIES_AT_ONCE: usize = 8;
+/// Entries or posts that are read at once.
+const TEXTS_AT_ONCE: usize = 8;
 
 pub(super) struct GetEntities;
 
@@ -29,6 +33,8 @@ pub(super) struct GetEntitiesInput {
     /// Their posts too.
     #[serde(default)]
     include_posts: bool,
+    /// Only the posts after this one: the `posts_after` of an answer.
+    posts_after: Option<u64>,
     /// The context's if left out.
     campaign_id: Option<String>,
 }
@@ -76,21 +82,21 @@ impl Operation for GetEntities {
     async fn run(app: &App, call: &Call<'_>, input: GetEntitiesInput) -> Result<GetEntitiesOutput, Fault> {
         check_batch(call, input.entity_ids.len(), "entity_ids")?;
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let found: FoundIds = input
+        let found: Vec<Result<u64, Fault>> = input
             .entity_ids
             .iter()
             .enumerate()
             .map(|(index, reference)| lore.resolve_entity(reference, &format!("/entity_ids/{index}")))
             .collect();
-        let (found, texts) = app.texts_within_budget(&lore, found, input.include_posts).await?;
-        let result = |(reference, found): (EntityReference, Result<u64, Fault>)| match found {
-            Ok(id) => FoundEntity {
-                entity: lore.whole_entity(id, input.include_posts, &texts),
-                asked_id: None,
-                asked_name: None,
-                success: true,
-                error: None,
-            },
+        let found = if input.include_posts {
+            app.views_with_posts(&lore, found, input.posts_after).await?
+        } else {
+            app.views_without_posts(&lore, found).await?
+        };
+        let result = |(reference, found): (EntityReference, Result<EntityView, Fault>)| match found {
+            Ok(entity) => {
+                FoundEntity { entity: Some(entity), asked_id: None, asked_name: None, success: true, error: None }
+            }
             Err(fault) => {
                 let (asked_id, asked_name) = match reference {
                     EntityReference::Id(id) => (Some(id), None),
@@ -103,8 +109,8 @@ impl Operation for GetEntities {
         Ok(GetEntitiesOutput { results, mirror: None })
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
     }
 }
 
@@ -117,33 +123,103 @@ impl EnteredLore {
     }
 }
 
-/// For each id that was asked for: the entity, or why there is none.
-type FoundIds = Vec<Result<u64, Fault>>;
+/// The texts of an entity, as many as were asked for.
+#[derive(Default)]
+struct EntityTexts {
+    texts: Texts,
+    /// The posts whose texts were read.
+    post_ids: BTreeSet<u64>,
+    /// If there are more posts: the one after which they follow.
+    posts_after: Option<u64>,
+}
+
+impl EnteredLore {
+    /// An entity with the posts whose texts were read.
+    fn view_with_posts(&self, entity_id: u64, read: &EntityTexts) -> Option<EntityView> {
+        let view = self.whole_entity(entity_id, true, &read.texts)?;
+        let posts = view.posts.into_iter().flatten().filter(|post| read.post_ids.contains(&post.id));
+        Some(EntityView { posts: Some(posts.collect()), posts_after: read.posts_after, ..view })
+    }
+
+    /// The posts of an entity that the caller sees and that follow one of its posts; all if it has no such post.
+    fn posts_following(&self, entity: &Entity, after: Option<u64>) -> Vec<Arc<Post>> {
+        let all = &entity.details().posts;
+        let place = after.and_then(|after| all.iter().position(|post| post.post_id == after));
+        let following = all.iter().skip(place.map_or(0, |place| place + 1));
+        following.filter(|post| self.is_post_visible(post.post_id)).cloned().collect()
+    }
+}
 
 impl App {
-    /// The texts of entities, in order, until they are as long as one answer may be. Entities after that are refused, so
-    /// that no text has to be cut.
-    async fn texts_within_budget(
+    /// Entities without their posts, in order, until their texts are as long as one answer may be. Entities after that
+    /// are refused, so that no text has to be cut.
+    async fn views_without_posts(
         &self,
         lore: &EnteredLore,
-        mut found: FoundIds,
-        with_posts: bool,
-    ) -> Result<(FoundIds, Texts), Fault> {
-        // One entity may have many long posts.
-        let at_once = if with_posts { 1 } else { ENTRIES_AT_ONCE };
-        let (mut texts, mut bytes) = (Texts::default(), 0);
-        for (place, part) in found.chunks_mut(at_once).enumerate() {
-            if bytes >= limits::ENTITY_TEXTS_BYTES_MAX {
-                let refused = part.iter_mut().zip(place * at_once..).filter(|(found, _)| found.is_ok());
-                refused.for_each(|(found, index)| *found = Err(full_answer_fault(index)));
-                continue;
+        found: Vec<Result<u64, Fault>>,
+    ) -> Result<Vec<Result<EntityView, Fault>>, Fault> {
+        let (mut views, mut bytes) = (Vec::with_capacity(found.len()), 0);
+        for part in found.chunks(TEXTS_AT_ONCE) {
+            let is_full = bytes >= limits::ENTITY_TEXTS_BYTES_MAX;
+            let ids = part.iter().filter(|_| !is_full).filter_map(|found| found.as_ref().ok().copied());
+            let texts = self.texts_of_entities(lore, ids, false).await?;
+            bytes += texts.bytes();
+            for found in part {
+                let index = views.len();
+                views.push(match found {
+                    Ok(_) if is_full => Err(full_answer_fault(index)),
+                    Ok(id) => lore.whole_entity(*id, false, &texts).ok_or_else(|| missing_at(lore, *id, index)),
+                    Err(fault) => Err(fault.clone()),
+                });
             }
-            let ids = part.iter().filter_map(|found| found.as_ref().ok().copied());
-            let read = self.texts_of_entities(lore, ids, with_posts).await?;
-            bytes += read.bytes();
-            texts.append(read);
         }
-        Ok((found, texts))
+        Ok(views)
+    }
+
+    /// The same with posts. Of an entity whose posts go beyond what one answer may have, the further ones are left out.
+    async fn views_with_posts(
+        &self,
+        lore: &EnteredLore,
+        found: Vec<Result<u64, Fault>>,
+        after: Option<u64>,
+    ) -> Result<Vec<Result<EntityView, Fault>>, Fault> {
+        let (mut views, mut left) = (Vec::with_capacity(found.len()), limits::ENTITY_TEXTS_BYTES_MAX);
+        for (index, found) in found.into_iter().enumerate() {
+            views.push(match found {
+                Ok(_) if left == 0 => Err(full_answer_fault(index)),
+                Ok(id) => {
+                    let read = self.texts_of_entity(lore, id, after, left).await?;
+                    left = left.saturating_sub(read.texts.bytes());
+                    lore.view_with_posts(id, &read).ok_or_else(|| missing_at(lore, id, index))
+                }
+                Err(fault) => Err(fault),
+            });
+        }
+        Ok(views)
+    }
+
+    /// The texts of an entity and of its posts after one of them, until they have so many bytes.
+    async fn texts_of_entity(
+        &self,
+        lore: &EnteredLore,
+        entity_id: u64,
+        after: Option<u64>,
+        bytes_max: usize,
+    ) -> Result<EntityTexts, Fault> {
+        let Some(entity) = lore.visible_entity(entity_id) else { return Ok(EntityTexts::default()) };
+        let mut texts = self.load_texts(&lore.campaign_id, entity.text.iter()).await?;
+        let posts = lore.posts_following(entity, after);
+        let mut post_ids = BTreeSet::new();
+        for part in posts.chunks(TEXTS_AT_ONCE) {
+            if texts.bytes() >= bytes_max {
+                break;
+            }
+            texts.append(self.load_texts(&lore.campaign_id, part.iter().filter_map(|post| post.text.as_ref())).await?);
+            post_ids.extend(part.iter().map(|post| post.post_id));
+        }
+        let last_read = posts[..post_ids.len()].last().map_or(after.unwrap_or_default(), |post| post.post_id);
+        let posts_after = (post_ids.len() < posts.len()).then_some(last_read);
+        Ok(EntityTexts { texts, post_ids, posts_after })
     }
 
     /// The texts of entities, and of those of their posts that the caller sees.
@@ -161,6 +237,10 @@ impl App {
     }
 }
 
+fn missing_at(lore: &EnteredLore, entity_id: u64, index: usize) -> Fault {
+    lore.missing_entity(&EntityReference::Id(entity_id), &format!("/entity_ids/{index}"))
+}
+
 fn full_answer_fault(index: usize) -> Fault {
     let most = limits::ENTITY_TEXTS_BYTES_MAX;
     let message = format!("the entities before it have {most} bytes of texts, which is all that one answer holds");
@@ -175,8 +255,10 @@ pub(super) struct ReadEntity;
 pub(super) struct ReadEntityInput {
     /// The campaign.
     campaign_id: String,
-    /// The entity.
-    entity_id: u64,
+    /// Its number or unique name.
+    entity_id: EntityReference,
+    /// Only the posts after this one: the `posts_after` of an answer.
+    posts_after: Option<u64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -202,15 +284,20 @@ impl Operation for ReadEntity {
 
     async fn run(app: &App, call: &Call<'_>, input: ReadEntityInput) -> Result<ReadEntityOutput, Fault> {
         let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
-        let entity_id = lore.resolve_entity(&EntityReference::Id(input.entity_id), "/entity_id")?;
-        let texts = app.texts_of_entities(&lore, [entity_id].into_iter(), true).await?;
-        let entity = lore.whole_entity(entity_id, true, &texts);
+        let entity_id = lore.resolve_entity(&input.entity_id, "/entity_id")?;
+        let most = limits::ENTITY_TEXTS_BYTES_MAX;
+        let read = app.texts_of_entity(&lore, entity_id, input.posts_after, most).await?;
+        let entity = lore.view_with_posts(entity_id, &read);
         let missing = || lore.missing_entity(&EntityReference::Id(entity_id), "/entity_id");
         entity.map(|entity| ReadEntityOutput { entity, mirror: None }).ok_or_else(missing)
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+
+    async fn complete_from_arguments(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
+        app.complete_lore_argument(caller, request).await
     }
 }
 
@@ -219,8 +306,8 @@ pub(super) struct CheckEntityUpdates;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CheckEntityUpdatesInput {
-    /// Up to 10,000.
-    entity_ids: Vec<u64>,
+    /// Up to 10,000, or unique names.
+    entity_ids: Vec<EntityReference>,
     /// The moment of your last look: 2025-05-30T10:00:00Z.
     last_synced: String,
     /// The context's if left out.
@@ -260,8 +347,13 @@ impl Operation for CheckEntityUpdates {
         // Taken before the state is read, so that no change falls between two checks.
         let check_timestamp = Moment::from(app.clock.now());
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let (there, deleted): (Vec<u64>, Vec<u64>) =
-            input.entity_ids.into_iter().partition(|id| lore.visible_entity(*id).is_some());
+        let ids = input.entity_ids.iter().enumerate().map(|(index, reference)| match reference {
+            EntityReference::Id(id) => Ok(*id),
+            // What was deleted has no name any more, so a name that is unknown is an error.
+            EntityReference::Name(_) => lore.resolve_entity(reference, &format!("/entity_ids/{index}")),
+        });
+        let ids = ids.collect::<Result<Vec<u64>, Fault>>()?;
+        let (there, deleted): (Vec<u64>, Vec<u64>) = ids.into_iter().partition(|id| lore.visible_entity(*id).is_some());
         let is_modified = |id: &u64| {
             let entity = lore.visible_entity(*id);
             entity.is_some_and(|entity| entity.updated_for(lore.sees_private) > since)

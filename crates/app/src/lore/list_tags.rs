@@ -68,7 +68,7 @@ impl Operation for ListTags {
         let tags = lore.state().tags().filter(|tag| {
             visible.contains(&tag.id)
                 && input.ids.as_ref().is_none_or(|ids| ids.contains(&tag.id))
-                && name.fit(&tag.name)
+                && name.match_all(&tag.name)
                 && after.is_none_or(|after| tag.updated_at > after)
         });
         let found: Vec<_> = tags.collect();

@@ -145,7 +145,7 @@ impl Noun for LoreNoun {
     }
 
     fn containing_resource(&self, uri: &str) -> Option<String> {
-        changed_resources::containing_list_uri(uri)
+        changed_resources::containing_resource_uri(uri)
     }
 
     fn record_audience(&self) -> RecordAudience {

@@ -16,8 +16,8 @@ use crate::execute_command::CommandTerms;
 use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::method_fields::MethodFields;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Exposed, Fault, Operation, OperationKind, Route,
-    Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Completion, CompletionRequest, Exposed, Fault,
+    Operation, OperationKind, Route, Toolset, limits,
 };
 use skald_journal::Applied;
 
@@ -177,7 +177,7 @@ impl Operation for RelationshipsOperation {
                 let words = known_relation_words().filter(|word| word.starts_with(typed));
                 Some(words.take(limits::COMPLETIONS_MAX).map(str::to_owned).collect())
             }
-            _ => app.complete_lore_field(caller, field, typed).await,
+            _ => app.complete_id_field(caller, field).await,
         }
     }
 }
@@ -224,8 +224,12 @@ impl Operation for ReadRelationships {
         lore.read_relationships(&input)
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+
+    async fn complete_from_arguments(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
+        app.complete_lore_argument(caller, request).await
     }
 }
 

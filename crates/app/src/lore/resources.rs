@@ -1,10 +1,13 @@
 //! Resources of the lore, and completions of its fields.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use skald_domain::lore::{EntityFilter, NameFilter};
+use skald_domain::lore::{Entity, EntityFilter, MatchRank, fold_name};
 
-use crate::{App, Call, Caller, RequestControl, Resource, Toolset, limits};
+use super::access::EnteredLore;
+use super::entity_reference::EntityReference;
+use super::find::FindEntities;
+use crate::{App, Call, Caller, Completion, CompletionRequest, RequestControl, Resource, Toolset, limits};
 
 pub(super) const CONTEXT_URI: &str = "kanka://context";
 
@@ -93,38 +96,75 @@ fn canon_resource(
 }
 
 impl App {
-    /// Completions: ids of campaigns, names of entities by how they begin, tags.
-    pub(super) async fn complete_lore_field(&self, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        if !matches!(field, "entity_id" | "entity_ids" | "name" | "tags" | "type") {
-            return self.complete_id_field(caller, field).await;
+    /// Completes an argument of a resource of the lore, in the campaign that is given with it, or in the context's: an
+    /// entity by its name or its number, a query by names and tags, a session by its id.
+    pub(super) async fn complete_lore_argument(
+        &self,
+        caller: &Caller,
+        request: &CompletionRequest,
+    ) -> Option<Completion> {
+        if !matches!(request.argument.as_str(), "entity_id" | "query" | "session_id") {
+            return None;
         }
         let work = RequestControl::default();
         let call = Call::internal(caller, &work);
-        let lore = self.enter_lore::<super::find::FindEntities>(&call, None).await.ok()?;
-        if field == "tags" {
-            let visible = lore.visible_tags();
-            return Some(visible.into_iter().take(limits::COMPLETIONS_MAX).collect());
+        let entered = self.enter_lore::<FindEntities>(&call, request.argument_value("campaign_id")).await;
+        let Ok(lore) = entered else { return Some(Completion::default()) };
+        let typed = request.typed.trim();
+        Some(match request.argument.as_str() {
+            "entity_id" => lore.complete_reference(typed),
+            "query" => lore.complete_query(typed),
+            _ => {
+                let mut ids = self.complete_field_of_campaign(caller, &lore.campaign_id, "session_id").await?;
+                ids.retain(|id| id.starts_with(typed));
+                Completion { total: ids.len(), values: ids }
+            }
+        })
+    }
+}
+
+impl EnteredLore {
+    /// The entities that the caller sees and whose name has a word that begins with a text, by how well they match.
+    fn entities_beginning_with(&self, typed: &str) -> Vec<&Arc<Entity>> {
+        let query = Some(typed.to_owned()).filter(|typed| !typed.is_empty());
+        let (sees_private, revealed) = (self.sees_private, self.revealed_entities());
+        let found = self.state().find(&EntityFilter { query, sees_private, revealed, ..EntityFilter::default() });
+        let by_name = found.iter().filter(|found| found.rank <= MatchRank::NameWord || typed.is_empty());
+        by_name.filter_map(|found| self.visible_entity(found.entity_id)).collect()
+    }
+
+    /// Entities by the beginning of their number or of a word of their name.
+    fn complete_reference(&self, typed: &str) -> Completion {
+        let mut values: Vec<String> = Vec::new();
+        if typed.starts_with(|letter: char| letter.is_ascii_digit()) {
+            let ids = self.state().entities().filter(|entity| self.redaction.is_visible(&***entity));
+            let numbers = ids.map(|entity| entity.entity_id.to_string());
+            values.extend(numbers.filter(|number| number.starts_with(typed)));
         }
-        let filter = EntityFilter {
-            name: (field.starts_with("entity_ids") || field == "name").then(|| NameFilter::Contains(typed.to_owned())),
-            sees_private: lore.sees_private,
-            revealed: lore.revealed_entities(),
-            ..EntityFilter::default()
-        };
-        let found = lore.state().find(&filter);
-        let entities = found.iter().filter_map(|found| lore.visible_entity(found.entity_id));
-        let words: Vec<String> = match field {
-            "type" => {
-                let words: BTreeSet<String> = entities.map(|entity| entity.subtype.to_string()).collect();
-                words.into_iter().filter(|word| !word.is_empty() && word.starts_with(typed)).collect()
-            }
-            "entity_id" => {
-                let ids = entities.map(|entity| entity.entity_id.to_string());
-                ids.filter(|id| id.starts_with(typed)).take(limits::COMPLETIONS_MAX).collect()
-            }
-            _ => entities.map(|entity| entity.name.to_string()).take(limits::COMPLETIONS_MAX).collect(),
-        };
-        let words = words.into_iter().take(limits::COMPLETIONS_MAX).collect();
-        Some(words)
+        let named = self.entities_beginning_with(typed);
+        let total = values.len() + named.len();
+        values.truncate(limits::COMPLETIONS_MAX);
+        values.extend(named.into_iter().take(limits::COMPLETIONS_MAX).map(|entity| self.shortest_reference(entity)));
+        values.truncate(limits::COMPLETIONS_MAX);
+        Completion { values, total }
+    }
+
+    /// The name of an entity if it stands for this entity alone, or else its number.
+    fn shortest_reference(&self, entity: &Entity) -> String {
+        match self.resolve_entity(&EntityReference::from(&*entity.name), "/entity_id") {
+            Ok(entity_id) if entity_id == entity.entity_id => entity.name.to_string(),
+            _ => entity.entity_id.to_string(),
+        }
+    }
+
+    /// Names and tags by the beginning of one of their words.
+    fn complete_query(&self, typed: &str) -> Completion {
+        let named = self.entities_beginning_with(typed);
+        let folded = fold_name(typed);
+        let tags: Vec<String> =
+            self.visible_tags().into_iter().filter(|tag| fold_name(tag).starts_with(&folded)).collect();
+        let total = named.len() + tags.len();
+        let names = named.into_iter().take(limits::COMPLETIONS_MAX).map(|entity| entity.name.to_string());
+        Completion { values: names.chain(tags).take(limits::COMPLETIONS_MAX).collect(), total }
     }
 }

@@ -21,12 +21,43 @@ pub(super) struct SearchResult {
     pub rest: Option<UnrankedRest>,
 }
 
-/// Where the hits begin that are not ranked. They follow the ranked ones, the newest first.
+/// The parts in which texts are searched, one after the other. An entity is a hit of the first one that has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum SearchSection {
+    /// Entries with all words as they were typed.
+    WordsInEntries,
+    WordsInPosts,
+    /// Entries with all words, of which the last may go on.
+    PrefixInEntries,
+    PrefixInPosts,
+}
+
+impl SearchSection {
+    const ALL: [Self; 4] = [Self::WordsInEntries, Self::WordsInPosts, Self::PrefixInEntries, Self::PrefixInPosts];
+
+    /// The section of this number in a cursor.
+    pub(super) fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    fn is_of_posts(self) -> bool {
+        matches!(self, Self::WordsInPosts | Self::PrefixInPosts)
+    }
+
+    fn is_of_prefix(self) -> bool {
+        matches!(self, Self::PrefixInEntries | Self::PrefixInPosts)
+    }
+
+    fn collection(self) -> &'static str {
+        if self.is_of_posts() { POSTS } else { ENTITIES }
+    }
+}
+
+/// Where the hits begin that are not ranked. They follow the ranked ones, section by section, the newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UnrankedRest {
-    /// Entities whose texts have the words as they were typed were ranked down to this id.
-    pub ranked_from: u32,
-    /// The next hits have lower ids.
+    pub section: SearchSection,
+    /// The next hits of the section have lower ids, of entities or of posts.
     pub below: u32,
 }
 
@@ -59,10 +90,18 @@ impl SearchResult {
     }
 }
 
+/// Filters with at most so many entities are handed to the store, which then reads no other rows.
+const LISTED_ENTITIES_MAX: usize = 5_000;
+
+/// Posts that are looked up at once: an entity may have many.
+const POSTS_AT_ONCE: usize = 10_000;
+
 /// Texts to search for.
 struct TextSearch<'a> {
     lore: &'a EnteredLore,
     fits: Option<Arc<FittingEntities>>,
+    /// The fitting entities and their posts, if they are few.
+    listed: Option<[Arc<[u32]>; 2]>,
     /// The terms of the query; the last may be a prefix.
     terms: Vec<SearchTerm>,
     /// The same terms as whole words.
@@ -77,32 +116,64 @@ impl<'a> TextSearch<'a> {
             SearchTerm::Word(_) | SearchTerm::Phrase(_) => term.clone(),
         };
         let whole_terms = terms.iter().map(whole_word).collect();
-        Self { lore, fits, terms, whole_terms }
+        let few = fits.as_ref().filter(|fits| fits.len() <= LISTED_ENTITIES_MAX);
+        let listed = few.map(|fits| [false, true].map(|of_posts| lore.serials_of(fits.keys().copied(), of_posts)));
+        Self { lore, fits, listed, terms, whole_terms }
     }
 
-    fn has_prefix(&self) -> bool {
-        self.terms != self.whole_terms
+    fn terms_of(&self, section: SearchSection) -> &[SearchTerm] {
+        if section.is_of_prefix() { &self.terms } else { &self.whole_terms }
     }
-}
 
-/// The entities whose texts are searched: by default all.
-#[derive(Clone, Default)]
-struct TextRange {
-    /// Only those with lower ids.
-    below: Option<u32>,
-    /// None of these, which have been answered.
-    ranked: Arc<HitPlaces>,
-}
+    /// The sections with texts to search, in order.
+    fn sections(&self) -> impl Iterator<Item = SearchSection> {
+        let has_terms = !self.terms.is_empty();
+        let (has_prefix, has_posts) = (self.terms != self.whole_terms, self.lore.state().next_post_id() > 1);
+        let is_needed = move |section: &SearchSection| {
+            has_terms && (has_prefix || !section.is_of_prefix()) && (has_posts || !section.is_of_posts())
+        };
+        SearchSection::ALL.into_iter().filter(is_needed)
+    }
 
-impl TextRange {
-    fn contains(&self, entity_id: u64) -> bool {
-        self.below.is_none_or(|below| entity_id < u64::from(below)) && !self.ranked.contains_key(&entity_id)
+    /// The entity of a row of a section, and the post if it is one.
+    fn entity_of_hit(&self, section: SearchSection, serial: u32) -> Option<(u64, Option<u64>)> {
+        let serial = u64::from(serial);
+        if !section.is_of_posts() {
+            return Some((serial, None));
+        }
+        self.lore.state().post(serial).map(|(entity, _)| (entity.entity_id, Some(serial)))
+    }
+
+    /// The query for the next rows of a section, without those of some entities.
+    fn query(&self, section: SearchSection, below: Option<u32>, rejected: Arc<BTreeSet<u64>>) -> SearchQuery {
+        let is_of_posts = section.is_of_posts();
+        let (committed, fits) = (Arc::clone(&self.lore.committed), self.fits.clone());
+        let may_find = self.lore.row_filter(is_of_posts);
+        let accepts = move |serial: u32| {
+            let entity_id = if is_of_posts {
+                committed.state.post(serial.into()).map(|(entity, _)| entity.entity_id)
+            } else {
+                Some(u64::from(serial))
+            };
+            let fits = |id: u64| fits.as_ref().is_none_or(|fits| fits.contains_key(&id));
+            entity_id.is_some_and(|id| fits(id) && !rejected.contains(&id)) && may_find(serial)
+        };
+        SearchQuery {
+            collection: section.collection().to_owned(),
+            partition: self.lore.campaign_id.clone(),
+            classes: self.lore.visible_classes(),
+            terms: self.terms_of(section).to_vec(),
+            below,
+            within: self.listed.as_ref().map(|listed| Arc::clone(&listed[usize::from(is_of_posts)])),
+            limit: if is_of_posts { POSTS_AT_ONCE } else { limits::RANKED_HITS_MAX + 1 },
+            accepts: Arc::new(accepts),
+        }
     }
 }
 
 impl App {
-    /// Entities that fit a filter and a query. Names come before texts. Of more than `limits::RANKED_HITS_MAX` texts only
-    /// the newest are ranked; `rest` asks for the others.
+    /// Entities that fit a filter and a query. Names come before texts. Of more than `limits::RANKED_HITS_MAX` entities
+    /// with texts only the first are ranked; `rest` asks for the others.
     pub(super) async fn search_lore(
         &self,
         lore: &EnteredLore,
@@ -114,29 +185,31 @@ impl App {
         let score = |id: u64| search.fits.as_ref().and_then(|fits| *fits.get(&id)?);
         let text_match = |entity_id| EntityMatch { entity_id, rank: MatchRank::NoQuery, score: score(entity_id) };
         let named = lore.state().find(&EntityFilter { query: Some(query.to_owned()), ..filter });
-        let mut seen: BTreeSet<u64> = named.iter().map(|found| found.entity_id).collect();
-        if let Some(rest) = rest {
-            let (places, rest) = self.search_rest(&search, rest).await?;
-            let unseen = places.keys().rev().filter(|id| !seen.contains(id));
-            return Ok(SearchResult { matches: unseen.map(|id| text_match(*id)).collect(), places, rest });
-        }
-        let (places, rest) = self.search_ranked(&search).await?;
-        let mut hits: Vec<(u64, FoundBy)> = places.iter().map(|(id, place)| (*id, *place)).collect();
-        hits.sort_by_key(|(id, place)| (!place.is_whole, !place.is_frequent, Reverse(*id)));
         let mentioning = lore.mentioning_entities(&named, search.fits.as_deref());
+        let (places, next) = self.search_sections(&search, rest).await?;
+        let mut hits: Vec<(u64, FoundBy)> = places.iter().map(|(id, place)| (*id, *place)).collect();
+        let mut seen: BTreeSet<u64> = named.iter().map(|found| found.entity_id).collect();
+        if rest.is_some() {
+            seen.extend(mentioning);
+            hits.sort_by_key(|(id, _)| Reverse(*id));
+            let unseen = hits.into_iter().map(|(id, _)| id).filter(|id| !seen.contains(id));
+            return Ok(SearchResult { matches: unseen.map(text_match).collect(), places, rest: next });
+        }
+        hits.sort_by_key(|(id, place)| (!place.is_whole, !place.is_frequent, Reverse(*id)));
         let texts = hits.into_iter().map(|(id, _)| id).chain(mentioning).filter(|id| seen.insert(*id));
         let texts: Vec<EntityMatch> = texts.map(text_match).collect();
-        Ok(SearchResult { matches: named.into_iter().chain(texts).collect(), places, rest })
+        Ok(SearchResult { matches: named.into_iter().chain(texts).collect(), places, rest: next })
     }
 
     /// The entities whose entry has a word, as far as the caller may see them.
-    pub(super) async fn entities_with_word(&self, lore: &EnteredLore, word: &str) -> Result<Vec<u64>, Fault> {
+    pub(super) async fn entities_with_term(&self, lore: &EnteredLore, term: SearchTerm) -> Result<Vec<u64>, Fault> {
         let hits = self.journal.search(SearchQuery {
             collection: ENTITIES.to_owned(),
             partition: lore.campaign_id.clone(),
             classes: lore.visible_classes(),
-            terms: vec![SearchTerm::Word(word.to_owned())],
+            terms: vec![term],
             below: None,
+            within: None,
             limit: usize::MAX,
             accepts: lore.row_filter(false),
         });
@@ -144,112 +217,78 @@ impl App {
         Ok(hits.into_iter().map(|hit| hit.serial.into()).collect())
     }
 
-    /// The hits that are ranked, and where the others begin.
+    /// At most `limits::RANKED_HITS_MAX` entities with hits, from the beginning or from where others were answered up to,
+    /// and where the next ones begin.
     ///
-    /// Whole words are searched for first: an index reads them from the newest and stops at the limit. For a prefix it
-    /// has to read all texts with any of its words, which takes longer, and is done only if there is room for them.
-    async fn search_ranked(&self, search: &TextSearch<'_>) -> Result<(HitPlaces, Option<UnrankedRest>), Fault> {
-        let mut places = self.search_texts(search, &search.whole_terms, TextRange::default()).await?;
-        for place in places.values_mut() {
-            place.is_whole = true;
-        }
-        if places.len() > limits::RANKED_HITS_MAX {
-            let ranked_from = keep_newest(&mut places, limits::RANKED_HITS_MAX);
-            let below = if search.has_prefix() { u32::MAX } else { ranked_from };
-            return Ok((places, Some(UnrankedRest { ranked_from, below })));
-        }
-        if !search.has_prefix() {
-            return Ok((places, None));
-        }
-        let mut longer = self.search_texts(search, &search.terms, TextRange::default()).await?;
-        let is_complete = longer.len() <= limits::RANKED_HITS_MAX;
-        longer.retain(|id, _| !places.contains_key(id));
-        let below = keep_newest(&mut longer, limits::RANKED_HITS_MAX - places.len());
-        places.append(&mut longer);
-        Ok((places, (!is_complete).then_some(UnrankedRest { ranked_from: 0, below })))
-    }
-
-    /// The next hits after the ranked ones, and where those after them begin.
-    async fn search_rest(
+    /// Whole words come first: an index reads them from the newest and stops at the limit. For a prefix it has to read
+    /// all texts with any of its words, which takes longer, and is done only if there is room for them.
+    async fn search_sections(
         &self,
         search: &TextSearch<'_>,
-        rest: UnrankedRest,
+        from: Option<UnrankedRest>,
     ) -> Result<(HitPlaces, Option<UnrankedRest>), Fault> {
-        let mut ranked = HitPlaces::new();
-        if rest.ranked_from < rest.below {
-            ranked = self.search_texts(search, &search.whole_terms, TextRange::default()).await?;
-            ranked.retain(|id, _| *id >= u64::from(rest.ranked_from));
-        }
-        let range = TextRange { below: Some(rest.below), ranked: Arc::new(ranked) };
-        let mut places = self.search_texts(search, &search.terms, range).await?;
-        let is_complete = places.len() <= limits::RANKED_HITS_MAX;
-        let below = keep_newest(&mut places, limits::RANKED_HITS_MAX);
-        Ok((places, (!is_complete).then_some(UnrankedRest { below, ..rest })))
-    }
-
-    /// The newest entities whose entry or posts meet all terms, at least one more than are ranked if there are so many.
-    async fn search_texts(
-        &self,
-        search: &TextSearch<'_>,
-        terms: &[SearchTerm],
-        range: TextRange,
-    ) -> Result<HitPlaces, Fault> {
         let mut places = HitPlaces::new();
-        if terms.is_empty() {
-            return Ok(places);
-        }
-        let committed = Arc::clone(&search.lore.committed);
-        for collection in [ENTITIES, POSTS] {
-            let (state, fits, range) = (Arc::clone(&committed), search.fits.clone(), range.clone());
-            let (is_post, below) = (collection == POSTS, range.below);
-            let may_find = search.lore.row_filter(is_post);
-            let accepts = move |serial: u32| {
-                let entity_id = if is_post {
-                    state.state.post(serial.into()).map(|(entity, _)| entity.entity_id)
-                } else {
-                    Some(u64::from(serial))
-                };
-                entity_id
-                    .is_some_and(|id| range.contains(id) && fits.as_ref().is_none_or(|fits| fits.contains_key(&id)))
-                    && may_find(serial)
-            };
-            let hits = self.journal.search(SearchQuery {
-                collection: collection.to_owned(),
-                partition: search.lore.campaign_id.clone(),
-                classes: search.lore.visible_classes(),
-                terms: terms.to_vec(),
-                below: below.filter(|_| !is_post),
-                // All posts, since a new post may belong to an old entity.
-                limit: if is_post { usize::MAX } else { limits::RANKED_HITS_MAX + 1 },
-                accepts: Arc::new(accepts),
-            });
-            for hit in hits.await.map_err(|error| self.store_fault(&error))? {
-                add_hit(&mut places, &committed.state, hit, is_post);
+        for section in search.sections().filter(|section| from.is_none_or(|from| from.section <= *section)) {
+            let mut below = from.filter(|from| from.section == section).map(|from| from.below);
+            let with_words = places.iter().filter(|(_, place)| section.is_of_prefix() && place.is_whole);
+            let known = Arc::new(with_words.map(|(id, _)| *id).collect());
+            loop {
+                let query = search.query(section, below, Arc::clone(&known));
+                let most = query.limit;
+                let hits = self.journal.search(query).await.map_err(|error| self.store_fault(&error))?;
+                let answered = self.entities_answered_before(search, section, &hits, from).await?;
+                for hit in &hits {
+                    let Some((entity_id, post_id)) = search.entity_of_hit(section, hit.serial) else { continue };
+                    if answered.contains(&entity_id) {
+                        continue;
+                    }
+                    if let Some(place) = places.get_mut(&entity_id) {
+                        place.is_frequent |= hit.is_frequent;
+                    } else if places.len() < limits::RANKED_HITS_MAX {
+                        let (is_whole, is_frequent) = (!section.is_of_prefix(), hit.is_frequent);
+                        places.insert(entity_id, FoundBy { post_id, is_whole, is_frequent });
+                    } else {
+                        return Ok((places, Some(UnrankedRest { section, below: hit.serial.saturating_add(1) })));
+                    }
+                }
+                match hits.last() {
+                    Some(last) if hits.len() == most => below = Some(last.serial),
+                    _ => break,
+                }
             }
         }
-        keep_newest(&mut places, limits::RANKED_HITS_MAX + 1);
-        Ok(places)
+        Ok((places, None))
     }
-}
 
-/// Drops all but the newest hits, and returns the lowest id that is left: the highest there is, if none is left.
-fn keep_newest(places: &mut HitPlaces, count: usize) -> u32 {
-    while places.len() > count {
-        places.pop_first();
+    /// Of the entities of these hits, those that were answered before a search went on: they have hits in an earlier
+    /// section, or newer ones in the one where it goes on.
+    async fn entities_answered_before(
+        &self,
+        search: &TextSearch<'_>,
+        section: SearchSection,
+        hits: &[SearchHit],
+        from: Option<UnrankedRest>,
+    ) -> Result<BTreeSet<u64>, Fault> {
+        let mut answered = BTreeSet::new();
+        let Some(from) = from else { return Ok(answered) };
+        let ids: BTreeSet<u64> =
+            hits.iter().filter_map(|hit| Some(search.entity_of_hit(section, hit.serial)?.0)).collect();
+        for earlier in search.sections().filter(|earlier| *earlier <= from.section) {
+            let mut within = search.lore.serials_of(ids.iter().copied(), earlier.is_of_posts());
+            if earlier == from.section {
+                within = within.iter().copied().filter(|serial| *serial >= from.below).collect();
+            }
+            if within.is_empty() {
+                continue;
+            }
+            let limit = within.len();
+            let query = SearchQuery { within: Some(within), limit, ..search.query(earlier, None, Arc::default()) };
+            let found = self.journal.search(query).await.map_err(|error| self.store_fault(&error))?;
+            let found = found.iter().filter_map(|hit| search.entity_of_hit(earlier, hit.serial));
+            answered.extend(found.map(|(entity_id, _)| entity_id));
+        }
+        Ok(answered)
     }
-    places.first_key_value().and_then(|(id, _)| u32::try_from(*id).ok()).unwrap_or(u32::MAX)
-}
-
-fn add_hit(places: &mut HitPlaces, state: &skald_domain::lore::LoreState, hit: SearchHit, is_post: bool) {
-    let serial = u64::from(hit.serial);
-    let (entity_id, post_id) = if is_post {
-        let Some((entity, _)) = state.post(serial) else { return };
-        (entity.entity_id, Some(serial))
-    } else {
-        (serial, None)
-    };
-    let found = FoundBy { post_id, is_whole: false, is_frequent: hit.is_frequent };
-    places.entry(entity_id).and_modify(|place| place.is_frequent |= found.is_frequent).or_insert(found);
 }
 
 impl EnteredLore {
@@ -288,6 +327,19 @@ impl EnteredLore {
             classes.push(SearchClass::NamedPeople);
         }
         classes
+    }
+
+    /// The serials of the search rows of entities or of their posts, ascending.
+    fn serials_of(&self, entity_ids: impl Iterator<Item = u64>, of_posts: bool) -> Arc<[u32]> {
+        let serial = |id: u64| u32::try_from(id).ok();
+        if !of_posts {
+            return entity_ids.filter_map(serial).collect();
+        }
+        let entities = entity_ids.filter_map(|entity_id| self.state().entity(entity_id));
+        let posts = entities.flat_map(|entity| entity.live_posts().filter_map(|post| serial(post.post_id)));
+        let mut serials: Vec<u32> = posts.collect();
+        serials.sort_unstable();
+        serials.into()
     }
 
     /// The entities that fit a filter; `None` if all do.

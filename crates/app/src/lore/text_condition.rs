@@ -31,7 +31,7 @@ impl FoldedConditions {
         Ok(Self(folded.collect()))
     }
 
-    pub(super) fn fit(&self, text: &str) -> bool {
+    pub(super) fn match_all(&self, text: &str) -> bool {
         if self.0.is_empty() {
             return true;
         }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn fits(conditions: &[TextCondition], text: &str) -> bool {
-        FoldedConditions::new(conditions, "/name").unwrap().fit(text)
+        FoldedConditions::new(conditions, "/name").unwrap().match_all(text)
     }
 
     #[test]

@@ -20,8 +20,8 @@ use crate::execute_command::CommandTerms;
 use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::method_fields::MethodFields;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Exposed, Fault, Operation, OperationKind, Route,
-    Toolset, limits, truncate_for_message,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Completion, CompletionRequest, Exposed, Fault,
+    Operation, OperationKind, Route, Toolset, limits, truncate_for_message,
 };
 use skald_journal::Applied;
 
@@ -191,8 +191,8 @@ impl Operation for TimelineOperation {
         app.write_timeline(call, &lore, &input).await
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
     }
 }
 
@@ -249,8 +249,12 @@ impl Operation for ReadTimeline {
         app.query_timeline::<Self>(call, &lore, &query).await
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
+    }
+
+    async fn complete_from_arguments(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
+        app.complete_lore_argument(caller, request).await
     }
 }
 
@@ -412,7 +416,7 @@ impl App {
         if input.method == TimelineMethod::Remove {
             return Ok((TimelineCommand::Remove { event_id, expected_revision: None }, None));
         }
-        let described = input.description.as_deref().map(|text| self.described(lore, text)).transpose()?;
+        let described = input.description.as_deref().map(|text| self.split_description(lore, text)).transpose()?;
         let (description, text) = described.map_or((None, None), |(summary, text)| (Some(summary), text));
         let date = clearable(input.date.as_ref());
         let sort = match clearable(input.sort.as_ref()) {
@@ -453,7 +457,7 @@ impl App {
     }
 
     /// A description as it is stored: all of it if it is short, otherwise its beginning and a text.
-    fn described(&self, lore: &EnteredLore, description: &str) -> Result<(String, Option<NewText>), Fault> {
+    fn split_description(&self, lore: &EnteredLore, description: &str) -> Result<(String, Option<NewText>), Fault> {
         let description = description.trim();
         let (chars, chars_max) = (description.chars().count(), limits::TIMELINE_DESCRIPTION_CHARS_MAX);
         if chars > chars_max {

@@ -346,7 +346,7 @@ impl LoreState {
     }
 
     /// When an entity died, as far as it was said.
-    pub fn died(&self, entity_id: u64) -> Option<SortDate> {
+    pub fn death_date(&self, entity_id: u64) -> Option<SortDate> {
         self.canon.deaths.get(&self.current_id(entity_id)).copied()
     }
 

@@ -5,7 +5,7 @@ use super::canon::{
 };
 use super::command::{EntityChange, LoreCommand, PostChange};
 use super::decide::{LoreDecision, decide_freely};
-use super::entity::{Entity, Post};
+use super::entity::{Entity, Post, lost_mentions};
 use super::event::LoreEvent;
 use super::evolve::evolve;
 use super::refusal::LoreRefusal;
@@ -85,7 +85,7 @@ pub(super) fn decide_canon(state: &LoreState, command: &CanonCommand, given: &De
         CanonCommand::RecordDeath { entity_id, date } => {
             let missing = LoreRefusal::EntityNotFound { field: "entity_id", entity_id: *entity_id };
             let entity_id = state.entity(*entity_id).ok_or(missing)?.entity_id;
-            if state.died(entity_id) == *date {
+            if state.death_date(entity_id) == *date {
                 return Err(LoreRefusal::Unchanged);
             }
             Ok(LoreEvent::EntityDied { entity_id, date: *date })
@@ -335,8 +335,11 @@ impl LoreState {
         let (entity_id, hidden) = (entity.entity_id, entity.is_private);
         Some(match event {
             LoreEvent::EntityUpdated { change, hidden, .. } => {
+                let mut after = Entity::clone(entity);
+                after.apply_change(change);
                 let change = Box::new(self.undo_of_change(entity, change));
-                LoreEvent::EntityUpdated { entity_id, change, hidden: *hidden }
+                let unlinked_ids = after.links_lost_in(entity);
+                LoreEvent::EntityUpdated { entity_id, change, unlinked_ids, hidden: *hidden }
             }
             LoreEvent::EntityArchived { .. } => {
                 LoreEvent::EntityRestored { entity_id, parent_cleared: false, actor_cleared: false, hidden }
@@ -345,8 +348,12 @@ impl LoreState {
                 LoreEvent::EntityArchived { entity_id, name: entity.name.to_string(), hidden }
             }
             LoreEvent::PostUpdated { post_id, change, hidden, .. } => {
-                let change = Box::new(undo_of_post_change(entity.post(*post_id)?, change));
-                LoreEvent::PostUpdated { entity_id, post_id: *post_id, change, hidden: *hidden }
+                let post = entity.post(*post_id)?;
+                let mut after = Post::clone(post);
+                after.apply_change(change);
+                let unlinked_ids = lost_mentions(after.text.as_ref(), post.text.as_ref());
+                let change = Box::new(undo_of_post_change(post, change));
+                LoreEvent::PostUpdated { entity_id, post_id: *post_id, change, unlinked_ids, hidden: *hidden }
             }
             LoreEvent::PostArchived { post_id, hidden, .. } => {
                 LoreEvent::PostRestored { entity_id, post_id: *post_id, hidden: *hidden }

@@ -12,7 +12,7 @@ use super::command::{EntityChange, ExplicitIds, LoreCommand, NewEntity, NewPost,
 use super::decide_relationship::decide_relationship;
 use super::decide_tags::{create_tag, delete_tag, rename_tag};
 use super::decide_timeline::decide_timeline;
-use super::entity::{Entity, EntityType, Post, TextKey, TextRef};
+use super::entity::{Entity, EntityType, Post, TextKey, TextRef, lost_mentions};
 use super::event::LoreEvent;
 use super::refusal::LoreRefusal;
 use super::reveals::decide_visibility;
@@ -174,8 +174,8 @@ fn update_entity(
     let mut after = Entity::clone(entity);
     after.apply_change(&change);
     check_head_bytes(state, entity.head_bytes(), after.head_bytes())?;
-    let hidden = entity.is_private && after.is_private;
-    Ok(LoreEvent::EntityUpdated { entity_id, change: Box::new(change), hidden })
+    let (unlinked_ids, hidden) = (entity.links_lost_in(&after), entity.is_private && after.is_private);
+    Ok(LoreEvent::EntityUpdated { entity_id, change: Box::new(change), unlinked_ids, hidden })
 }
 
 /// The valid fields of a change that are different from those of the entity.
@@ -325,8 +325,9 @@ fn update_post(
     after.apply_change(&change);
     let bytes = |post: &Post| post.name.len() + mention_bytes(post.text.as_ref());
     check_head_bytes(state, bytes(post), bytes(&after))?;
+    let unlinked_ids = lost_mentions(post.text.as_ref(), after.text.as_ref());
     let hidden = entity.is_private || (post.is_private && after.is_private);
-    Ok(LoreEvent::PostUpdated { entity_id, post_id, change: Box::new(change), hidden })
+    Ok(LoreEvent::PostUpdated { entity_id, post_id, change: Box::new(change), unlinked_ids, hidden })
 }
 
 /// Removes the named entities and posts, or all archived ones.

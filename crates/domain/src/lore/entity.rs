@@ -306,6 +306,15 @@ impl Entity {
         self.text.iter().chain(posts).map(|text| text.key)
     }
 
+    /// The entities that its text mentions, or that is its parent, and that it has no such link to after a change.
+    pub(super) fn links_lost_in(&self, after: &Self) -> Vec<u64> {
+        let mut ids = lost_mentions(self.text.as_ref(), after.text.as_ref());
+        ids.extend(self.details().parent.filter(|parent| after.details().parent != Some(*parent)));
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
     /// The entities that its text and its posts mention, each with the post; 0 stands for the entity's own text.
     pub(super) fn mentions(&self) -> impl Iterator<Item = (u64, u64)> {
         let own = self.text.iter().map(|text| (0, text));
@@ -336,6 +345,13 @@ impl Post {
 
 fn mention_bytes(text: Option<&TextRef>) -> usize {
     text.map_or(0, TextRef::mention_bytes)
+}
+
+/// The entities that a text mentions, and that the text after it does not.
+pub(super) fn lost_mentions(before: Option<&TextRef>, after: Option<&TextRef>) -> Vec<u64> {
+    let kept = after.map_or(&[][..], |text| &text.mentions);
+    let mentioned = before.into_iter().flat_map(|text| text.mentions.iter().copied());
+    mentioned.filter(|id| kept.binary_search(id).is_err()).collect()
 }
 
 #[cfg(test)]

@@ -34,6 +34,9 @@ pub enum LoreEvent {
         entity_id: u64,
         /// Fields that are really different; null removes a value.
         change: Box<EntityChange>,
+        /// Entities that it mentioned, or that was its parent, and that it has no such link to any more.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unlinked_ids: Vec<u64>,
         /// Only game masters see it, before and after.
         #[serde(default, skip_serializing_if = "is_false")]
         hidden: bool,
@@ -77,6 +80,9 @@ pub enum LoreEvent {
         post_id: u64,
         /// Fields that are really different; null removes a value.
         change: Box<PostChange>,
+        /// Entities that it mentioned and mentions no more.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unlinked_ids: Vec<u64>,
         /// Only game masters see it, before and after.
         #[serde(default, skip_serializing_if = "is_false")]
         hidden: bool,

@@ -256,6 +256,10 @@ impl Serialize for LoreStatePart {
 impl<'de> Deserialize<'de> for LoreStatePart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let BorrowedPart { header, entities: ReadChunks(chunks) } = BorrowedPart::deserialize(deserializer)?;
+        // The first search needs all indexes. Parts are read on several processors, a search runs on one.
+        for (_, chunk) in &chunks {
+            chunk.index();
+        }
         Ok(Self { header, summary: Some(PartSummary::new(&chunks)), chunks })
     }
 }

@@ -1,3 +1,5 @@
+//! Tests of the rules of lore: commands, their events, and the state after them.
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -276,7 +278,11 @@ fn an_update_stores_what_is_different() {
         text: Some(Some(text(2, &[ann]))),
         ..EntityChange::default()
     };
-    assert_eq!(event, LoreEvent::EntityUpdated { entity_id: ann, change: Box::new(expected), hidden: false });
+    let unlinked_ids = Vec::new();
+    assert_eq!(
+        event,
+        LoreEvent::EntityUpdated { entity_id: ann, change: Box::new(expected), unlinked_ids, hidden: false }
+    );
     let entity = lore.entity(ann);
     assert_eq!((entity.revision, &*entity.changes), (2, [1, 2].as_slice()));
     assert_eq!(

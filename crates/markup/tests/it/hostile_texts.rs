@@ -23,7 +23,7 @@ fn run_all(text: &str) {
     assert_eq!(replace_wiki_links(text, |_| None), text);
     let _ = replace_wiki_links(text, |_| Some(1));
     let plain = plain_text(text);
-    let _ = snippet(&plain, &["a".to_owned(), "ß".to_owned(), String::new()], 40);
+    let _ = snippet(&plain, &["a".to_owned(), "ß".to_owned(), String::new()], 40, str::to_lowercase);
     let entry = entry_from_html(text);
     let longer = update_entry(&entry, &format!("{}\n\nmore", entry.markdown)).and_then(|entry| entry.html);
     assert!(longer.is_some_and(|html| html.contains("more")));

@@ -29,7 +29,7 @@ fn mentions_are_named() {
 #[test]
 fn snippets_are_cut_from_it() {
     let text = format!("# Intro\n\n{}\n\nThe **Dragon** sleeps here.", "filler words ".repeat(30));
-    let cut = snippet(&plain_text(&text), &["dragon".to_owned()], 60);
+    let cut = snippet(&plain_text(&text), &["dragon".to_owned()], 60, str::to_lowercase);
     assert!(cut.starts_with('…') && cut.contains("The Dragon sleeps here."), "{cut}");
     assert!(cut.chars().count() <= 62);
 }

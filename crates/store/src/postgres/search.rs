@@ -17,7 +17,9 @@ use super::sql;
 use crate::signed_number::{page_limit, to_i64};
 
 /// Rows that are read at once if the caller wants fewer, and at most.
-const PAGE: (usize, usize) = (100, 10_000);
+const PAGE: (usize, usize) = (100, 100_000);
+/// How much longer a page is than the one before it.
+const PAGE_GROWTH: usize = 4;
 
 /// Rows that are written at once when documents are replaced.
 const ROWS_PER_STATEMENT: usize = 500;
@@ -157,20 +159,24 @@ pub(super) async fn put_rows(
 
 /// The newest rows that meet all terms, read in pages until there are enough.
 pub(super) async fn search(link: &ReconnectingConnection, query: &SearchQuery) -> Result<Vec<SearchHit>, StoreError> {
+    if query.within.as_ref().is_some_and(|within| within.is_empty()) {
+        return Ok(Vec::new());
+    }
     let statement = SearchStatement::new(query);
     let mut highest = query.below.map_or(i64::from(u32::MAX), |below| i64::from(below) - 1);
-    let mut page = query.limit.clamp(PAGE.0, PAGE.1);
+    // What lies within given rows is read at once.
+    let mut page = if query.within.is_some() { usize::MAX } else { query.limit.clamp(PAGE.0, PAGE.1) };
     let mut serials: Vec<i64> = Vec::new();
     while serials.len() < query.limit {
         let found = statement.run(link, &statement.terms, &statement.phrases, (0, highest), page).await?;
-        let accepted = found.iter().filter(|serial| (query.accepts)(to_serial(**serial)));
+        let accepted = found.iter().filter(|serial| query.accepts_serial(to_serial(**serial)));
         serials.extend(accepted.take(query.limit - serials.len()));
         match found.last() {
             Some(last) if found.len() == page => highest = last - 1,
             _ => break,
         }
         // Each page runs the statement again, so that a page after many rejected rows is longer.
-        page = (page * 2).min(PAGE.1);
+        page = page.saturating_mul(PAGE_GROWTH).min(PAGE.1);
     }
     let (Some(first), Some(last)) = (serials.last(), serials.first()) else { return Ok(Vec::new()) };
     let mut frequent = statement.run(link, &statement.frequent, &[], (*first, *last), usize::MAX).await?;
@@ -188,6 +194,7 @@ fn to_serial(number: i64) -> u32 {
 struct SearchStatement<'a> {
     query: &'a SearchQuery,
     classes: Vec<i16>,
+    within: Option<Vec<i64>>,
     terms: String,
     frequent: String,
     /// Patterns for phrases, which are compared after the index has found their characters.
@@ -205,6 +212,7 @@ impl<'a> SearchStatement<'a> {
         Self {
             query,
             classes: query.classes.iter().map(|class| i16::from(class.number())).collect(),
+            within: query.within.as_ref().map(|within| within.iter().copied().map(i64::from).collect()),
             terms: query_literal("", &query.terms, &scopes),
             frequent: query_literal(FREQUENT_MARK, &query.terms, &scopes),
             phrases: query.terms.iter().filter_map(phrase).collect(),
@@ -230,6 +238,7 @@ impl<'a> SearchStatement<'a> {
             (&words, Type::TEXT),
             (&phrases, Type::TEXT_ARRAY),
             (&limit, Type::INT8),
+            (&self.within, Type::INT8_ARRAY),
         ];
         let found = link.query_once(sql::SEARCH, parameters).await?;
         Ok(found.iter().map(|row| row.get(0)).collect())

@@ -157,6 +157,12 @@ impl SqliteTables<'_> {
         let Some(serial_max) = query.below.map_or(Some(u32::MAX), |below| below.checked_sub(1)) else {
             return Ok(Vec::new());
         };
+        let (serial_min, serial_max) = match query.within.as_deref() {
+            None => (0, serial_max),
+            Some([first, .., last]) => (*first, serial_max.min(*last)),
+            Some([only]) => (*only, serial_max.min(*only)),
+            Some([]) => return Ok(Vec::new()),
+        };
         let Some(partition) = self.partition_number(&query.collection, &query.partition)? else {
             return Ok(Vec::new());
         };
@@ -166,7 +172,7 @@ impl SqliteTables<'_> {
         let mut classes = query.classes.clone();
         classes.sort_unstable();
         classes.dedup();
-        let range = |class| (index_place(partition, class, 0), index_place(partition, class, serial_max));
+        let range = |class| (index_place(partition, class, serial_min), index_place(partition, class, serial_max));
         let expression = match_expression(&query.terms);
         let mut statements = self.search_statements(classes.len())?;
         let mut ranges = statements
@@ -182,7 +188,7 @@ impl SqliteTables<'_> {
             let newest = ranges.iter_mut().filter(|range| range.next.is_some());
             let Some(newest) = newest.max_by_key(|range| range.next.map(place_serial)) else { break };
             let Some(place) = newest.take_next()? else { break };
-            if (query.accepts)(place_serial(place)) {
+            if query.accepts_serial(place_serial(place)) {
                 places.push(place);
             }
         }
@@ -199,14 +205,18 @@ impl SqliteTables<'_> {
     ///
     /// Between two rows that it finds, a statement of FTS5 reads all rows with the words and minds no range. So one
     /// statement goes on through several classes, and there is a new one only where rows lie between that are not asked
-    /// for.
+    /// for. Most words are frequent in few rows, so it is the others that are looked for. A prefix takes longest to look
+    /// up, and would have to be looked up twice for that.
     fn mark_frequent(
         &self,
         query: &SearchQuery,
         places: Vec<i64>,
         classes: &[SearchClass],
     ) -> rusqlite::Result<Vec<SearchHit>> {
-        let expression = frequent_expression(&query.terms);
+        let has_prefix = query.terms.iter().any(|term| matches!(term, SearchTerm::Prefix(_)));
+        let frequent = frequent_expression(&query.terms);
+        let expression =
+            if has_prefix { frequent } else { format!("({}) NOT ({frequent})", match_expression(&query.terms)) };
         let mut ranges: Vec<(i64, i64)> = classes
             .iter()
             .filter_map(|class| {
@@ -216,7 +226,7 @@ impl SqliteTables<'_> {
             })
             .collect();
         let lowest = ranges.first().map_or(0, |(first, _)| *first);
-        let mut frequent = Vec::new();
+        let mut found = Vec::new();
         let mut statement = self.0.prepare_cached(sql::SEARCH)?;
         while let Some((_, highest)) = ranges.last().copied() {
             let mut rows = statement.query(params![expression, lowest, highest])?;
@@ -230,12 +240,12 @@ impl SqliteTables<'_> {
                 if ranges.last().is_none_or(|(_, last)| *last < place) {
                     break;
                 }
-                frequent.push(place);
+                found.push(place);
             }
         }
-        frequent.sort_unstable();
-        let hit =
-            |place: i64| SearchHit { serial: place_serial(place), is_frequent: frequent.binary_search(&place).is_ok() };
+        found.sort_unstable();
+        let is_frequent = |place: &i64| found.binary_search(place).is_ok() == has_prefix;
+        let hit = |place: i64| SearchHit { serial: place_serial(place), is_frequent: is_frequent(&place) };
         Ok(places.into_iter().map(hit).collect())
     }
 }

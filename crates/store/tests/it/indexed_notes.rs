@@ -189,6 +189,7 @@ impl Notebook {
             classes: classes.to_vec(),
             terms: query_terms(text),
             below: None,
+            within: None,
             limit: 100,
             accepts: Arc::new(|_| true),
         }

@@ -21,6 +21,7 @@ on_every_store! {
     a_class_that_was_not_asked_for_is_not_found,
     campaigns_and_collections_are_apart,
     rejected_rows_do_not_count_to_the_limit,
+    only_given_rows_are_found,
     a_search_goes_on_below_a_serial,
     changed_and_deleted_notes_are_found_as_they_are_now,
     a_note_that_becomes_private_is_no_longer_found_by_players,
@@ -246,6 +247,30 @@ async fn rejected_rows_do_not_count_to_the_limit(place: TestStore) {
     assert_eq!(serials(&place.journal.search(newest).await.unwrap()), [499, 498, 497, 496, 495]);
     let all = SearchQuery { limit: usize::MAX, ..book.query("dragon", GAME_MASTER) };
     assert_eq!(place.journal.search(all).await.unwrap().len(), 500);
+}
+
+async fn only_given_rows_are_found(place: TestStore) {
+    let book = Notebook::new(&place.journal, "c");
+    let text = |serial: u32| if serial % 3 == 0 { "dragon dragon dragon" } else { "dragon 京都" };
+    let notes =
+        (0..300_u32).map(|serial| IndexedNote { class: u8::from(serial % 2 == 0), ..note(serial, text(serial)) });
+    book.write(notes).await;
+    let find = async |words: &str, within: &[u32], below: Option<u32>, limit: usize| {
+        let query = SearchQuery { within: Some(within.into()), below, limit, ..book.query(words, GAME_MASTER) };
+        let hits = place.journal.search(query).await.unwrap();
+        hits.iter().map(|hit| (hit.serial, hit.is_frequent)).collect::<Vec<_>>()
+    };
+    let given = [1, 2, 9, 200, 299, 4_000];
+    for words in ["dragon", "drag"] {
+        let all = [(299, false), (200, false), (9, true), (2, false), (1, false)];
+        assert_eq!(find(words, &given, None, 100).await, all, "{words}");
+        assert_eq!(find(words, &given, None, 2).await, all[..2], "{words}");
+        assert_eq!(find(words, &given, Some(200), 100).await, all[2..], "{words}");
+        assert_eq!(find(words, &[], None, 100).await, []);
+        assert_eq!(find(words, &[9], None, 100).await, [(9, true)]);
+        assert_eq!(find(words, &[9], Some(9), 100).await, []);
+    }
+    assert_eq!(find("京都", &given, None, 100).await, [(299, false), (200, false), (2, false), (1, false)]);
 }
 
 async fn a_search_goes_on_below_a_serial(place: TestStore) {

@@ -173,8 +173,8 @@ impl Operation for KankaMirror {
         app.run_mirror_method(call.caller, &lore, &input).await
     }
 
-    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        app.complete_lore_field(caller, field, typed).await
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.complete_id_field(caller, field).await
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod canon;
 mod canon_search;
+mod completions;
 mod history;
 mod importing;
+mod linked_pages;
 mod privacy;
 mod relationships;
 mod search;

@@ -347,38 +347,21 @@ fn completions_are_the_same_with_and_without_private_rows() {
                 for (argument, typed) in
                     arguments.iter().flat_map(|argument| ["", "zq", "z", "4", "m"].map(|typed| (argument, typed)))
                 {
-                    let request = CompletionRequest {
-                        target: CompletionTarget::Resource(uri.to_owned()),
-                        argument: (*argument).to_owned(),
-                        typed: typed.to_owned(),
-                        given: Vec::new(),
+                    let complete = async |lore: &LoreCampaign| {
+                        let request = CompletionRequest {
+                            target: CompletionTarget::Resource(uri.to_owned()),
+                            argument: (*argument).to_owned(),
+                            typed: typed.to_owned(),
+                            given: vec![("campaign_id".to_owned(), lore.campaign_id.clone())],
+                        };
+                        lore.engine.complete(&caller, &request).await.expect("values")
                     };
-                    let complete =
-                        async |lore: &LoreCampaign| lore.engine.complete(&caller, &request).await.expect("values");
                     let (expected, completion) = (complete(&without).await, complete(&with).await);
                     assert_eq!(completion, expected, "{uri} {argument} {typed:?} as {role:?}");
                     assert!(!format!("{completion:?}").contains("zq"), "{completion:?}");
                 }
             }
         }
-    });
-}
-
-#[test]
-fn numbers_of_entities_are_completed() {
-    run(async {
-        let lore = public_lore().await;
-        let complete = async |typed: &str| {
-            let request = CompletionRequest {
-                target: CompletionTarget::Resource("lore://{campaign_id}/entity/{entity_id}".to_owned()),
-                argument: "entity_id".to_owned(),
-                typed: typed.to_owned(),
-                given: Vec::new(),
-            };
-            lore.engine.complete(&Caller::owner(), &request).await.expect("values").values
-        };
-        assert_eq!(complete("").await, ["1", "2", "3"]);
-        assert_eq!(complete("2").await, ["2"], "by how the number begins, not the name");
     });
 }
 
@@ -402,6 +385,21 @@ fn a_private_entity_and_an_unknown_one_are_the_same_error() {
                 assert_eq!(private, unknown.replace(&UNKNOWN_ID.to_string(), &PRIVATE_ID.to_string()), "{operation}");
             }
         }
+    });
+}
+
+#[test]
+fn an_actor_does_not_name_a_private_entity() {
+    run(async {
+        let lore = private_lore().await;
+        lore.call("actor_create", json!({"name": "Mira", "kind": "PC"})).await;
+        assert_eq!(lore.update(json!({"entity_id": PRIVATE_ID, "actor_id": "Mira"})).await["success"], true);
+        let input = json!({"view": "actors", "campaign_id": lore.campaign_id});
+        for role in ROLES {
+            let read = lore.call_as(&lore.caller(role), "campaign_read", input.clone()).await.expect("actors");
+            assert_eq!(rows(&read, "actors")[0].get("entity_id"), None, "{role:?}");
+        }
+        assert_eq!(rows(&lore.call("campaign_read", input).await, "actors")[0]["entity_id"], PRIVATE_ID);
     });
 }
 
@@ -499,20 +497,20 @@ fn players_and_guests_write_nothing() {
 }
 
 /// The changes of a campaign's lore after a place in the journal.
-struct ChangeListener<'a> {
+pub(super) struct ChangeListener<'a> {
     lore: &'a LoreCampaign,
     place: Arc<str>,
 }
 
 impl<'a> ChangeListener<'a> {
-    async fn new(lore: &'a LoreCampaign) -> Self {
+    pub(super) async fn new(lore: &'a LoreCampaign) -> Self {
         lore.engine.journal_end().await;
         let changes: Changes = lore.engine.changes(&Caller::owner(), None).await;
         Self { lore, place: changes.place().expect("a place") }
     }
 
     /// The URIs of the lore that changed since the last call, as a game master and as a player hear them.
-    async fn heard(&mut self) -> (BTreeSet<String>, BTreeSet<String>) {
+    pub(super) async fn heard(&mut self) -> (BTreeSet<String>, BTreeSet<String>) {
         let mut changes = self.lore.engine.changes(&Caller::owner(), Some(&self.place)).await;
         let news = changes.next().await.expect("news");
         assert!(!news.is_everything(), "{news:?}");
@@ -526,6 +524,12 @@ impl<'a> ChangeListener<'a> {
             uris.collect::<BTreeSet<String>>()
         });
         (gm, player)
+    }
+
+    /// What changes with an entity that has links to and from others.
+    fn linked_uris(&self, entity_id: u64, others: &[u64]) -> BTreeSet<String> {
+        let page = |id: &u64| format!("lore://{}/entity/{id}", self.lore.campaign_id);
+        self.uris(entity_id).into_iter().chain(others.iter().map(page)).collect()
     }
 
     fn uris(&self, entity_id: u64) -> BTreeSet<String> {
@@ -553,7 +557,7 @@ fn only_game_masters_hear_of_private_changes() {
         lore.call("update_posts", json!({"updates": updates})).await;
         assert_eq!(listener.heard().await, (listener.uris(PRIVATE_ID), nothing()), "an update of its post");
         lore.delete(PRIVATE_ID).await;
-        assert_eq!(listener.heard().await, (listener.uris(PRIVATE_ID), nothing()), "deleted");
+        assert_eq!(listener.heard().await, (listener.linked_uris(PRIVATE_ID, &[1]), nothing()), "deleted");
         let post = json!({"entity_id": 1, "name": "zqsecretnamevx", "is_private": true});
         let post_id = lore.create_post(post).await;
         assert_eq!(listener.heard().await, (listener.uris(1), nothing()), "a private post of a public entity");
@@ -563,7 +567,9 @@ fn only_game_masters_hear_of_private_changes() {
         let (_, player) = listener.heard().await;
         assert_eq!(player, nothing(), "the archive is emptied");
         lore.update(json!({"entity_id": 1, "entry": "News for all."})).await;
-        assert_eq!(listener.heard().await, (listener.uris(1), listener.uris(1)), "a public change");
+        // It mentioned the ferry. The private entity is gone for good.
+        let uris = listener.linked_uris(1, &[2]);
+        assert_eq!(listener.heard().await, (uris.clone(), uris), "a public change");
     });
 }
 
@@ -575,7 +581,8 @@ fn players_hear_of_what_becomes_public_or_private() {
         let mut listener = ChangeListener::new(&lore).await;
         for is_private in [true, false] {
             lore.update(json!({"entity_id": 1, "is_private": is_private})).await;
-            assert_eq!(listener.heard().await, (listener.uris(1), listener.uris(1)), "is_private: {is_private}");
+            let uris = listener.linked_uris(1, &[2]);
+            assert_eq!(listener.heard().await, (uris.clone(), uris), "is_private: {is_private}");
         }
     });
 }

@@ -191,6 +191,21 @@ fn a_snippet_is_short_and_names_mentioned_entities() {
     });
 }
 
+/// The word was searched for as it was typed, with its comma and without the accent, and no place was found.
+#[test]
+fn a_snippet_is_at_the_word_however_it_is_written() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entry = format!("{} king Ælfric (the Dragon) slept. {}", "Long before. ".repeat(50), "After. ".repeat(50));
+        lore.create(json!([{"entity_type": "note", "name": "Digest", "entry": entry}])).await;
+        for query in ["aelfric", "Dragon,", "\"ÆLFRIC\"", "(dragon"] {
+            let found = lore.find(json!({"query": query})).await;
+            let snippet = found["entities"][0]["snippet"].as_str().unwrap_or_default().to_owned();
+            assert!(snippet.contains("Ælfric (the Dragon)"), "{query}: {snippet}");
+        }
+    });
+}
+
 /// A link by name becomes a mention by number. The text still names the entity for its readers.
 #[test]
 fn a_text_is_found_by_the_name_of_an_entity_that_it_mentions() {
@@ -342,12 +357,38 @@ fn a_range_of_days_may_have_one_end() {
     });
 }
 
+/// Of many years the texts are searched for by their first digit, and only those that have it are read.
+#[test]
+fn a_range_of_many_years_finds_what_is_dated_in_its_text() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        for begin in (0..600).step_by(limits::BATCH_ITEMS_MAX) {
+            lore.create(numbered_places(begin..begin + limits::BATCH_ITEMS_MAX, Some("2 stones, 12 pebbles"))).await;
+        }
+        lore.create(json!([
+            {"entity_type": "journal", "name": "Old", "entry": "**Date:** 30 May 0987"},
+            {"entity_type": "journal", "name": "Late", "entry": "# 2025-05-30"},
+            {"entity_type": "journal", "name": "Own", "date": "1492-03-01", "entry": "No year."}
+        ]))
+        .await;
+        for (range, expected) in [
+            (json!({"start": "1000-01-01"}), &["Late", "Own"][..]),
+            (json!({"end": "1999-12-31"}), &["Old", "Own"]),
+            (json!({"start": "0900-01-01", "end": "1600-01-01"}), &["Old", "Own"]),
+            (json!({"start": "2020-01-01", "end": "2030-01-01"}), &["Late"]),
+            (json!({"start": "2026-01-01"}), &[]),
+        ] {
+            assert_eq!(lore.find_names(json!({"date_range": range})).await, expected, "{range}");
+        }
+    });
+}
+
 #[test]
 fn a_cursor_that_was_never_answered_is_refused() {
     run(async {
         let lore = LoreCampaign::new().await;
         lore.create(numbered_places(0..3, Some("stone"))).await;
-        for cursor in ["x", "", "-1", "1.2.3.4", "5.x", "99999999999.0"] {
+        for cursor in ["x", "", "-1", "1.2.3", "9.2.3.4", "1.x.3.4", "1.2.3.4.5", "5.x", "99999999999.0"] {
             let fault = lore.refusal("find_entities", json!({"cursor": cursor, "query": "stone"})).await;
             assert_eq!(
                 (fault.code(), fault.body().path.as_deref()),
@@ -409,6 +450,38 @@ fn an_entity_that_is_found_by_name_does_not_come_again_past_the_ranked_hits() {
         assert_eq!(names(&first)[0], "Pebble");
         let all: BTreeSet<u64> = walked.iter().copied().collect();
         assert_eq!((walked.len(), all.len()), (count, count), "each once");
+    });
+}
+
+/// Entries come first, then posts, the newest first; an entity that has the word in both, or in two posts, comes once.
+#[test]
+fn a_cursor_goes_on_through_posts() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let count = limits::RANKED_HITS_MAX + 400;
+        for begin in (0..count).step_by(limits::BATCH_ITEMS_MAX) {
+            let entry = (begin < 600).then_some("a stone");
+            lore.create(numbered_places(begin..begin + limits::BATCH_ITEMS_MAX, entry)).await;
+        }
+        // All but the first 500 entities have a post with the word, and the last 100 a second one.
+        let posts: Vec<usize> = (501..=count).chain(count - 99..=count).collect();
+        for part in posts.chunks(limits::BATCH_ITEMS_MAX) {
+            let post = |id: &usize| json!({"entity_id": id, "name": "News", "entry": "two stones, one stone"});
+            lore.call("create_posts", json!({"posts": part.iter().map(post).collect::<Vec<_>>()})).await;
+        }
+        for query in ["stone", "ston"] {
+            let (walked, first, last) = walk_pages(&lore, query).await;
+            let all: BTreeSet<u64> = walked.iter().copied().collect();
+            assert_eq!((walked.len(), all.len()), (count, count), "{query}: each once");
+            assert_eq!(first["sync_info"]["total_count"], limits::RANKED_HITS_MAX, "{query}");
+            let totals = (&last["sync_info"]["total_count"], last["sync_info"].get("more"));
+            assert_eq!(totals, (&json!(count), None), "{query}: all are counted in the end");
+        }
+        // A tag that few have, with a word that many have.
+        let tagged: Vec<_> = [3, 700, 2_000].map(|id| json!({"entity_id": id, "tags": ["rare"]})).into();
+        lore.call("update_entities", json!({"updates": tagged})).await;
+        let found = lore.find(json!({"query": "stone", "tags": ["rare"]})).await;
+        assert_eq!((ids(&found), found["sync_info"].get("more")), (vec![2_000, 700, 3], None));
     });
 }
 

@@ -280,6 +280,8 @@ fn an_empty_text_clears_a_field() {
         });
         assert_eq!(fields(&read, &["type", "entry", "parent", "image", "date", "actor_id"]), expected);
         assert_eq!(lore.get(hall).await["children"], json!([named(entity_id, "Mira")]));
+        let actors = lore.call("campaign_read", json!({"view": "actors"})).await;
+        assert_eq!(rows(&actors, "actors")[0]["entity_id"], entity_id, "either finds the other");
         for field in ["image", "date", "parent", "actor_id", "type", "entry"] {
             let result = lore.update(json!({"entity_id": entity_id, field: ""})).await;
             assert_eq!(result["success"], true, "{field}: {result}");
@@ -288,6 +290,8 @@ fn an_empty_text_clears_a_field() {
         for field in ["image", "date", "parent", "actor_id", "type"] {
             assert_eq!(read.get(field), None, "{read}");
         }
+        let actors = lore.call("campaign_read", json!({"view": "actors"})).await;
+        assert_eq!(rows(&actors, "actors")[0].get("entity_id"), None);
         assert_eq!((&read["entry"], &read["name"], &read["revision"]), (&json!(""), &json!("Mira"), &json!(7)));
         failure(&lore.update(json!({"entity_id": entity_id, "name": ""})).await, Code::InvalidParams);
     });
@@ -609,6 +613,41 @@ fn a_batch_takes_no_revision_of_the_lore() {
         assert_eq!(fault.code(), Code::InvalidParams);
         assert!(fault.to_string().contains("If-Match") && fault.to_string().contains('7'), "{fault}");
         assert_eq!(lore.stream_revision().await, 0);
+    });
+}
+
+#[test]
+fn posts_past_the_texts_of_one_answer_follow_in_the_next() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let long = "x".repeat(limits::ENTRY_CHARS_MAX);
+        let ann = lore.create_one(character("Ann")).await;
+        let count = limits::ENTITY_TEXTS_BYTES_MAX / limits::ENTRY_CHARS_MAX + 20;
+        for number in 0..count {
+            lore.create_post(json!({"entity_id": ann, "name": format!("P{number}"), "entry": long})).await;
+        }
+        let other = lore.create_one(character("Bela")).await;
+        let (mut found, mut after, mut answers) = (Vec::new(), Value::Null, 0);
+        loop {
+            let input = json!({"entity_ids": [ann, other], "include_posts": true, "posts_after": after});
+            let results = lore.results("get_entities", input).await;
+            let posts = rows(&results[0], "posts");
+            let bytes: usize = posts.iter().map(|post| post["entry"].as_str().unwrap().len()).sum();
+            assert!(bytes < limits::ENTITY_TEXTS_BYTES_MAX + 8 * limits::ENTRY_CHARS_MAX, "{bytes}");
+            found.extend(posts.iter().map(|post| post["name"].as_str().unwrap().to_owned()));
+            answers += 1;
+            after = results[0]["posts_after"].clone();
+            assert_eq!(results[1]["success"], after.is_null(), "there is no room beside a full one");
+            if after.is_null() {
+                break;
+            }
+        }
+        assert_eq!((answers, found), (2, (0..count).map(|number| format!("P{number}")).collect::<Vec<_>>()));
+        let read = lore.call("read_entity", json!({"campaign_id": lore.campaign_id, "entity_id": ann})).await;
+        let after = &read["entity"]["posts_after"];
+        assert!(after.is_u64() && rows(&read["entity"], "posts").len() < count);
+        let input = json!({"campaign_id": lore.campaign_id, "entity_id": "Ann", "posts_after": after});
+        assert_eq!(lore.call("read_entity", input).await["entity"].get("posts_after"), None);
     });
 }
 
