@@ -1,39 +1,54 @@
-//! Looks up the campaign of a universe or a run, with a cache for records that are read together.
+//! Looks up the campaign and the creator of a universe or a run, with a cache for records that are read together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::EVERY_CAMPAIGN;
 use skald_journal::{Journal, StoreError};
 
-pub(crate) struct OwnerCampaigns<'a> {
-    journal: &'a dyn Journal,
-    known: HashMap<(&'static str, String), Option<Arc<str>>>,
+/// Whose a document is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DocumentOwner {
+    /// `None` if it belongs to no campaign.
+    pub campaign_id: Option<Arc<str>>,
+    /// The principal that created it; empty if it does not say.
+    pub created_by: Arc<str>,
 }
 
-impl<'a> OwnerCampaigns<'a> {
+impl DocumentOwner {
+    pub(crate) fn from_body(body: &str) -> Self {
+        let body: Value = serde_json::from_str(body).unwrap_or_default();
+        let field = |name: &str| body.get(name).and_then(Value::as_str);
+        Self {
+            campaign_id: field("campaign_id").map(Arc::from),
+            created_by: field("created_by").unwrap_or_default().into(),
+        }
+    }
+}
+
+pub(crate) struct DocumentOwners<'a> {
+    journal: &'a dyn Journal,
+    known: HashMap<(&'static str, String), Option<DocumentOwner>>,
+}
+
+impl<'a> DocumentOwners<'a> {
     pub(crate) fn new(journal: &'a dyn Journal) -> Self {
         Self { journal, known: HashMap::new() }
     }
 
-    /// The campaign whose members are notified of a change; `*` if the document belongs to none. `None` if there is no
-    /// such document.
-    pub(crate) async fn find_campaign(
+    /// `None` if there is no such document.
+    pub(crate) async fn find_owner(
         &mut self,
         collection: &'static str,
         id: &str,
-    ) -> Result<Option<Arc<str>>, StoreError> {
+    ) -> Result<Option<DocumentOwner>, StoreError> {
         let key = (collection, id.to_owned());
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
-        let place = self.journal.document(collection, id).await?.map(|place| {
-            let body: Value = serde_json::from_str(&place.body).unwrap_or_default();
-            body.get("campaign_id").and_then(Value::as_str).unwrap_or(EVERY_CAMPAIGN).into()
-        });
-        self.known.insert(key, place.clone());
-        Ok(place)
+        let owner = self.journal.document(collection, id).await?.map(|found| DocumentOwner::from_body(&found.body));
+        self.known.insert(key, owner.clone());
+        Ok(owner)
     }
 }

@@ -55,7 +55,7 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     // Take the end of the journal before clients can subscribe, so that they miss no change.
     let (following, from) = (Arc::clone(&local), local.journal_end().await);
     tokio::spawn(async move { following.follow(from).await });
-    let audit = start_access(&local, &arguments.access)?;
+    let audit = start_access(&local, &arguments.access, &arguments.door)?;
     tokio::spawn(skald_app::mirror_linked_campaigns(Arc::clone(&local), stopping.clone()));
     if let Some(path) = &arguments.sealing.seal_key {
         let key = SealKey::read(path)?;
@@ -94,7 +94,11 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
 }
 
 /// Sets the rate limits of an engine and whose access tokens it accepts, and starts its audit log.
-fn start_access(local: &Arc<LocalEngine>, arguments: &AccessArguments) -> anyhow::Result<AuditTask> {
+fn start_access(
+    local: &Arc<LocalEngine>,
+    arguments: &AccessArguments,
+    door: &HttpArguments,
+) -> anyhow::Result<AuditTask> {
     if let Some(resource) = arguments.protected_resource()? {
         let options = OauthOptions {
             issuer: resource.issuer.clone(),
@@ -108,6 +112,8 @@ fn start_access(local: &Arc<LocalEngine>, arguments: &AccessArguments) -> anyhow
         calls: Some(arguments.limit_calls),
         reads: Some(arguments.limit_reads),
         lists: Some(arguments.limit_lists),
+        page: Some(arguments.limit_page),
+        kanka: Some(door.kanka_rate_limit),
     });
     tokio::spawn(count_nodes(Arc::clone(local)));
     Ok(AuditTask::start(local, arguments))
@@ -155,10 +161,7 @@ pub(crate) async fn serve_http(
     let access =
         Access { engine: Arc::clone(&engine), is_token_required, protected_resource: protected_resource.clone() };
     let (mcp, drain) = skald_mcp::http_route(Arc::clone(&engine), &options);
-    let kanka = skald_kanka::ApiOptions {
-        visible: options.visible,
-        requests_per_minute: Some(arguments.kanka_rate_limit).filter(|limit| *limit > 0),
-    };
+    let kanka = skald_kanka::ApiOptions { visible: options.visible };
     let kanka = skald_kanka::api_handler(Arc::clone(&engine), &kanka);
     let routes = skald_http::routes(&engine, options.visible, &readiness, exposition, &calls)
         .route(skald_mcp::PATH, mcp)
@@ -273,7 +276,7 @@ pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> 
     check_toolsets(&*local, &arguments.shown)?;
     let options = mcp_options(&arguments.shown, None, stopping.clone());
     note_on_terminal(&open_store::describe_store(&arguments.store)?);
-    let audit = start_access(&local, &arguments.access)?;
+    let audit = start_access(&local, &arguments.access, &arguments.door)?;
     let principal = match arguments.token.read()? {
         Some(token) => {
             let caller = local.authenticate(&token).await;

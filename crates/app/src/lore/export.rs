@@ -46,7 +46,7 @@ impl EnteredLore {
             text: texts.entry(entity.text.as_ref()).map(|entry| entry.markdown.clone()),
             posts: self.exported_posts(entity, texts),
             created_at: Some(Moment::from(entity.created_at).to_string()),
-            updated_at: Some(Moment::from(entity.updated_for(self.sees_private)).to_string()),
+            updated_at: Some(Moment::from(self.updated_at(entity)).to_string()),
         }
     }
 

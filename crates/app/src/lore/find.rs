@@ -155,7 +155,7 @@ impl Operation for FindEntities {
             .collect();
         cut_entries(&mut entities);
         let newest = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
-        let newest_updated_at = newest.map(|entity| entity.updated_for(lore.sees_private)).max().map(Moment::from);
+        let newest_updated_at = newest.map(|entity| lore.updated_at(entity)).max().map(Moment::from);
         let end = rows.skipped + entities.len();
         let is_cut = end < found.matches.len();
         let next_cursor = rows.next_cursor(end, is_cut, found.rest);
@@ -192,10 +192,8 @@ impl FindEntitiesInput {
             subtype: subtype.or_else(|| word.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned)),
             tags: self.tags.clone().unwrap_or_default(),
             name,
-            sees_private: lore.sees_private,
-            revealed: lore.revealed_entities(),
-            query: None,
             updated_after: since,
+            ..lore.entity_filter()
         })
     }
 }

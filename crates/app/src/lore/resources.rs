@@ -107,9 +107,7 @@ impl App {
         }
         let filter = EntityFilter {
             name: (field.starts_with("entity_ids") || field == "name").then(|| NameFilter::Contains(typed.to_owned())),
-            sees_private: lore.sees_private,
-            revealed: lore.revealed_entities(),
-            ..EntityFilter::default()
+            ..lore.entity_filter()
         };
         let found = lore.state().find(&filter);
         let entities = found.iter().filter_map(|found| lore.visible_entity(found.entity_id));

@@ -7,7 +7,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skald_app::{Caller, CampaignRole, Conversation, Engine, Holder, LocalEngine, Principal, PrincipalKind};
+use skald_app::{
+    Caller, CampaignRole, Conversation, Engine, Holder, LocalEngine, OperationKind, Principal, PrincipalKind,
+    TokenScope,
+};
 
 use crate::answer_budgets::{Evening, calls, lore_calls, play_evening};
 use crate::gate::engine;
@@ -30,8 +33,16 @@ fn caller(column: &str, elsewhere: &Value) -> Caller {
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation }
 }
 
+/// One cell of the matrix.
+struct Outcome {
+    row: String,
+    outcome: String,
+    /// The scope that a token needs for it; `None` for a read.
+    scope: Option<TokenScope>,
+}
+
 /// What comes of each call of an evening, in order, as one column.
-async fn outcomes(column: &str) -> Vec<(String, String)> {
+async fn outcomes(column: &str) -> Vec<Outcome> {
     let engine: Arc<LocalEngine> = engine();
     let evening: Evening = play_evening(&engine).await;
     let elsewhere = json!({"name": "Elsewhere", "gm_mode": "AI"});
@@ -50,11 +61,17 @@ async fn outcomes(column: &str) -> Vec<(String, String)> {
                 fault.code().name().to_owned()
             }
         };
-        outcomes.push((row_name(operation, &input), outcome));
+        let entry = engine.catalogue().operation(operation).expect("an operation");
+        let scope = (entry.kind != OperationKind::Read).then(|| entry.required_scope_for(&input));
+        outcomes.push(Outcome { row: row_name(operation, &input), outcome, scope });
     }
     let all = engine.catalogue().operations().iter();
     for entry in all {
-        assert!(outcomes.iter().any(|(row, _)| row.split(' ').next() == Some(entry.name)), "{} is missing", entry.name);
+        assert!(
+            outcomes.iter().any(|cell| cell.row.split(' ').next() == Some(entry.name)),
+            "{} is missing",
+            entry.name
+        );
     }
     outcomes
 }
@@ -98,14 +115,18 @@ fn every_role_may_what_the_matrix_says() {
         }
         let mut matrix = format!("| operation | {} |\n|---|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len()));
         let mut seen: Vec<&str> = Vec::new();
-        for (at, (row, _)) in columns[0].iter().enumerate() {
+        for (at, Outcome { row, scope, .. }) in columns[0].iter().enumerate() {
             if seen.contains(&row.as_str()) {
                 continue;
             }
             seen.push(row);
-            let cells: Vec<&str> = columns.iter().map(|column| column[at].1.as_str()).collect();
+            let cells: Vec<&str> = columns.iter().map(|column| column[at].outcome.as_str()).collect();
             let _ = writeln!(matrix, "| {row} | {} |", cells.join(" | "));
             assert_eq!(cells[5], "yes", "the owner may {row}");
+            // What players may not do, a token with the scope of players does not do either.
+            if cells[3] == "FORBIDDEN" && cells[4] == "yes" {
+                assert!(scope.is_none_or(|scope| scope == TokenScope::Gm), "{row} needs the scope gm");
+            }
         }
         insta::assert_snapshot!("authorization_matrix", matrix);
     });
