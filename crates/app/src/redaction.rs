@@ -148,10 +148,13 @@ const VIEWERS_REMEMBERED: usize = 256;
 /// What was revealed to whom in one state of the lore, by the revision of its campaign and the ids of the viewer: every
 /// read needs it, and there may be many reveals.
 #[derive(Default)]
-pub(crate) struct RevealedLoreCache(Mutex<HashMap<(u64, BTreeSet<String>), Arc<Viewer>>>);
+pub(crate) struct RevealedLoreCache(Mutex<HashMap<ViewerKey, Arc<Viewer>>>);
+
+/// The revision of the campaign, and the ids of the viewer.
+type ViewerKey = (u64, BTreeSet<String>);
 
 impl RevealedLoreCache {
-    fn get_or_insert(&self, key: (u64, BTreeSet<String>), reveal: impl FnOnce() -> Viewer) -> Arc<Viewer> {
+    fn get_or_insert(&self, key: ViewerKey, reveal: impl FnOnce() -> Viewer) -> Arc<Viewer> {
         let mut viewers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if viewers.len() >= VIEWERS_REMEMBERED {
             viewers.clear();

@@ -79,7 +79,7 @@ pub(crate) async fn finish_response(
     let browser = Browser::from_headers(request.headers());
     let caller = request.extensions().get::<Caller>().cloned();
     let encoding = accepted_encoding(request.headers());
-    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let uri = request.uri().clone();
     let counted = match &caller {
         Some(caller) => context.engine.check_rate(caller, RateClass::Page),
         None => Ok(()),
