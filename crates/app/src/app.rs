@@ -24,7 +24,7 @@ use crate::universe::Feeds;
 use crate::{
     AccessTokenVerifier, Call, Code, Fault, GateFiles, Nouns, RateLimits, ResourceChange, Revocations, limits,
 };
-use skald_journal::{Journal, Record, StoreError, StreamKind, Streams, truncate_to_micros};
+use skald_journal::{Journal, Record, StoreError, Streams, truncate_to_micros};
 
 /// The source of randomness.
 pub trait Entropy: Send + Sync + 'static {
@@ -109,8 +109,8 @@ impl App {
     }
 
     /// Publishes a change that is in no journal record to its audience.
-    pub(crate) fn publish_change(&self, change: ResourceChange, whom: &ChangeAudience) {
-        self.change_broadcast.publish(Announcement::new([change], whom, None));
+    pub(crate) fn publish_change(&self, change: ResourceChange, audience: &ChangeAudience) {
+        self.change_broadcast.publish(Announcement::new([change], audience, None));
     }
 
     /// The states that say who may know of a secret change.
@@ -118,16 +118,12 @@ impl App {
         CampaignStates { campaigns: self.campaigns.clone(), lore: self.lore.clone() }
     }
 
-    /// Returns once readers see the state after a record of a campaign, its lore or a run, so that whoever is notified of
-    /// it does not read the state before.
+    /// Returns once readers see the state after a record, so that whoever is notified of it does not read the state
+    /// before.
     pub(crate) async fn wait_for_published_state(&self, record: &Record) -> Result<(), StoreError> {
-        let (stream, revision) = (&record.stream, record.revision);
-        match stream.noun() {
-            CampaignStream::NAME => self.campaigns.wait_for_revision(stream, revision).await,
-            LoreStream::NAME => self.lore.wait_for_revision(stream, revision).await,
-            RunStream::NAME => self.runs.wait_for_revision(stream, revision).await,
-            UniverseStream::NAME => self.universes.wait_for_revision(stream, revision).await,
-            _ => Ok(()),
+        match self.nouns.noun_of_record(record) {
+            Some(noun) => noun.wait_for_published_state(self, record).await,
+            None => Ok(()),
         }
     }
 

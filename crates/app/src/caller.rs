@@ -38,14 +38,19 @@ impl Principal {
         }
     }
 
-    /// Completes once this process knows that the token was revoked; never for the owner. What lives longer than an access
+    /// Completes once this process knows that the token was revoked, or the page session ended; never for the owner. What lives longer than an access
     /// token waits for this: its client renews the access token.
     pub fn wait_for_revocation(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
-        let revocation = match self {
-            Self::Owner => CancellationToken::new(),
-            Self::Holder(holder) => holder.revocation.clone(),
+        let (revocation, session_end) = match self {
+            Self::Owner => (CancellationToken::new(), CancellationToken::new()),
+            Self::Holder(holder) => (holder.revocation.clone(), holder.session_end.clone()),
         };
-        revocation.cancelled_owned()
+        async move {
+            tokio::select! {
+                () = revocation.cancelled() => {}
+                () = session_end.cancelled() => {}
+            }
+        }
     }
 }
 
@@ -77,6 +82,9 @@ pub struct Holder {
     /// Cancelled once this process knows that the token was revoked: see [`crate::Revocations`].
     #[serde(skip)]
     pub revocation: CancellationToken,
+    /// Cancelled once the page session that the caller came by has ended. Never for a caller who sent the token itself.
+    #[serde(skip)]
+    pub session_end: CancellationToken,
 }
 
 impl Holder {
@@ -94,6 +102,7 @@ impl Holder {
             expires: None,
             credential: Credential::default(),
             revocation: CancellationToken::new(),
+            session_end: CancellationToken::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The `Engine` trait, all that a surface sees of Skald: catalogue, calls, completions, changes, authentication.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,17 +12,21 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::AnsweredCall;
+use crate::campaign_lookup::DocumentOwner;
 use crate::journal_follower::{JournalFollower, RECORDS_PER_READ, announcements_of, place_at};
 use crate::page_sessions::no_page_sessions_fault;
 use crate::resource_changes::{Announcement, ChangeAudience, JournalPlace};
 use crate::{
-    Administration, Answer, App, Caller, Catalogue, ChangeReaders, Changes, Code, Completion, CompletionRequest,
-    Conversation, Fault, LinkedLore, ListedPageSession, News, OperationEntry, Principal, RateClass, RedeemedInvitation,
-    RenderedJson, RequestSurface, ResourceChange, StartedPageSession, answer_bytes, completion, input_from_text,
+    Administration, Answer, App, Caller, CampaignEffect, Catalogue, ChangeReaders, Changes, Code, Completion,
+    CompletionRequest, Conversation, Fault, Holder, LinkedLore, ListedPageSession, News, OperationEntry, Principal,
+    PrincipalKind, RateAllowance, RateClass, RedeemedInvitation, RenderedJson, RequestSurface, ResourceChange,
+    StartedPageSession, answer_bytes, completion, input_from_text,
 };
 use crate::{entered_campaign, invitations};
 use skald_journal::{Cursor, Record, StoreError};
 
+/// Who failed to come in, in the audit log.
+const NOBODY: &str = "nobody";
 /// How long the follower of the journal waits after a failure.
 const FOLLOW_RETRY_DELAY: Duration = Duration::from_millis(500);
 
@@ -134,8 +139,13 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Counts a request that is not a call of an operation, such as a list of the protocol, or refuses it. A bridge lets
     /// the server count.
-    fn check_rate(&self, _caller: &Caller, _class: RateClass) -> Result<(), Fault> {
-        Ok(())
+    fn check_rate(&self, caller: &Caller, class: RateClass) -> Result<(), Fault> {
+        self.take_rate(caller, class).check(class)
+    }
+
+    /// Counts a request that is not a call of an operation, and says what is left.
+    fn take_rate(&self, _caller: &Caller, _class: RateClass) -> RateAllowance {
+        RateAllowance::UNLIMITED
     }
 
     /// Redeems the code of an invitation for a token. `program` is recorded as the source.
@@ -195,8 +205,14 @@ pub trait Engine: Send + Sync + 'static {
     /// Drops what was stored for a conversation that has ended.
     fn end_session(&self, conversation: &Conversation);
 
-    /// Whether a caller may subscribe to changes of a resource.
-    fn can_subscribe(&self, caller: &Caller, uri: &str) -> bool {
+    /// Whether a caller may subscribe to changes of a resource. One that they may not see is answered as one that is not
+    /// there.
+    fn can_subscribe<'a>(&'a self, caller: &'a Caller, uri: &'a str) -> BoxFuture<'a, bool> {
+        ready(self.has_role_for(caller, uri)).boxed()
+    }
+
+    /// Whether there is such a resource, and the caller has a role in the campaign that its URI names.
+    fn has_role_for(&self, caller: &Caller, uri: &str) -> bool {
         self.catalogue().resolve(uri).is_ok_and(|(_, fields)| {
             let campaign = fields.iter().find(|(name, _)| *name == "campaign_id");
             campaign.is_none_or(|(_, id)| caller.role_in(id).is_some())
@@ -325,10 +341,10 @@ impl LocalEngine {
                 self.app.nouns.iter().for_each(|noun| noun.record_appended(&self.app, record));
             }
             let all = announcements_of(&**journal, &self.app.nouns, &states, &records).await?;
-            for ((place, record), happened) in records.into_iter().zip(all) {
-                if let Some(happened) = happened {
-                    self.publish_campaign_effects(&record, &happened);
-                    self.app.change_broadcast.publish(happened);
+            for ((place, record), announcement) in records.into_iter().zip(all) {
+                if let Some(announcement) = announcement {
+                    self.publish_campaign_effects(&record, &announcement);
+                    self.app.change_broadcast.publish(announcement);
                 }
                 after = place;
                 *cursor = Some(place);
@@ -340,23 +356,27 @@ impl LocalEngine {
     }
 
     /// Publishes changes in other nouns that follow from a record of a campaign.
-    fn publish_campaign_effects(&self, record: &Record, happened: &Announcement) {
-        let mut whom = None;
-        for (_, audience) in happened.changes.iter() {
+    fn publish_campaign_effects(&self, record: &Record, announcement: &Announcement) {
+        let (mut campaign, mut is_secret) = (None, true);
+        for (_, audience) in announcement.changes.iter() {
             match audience {
-                // If everybody may know of a part of it, everybody may know of what follows.
-                ChangeAudience::InCampaign(campaign_id) => whom = Some((campaign_id, audience.clone())),
-                ChangeAudience::GameMastersAnd(campaign_id, _) if whom.is_none() => {
-                    whom = Some((campaign_id, ChangeReaders::GAME_MASTERS.audience_in(campaign_id)));
-                }
+                // If everybody may know of a part of it, whoever sees what follows may know of it.
+                ChangeAudience::InCampaign(campaign_id) => (campaign, is_secret) = (Some(campaign_id), false),
+                ChangeAudience::GameMastersAnd(campaign_id, _) => campaign = campaign.or(Some(campaign_id)),
                 _ => {}
             }
         }
-        let Some((campaign_id, whom)) = whom else { return };
+        let Some(campaign_id) = campaign else { return };
         let nouns = self.app.nouns.iter();
-        let changes: Vec<_> = nouns.flat_map(|noun| noun.changed_by_campaign(&self.app, record, campaign_id)).collect();
+        let effects = nouns.flat_map(|noun| noun.changed_by_campaign(&self.app, record, campaign_id));
+        let changes = effects.map(|CampaignEffect { change, created_by }| {
+            let owner = DocumentOwner { campaign_id: Some(Arc::clone(campaign_id)), created_by };
+            let game_masters = || ChangeReaders::GAME_MASTERS.audience_in(campaign_id);
+            (change, if is_secret { game_masters() } else { ChangeAudience::RunReaders(owner) })
+        });
+        let changes: Arc<[_]> = changes.collect();
         if !changes.is_empty() {
-            self.app.change_broadcast.publish(Announcement::new(changes, &whom, None));
+            self.app.change_broadcast.publish(Announcement { changes, place: None });
         }
     }
 
@@ -401,6 +421,19 @@ impl LocalEngine {
         let outcome = fault.map_or("ok", |fault| fault.code().name());
         let request_id = fault.and_then(|fault| fault.body().request_id.as_deref());
         self.app.note_call(&AnsweredCall { operation, caller, work, outcome, request_id, begun });
+    }
+
+    /// Notes an attempt to come in that failed, by nobody known: without the secret that was tried.
+    fn note_refused_entry(&self, operation: &'static str, surface: RequestSurface, fault: &Fault, begun: Instant) {
+        let outcome = fault.code().name();
+        let labels = [("operation", operation), ("outcome", outcome)];
+        metrics::counter!("skald_entries_refused_total", &labels).increment(1);
+        tracing::info!(target: "skald::calls", operation, outcome, surface = surface.as_str(), "refused");
+        let nobody = Holder::new(NOBODY, NOBODY, PrincipalKind::Human, BTreeMap::new());
+        let caller = Caller { principal: Principal::Holder(Arc::new(nobody)), conversation: Conversation::None };
+        let work = RequestControl { surface, ..RequestControl::default() };
+        self.note_answer(operation, &caller, &work, Some(fault), begun);
+        log_internal_fault(operation, fault);
     }
 
     /// A panic in a handler is this request's failure, not the server's.
@@ -477,6 +510,10 @@ impl Engine for LocalEngine {
         Box::pin(ready(Changes::from_broadcast(receiver, following)))
     }
 
+    fn can_subscribe<'a>(&'a self, caller: &'a Caller, uri: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async move { self.has_role_for(caller, uri) && self.app.can_see_run_at(caller, uri).await })
+    }
+
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
         Box::pin(async move {
             let caller = self.catch_panic(Box::pin(self.app.authenticate(token))).await;
@@ -497,7 +534,12 @@ impl Engine for LocalEngine {
         code: &'a str,
         program: &'a str,
     ) -> BoxFuture<'a, Result<RedeemedInvitation, Fault>> {
-        self.catch_panic(Box::pin(self.app.redeem_invitation(code, program))).boxed()
+        Box::pin(async move {
+            let begun = Instant::now();
+            let redeemed = self.catch_panic(Box::pin(self.app.redeem_invitation(code, program))).await;
+            redeemed
+                .inspect_err(|fault| self.note_refused_entry("redeem_invitation", RequestSurface::Rest, fault, begun))
+        })
     }
 
     fn start_page_session<'a>(
@@ -506,11 +548,21 @@ impl Engine for LocalEngine {
         browser: &'a str,
         program: &'a str,
     ) -> BoxFuture<'a, Result<StartedPageSession, Fault>> {
-        self.catch_panic(Box::pin(self.app.start_page_session(token, browser, program))).boxed()
+        Box::pin(async move {
+            let begun = Instant::now();
+            let started = self.catch_panic(Box::pin(self.app.start_page_session(token, browser, program))).await;
+            started
+                .inspect_err(|fault| self.note_refused_entry("start_page_session", RequestSurface::Page, fault, begun))
+        })
     }
 
     fn authenticate_page_session<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
-        self.catch_panic(Box::pin(self.app.authenticate_page_session(secret))).boxed()
+        Box::pin(async move {
+            let begun = Instant::now();
+            let caller = self.catch_panic(Box::pin(self.app.authenticate_page_session(secret))).await;
+            let operation = "authenticate_page_session";
+            caller.inspect_err(|fault| self.note_refused_entry(operation, RequestSurface::Page, fault, begun))
+        })
     }
 
     fn list_page_sessions<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ListedPageSession>, Fault>> {
@@ -535,10 +587,10 @@ impl Engine for LocalEngine {
         self.catch_panic(Box::pin(self.app.end_page_session(caller, session_id, program))).boxed()
     }
 
-    fn check_rate(&self, caller: &Caller, class: RateClass) -> Result<(), Fault> {
+    fn take_rate(&self, caller: &Caller, class: RateClass) -> RateAllowance {
         match &caller.principal {
-            Principal::Owner => Ok(()),
-            Principal::Holder(holder) => self.app.rate_limits.check(holder, class, self.app.clock.now()),
+            Principal::Owner => RateAllowance::UNLIMITED,
+            Principal::Holder(holder) => self.app.rate_limits.take(holder, class, self.app.clock.now()),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::campaign::{CONTEXT_URI, CampaignStream, campaign_stream};
-use crate::campaign_lookup::OwnerCampaigns;
+use crate::campaign_lookup::DocumentOwners;
 use crate::lore::{LoreStream, lore_stream};
 use crate::resource_changes::{AnnouncedChange, Announcement, ChangeAudience, JournalPlace, News, ResourceChange};
 use crate::{EVERY_CAMPAIGN, Nouns, RecordAudience};
@@ -31,11 +31,11 @@ pub(crate) struct JournalFollower {
 
 enum FollowState {
     /// Everything up to the place was delivered.
-    Abreast,
+    CaughtUp,
     /// Announcements after the place may have been lost and are read from the journal.
     Behind,
     /// The place came from a client, and may belong to another journal.
-    Claimed,
+    Unverified,
     /// Missed changes cannot be read: everything counts as changed.
     Lost,
 }
@@ -48,7 +48,7 @@ impl JournalFollower {
         states: CampaignStates,
         place: Option<JournalPlace>,
     ) -> Self {
-        Self { journal, nouns, states, place, state: FollowState::Abreast, has_missed: false }
+        Self { journal, nouns, states, place, state: FollowState::CaughtUp, has_missed: false }
     }
 
     /// From a place that a client sent. `now` is the start if the place could not be parsed.
@@ -60,7 +60,7 @@ impl JournalFollower {
         now: Option<JournalPlace>,
     ) -> Self {
         let (place, state) = match claimed {
-            Some(place) => (Some(place), FollowState::Claimed),
+            Some(place) => (Some(place), FollowState::Unverified),
             None => (now, FollowState::Lost),
         };
         Self { journal, nouns, states, place, state, has_missed: false }
@@ -76,13 +76,13 @@ impl JournalFollower {
     }
 
     /// Adds an announcement to the news, unless it was delivered already.
-    pub(crate) fn add_announcement(&mut self, happened: &Announcement, news: &mut News) {
-        let is_told = |place: JournalPlace| self.place.is_some_and(|reached| place.cursor <= reached.cursor);
-        if happened.place.is_some_and(is_told) {
+    pub(crate) fn add_announcement(&mut self, announcement: &Announcement, news: &mut News) {
+        let is_delivered = |place: JournalPlace| self.place.is_some_and(|reached| place.cursor <= reached.cursor);
+        if announcement.place.is_some_and(is_delivered) {
             return;
         }
-        news.add(happened);
-        self.place = happened.place.or(self.place);
+        news.add(announcement);
+        self.place = announcement.place.or(self.place);
     }
 
     /// News from the journal after the place, if something was missed. `None` once nothing is left.
@@ -101,12 +101,12 @@ impl JournalFollower {
         }
         loop {
             let caught = match self.state {
-                FollowState::Abreast => return None,
+                FollowState::CaughtUp => return None,
                 FollowState::Lost => {
-                    self.state = FollowState::Abreast;
+                    self.state = FollowState::CaughtUp;
                     return Some(News::everything_at(self.place));
                 }
-                FollowState::Claimed => self.check_claimed_place().await.map(|()| News::default()),
+                FollowState::Unverified => self.check_claimed_place().await.map(|()| News::default()),
                 FollowState::Behind => self.read_missed().await,
             };
             match caught {
@@ -138,13 +138,13 @@ impl JournalFollower {
         let after = self.place.unwrap_or(JournalPlace::BEGINNING).cursor;
         let records = self.journal.follow(after, RECORDS_PER_READ).await?;
         if records.len() < RECORDS_PER_READ {
-            self.state = FollowState::Abreast;
+            self.state = FollowState::CaughtUp;
         }
         let mut news = News::default();
         let all = announcements_of(&*self.journal, &self.nouns, &self.states, &records).await?;
-        for ((cursor, record), happened) in records.iter().zip(all) {
-            match happened {
-                Some(happened) => self.add_announcement(&happened, &mut news),
+        for ((cursor, record), announcement) in records.iter().zip(all) {
+            match announcement {
+                Some(announcement) => self.add_announcement(&announcement, &mut news),
                 None => self.place = Some(JournalPlace::new(*cursor, &record.hash)),
             }
         }
@@ -160,7 +160,7 @@ pub(crate) async fn announcements_of(
     states: &CampaignStates,
     records: &[(Cursor, Record)],
 ) -> Result<Vec<Option<Announcement>>, StoreError> {
-    let mut places = OwnerCampaigns::new(journal);
+    let mut owners = DocumentOwners::new(journal);
     let mut all = Vec::with_capacity(records.len());
     for (cursor, record) in records {
         let noun = nouns.noun_of_record(record);
@@ -169,7 +169,7 @@ pub(crate) async fn announcements_of(
             all.push(None);
             continue;
         };
-        let campaign_id: Arc<str> = match noun.record_audience() {
+        let audience = match noun.record_audience() {
             RecordAudience::Nobody => {
                 all.push(None);
                 continue;
@@ -183,15 +183,19 @@ pub(crate) async fn announcements_of(
                 continue;
             }
             RecordAudience::CampaignOfStreamId | RecordAudience::CampaignOfStreamIdBySecrecy(_) => {
-                record.stream.id().into()
+                ChangeAudience::InCampaign(record.stream.id().into())
             }
             RecordAudience::CampaignInDocument(collection) => {
-                let found = places.find_campaign(collection, record.stream.id()).await?;
-                found.unwrap_or_else(|| EVERY_CAMPAIGN.into())
+                let owner = owners.find_owner(collection, record.stream.id()).await?;
+                let campaign_id = owner.and_then(|owner| owner.campaign_id);
+                ChangeAudience::InCampaign(campaign_id.unwrap_or_else(|| EVERY_CAMPAIGN.into()))
+            }
+            RecordAudience::GameMastersAndCreatorInDocument(collection) => {
+                let owner = owners.find_owner(collection, record.stream.id()).await?;
+                owner.map_or_else(ChangeAudience::every_game_master, ChangeAudience::RunReaders)
             }
         };
-        let whom = ChangeAudience::InCampaign(campaign_id);
-        all.push(Some(Announcement::new(noun.changed_resources(record), &whom, place)));
+        all.push(Some(Announcement::new(noun.changed_resources(record), &audience, place)));
     }
     Ok(all)
 }

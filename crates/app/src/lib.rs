@@ -82,11 +82,11 @@ pub use lore::{
     SyncScope, UnresolvedLink, mirror_linked_campaigns,
 };
 pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
-pub use noun_registry::{Noun, Nouns, RecordAudience, RecordSecrecy};
+pub use noun_registry::{CampaignEffect, Noun, Nouns, RecordAudience, RecordSecrecy};
 pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, answer_bytes};
 pub use page_sessions::{ListedPageSession, StartedPageSession, page_session_id};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
-pub use rate_limits::{DEFAULT_RATE_FIGURES, RateClass, RateLimits};
+pub use rate_limits::{DEFAULT_RATE_FIGURES, RateAllowance, RateClass, RateLimits};
 pub use request_surface::RequestSurface;
 pub use resource::{Resource, UriFields, percent_encode};
 pub use resource_changes::{AnnouncedChange, ChangeReaders, Changes, News, ResourceChange};

@@ -9,6 +9,21 @@ pub(crate) struct ListPage<T> {
     pub next_cursor: Option<String>,
 }
 
+/// What a list makes of a document.
+pub(crate) enum ListedDocument<T> {
+    Shown(T),
+    /// The caller may see it, and did not ask for it.
+    Unwanted,
+    /// The caller may not see it: nothing in the answer depends on it.
+    Hidden,
+}
+
+impl<T> From<Option<T>> for ListedDocument<T> {
+    fn from(shown: Option<T>) -> Self {
+        shown.map_or(Self::Hidden, Self::Shown)
+    }
+}
+
 pub(crate) fn check_page_limit(limit: Option<usize>) -> Result<usize, Fault> {
     let limit = limit.unwrap_or(limits::PAGE_DEFAULT);
     if (1..=limits::PAGE_MAX).contains(&limit) {
@@ -27,13 +42,13 @@ pub(crate) fn invalid_cursor_fault(cursor: &str) -> Fault {
 impl App {
     /// Lists a collection for a caller, highest rank first. Only the campaigns that the caller has a role in are read.
     /// `seen` parses a document, or returns `None` if the caller may not see it.
-    pub(crate) async fn list_documents<T: Send>(
+    pub(crate) async fn list_documents<T: Send, L: Into<ListedDocument<T>> + Send>(
         &self,
         caller: &Caller,
         collection: &str,
         cursor: Option<&str>,
         limit: usize,
-        seen: impl Fn(&Document) -> Result<Option<T>, Fault> + Send,
+        seen: impl Fn(&Document) -> Result<L, Fault> + Send,
     ) -> Result<ListPage<T>, Fault> {
         let campaigns = caller.campaign_ids();
         let partitions = campaigns.as_deref().map_or(Partitions::All, Partitions::Of);
@@ -41,13 +56,13 @@ impl App {
     }
 
     /// Lists a collection in the given partitions, whoever the caller is.
-    pub(crate) async fn list_documents_in<T: Send>(
+    pub(crate) async fn list_documents_in<T: Send, L: Into<ListedDocument<T>> + Send>(
         &self,
         partitions: Partitions<'_>,
         collection: &str,
         cursor: Option<&str>,
         limit: usize,
-        seen: impl Fn(&Document) -> Result<Option<T>, Fault> + Send,
+        seen: impl Fn(&Document) -> Result<L, Fault> + Send,
     ) -> Result<ListPage<T>, Fault> {
         let mut after = match cursor {
             None => None,
@@ -56,7 +71,9 @@ impl App {
                 Some((rank.parse::<i64>().map_err(|_| invalid_cursor_fault(cursor))?, id.to_owned()))
             }
         };
-        let (mut items, mut next_cursor) = (Vec::new(), None);
+        let (mut items, mut next_cursor, mut unwanted) = (Vec::new(), None, 0);
+        // Where the next page begins: never at a hidden document, whose id the cursor would tell.
+        let mut last_visible = None;
         // Hidden documents do not fill a page, so further pages are read until it is full.
         'pages: loop {
             let place = after.as_ref().map(|(rank, id)| (*rank, id.as_str()));
@@ -64,12 +81,23 @@ impl App {
             let documents = documents.map_err(|error| self.store_fault(&error))?;
             let is_last = documents.len() < limits::PAGE_MAX;
             for document in documents {
-                if let Some(item) = seen(&document)? {
-                    if items.len() == limit {
-                        next_cursor = after.map(|(rank, id)| format!("{rank}.{id}"));
-                        break 'pages;
-                    }
-                    items.push(item);
+                let listed = seen(&document)?.into();
+                let is_page_full = match listed {
+                    ListedDocument::Shown(_) => items.len() == limit,
+                    ListedDocument::Unwanted => unwanted == limits::UNWANTED_ROWS_READ_MAX,
+                    ListedDocument::Hidden => false,
+                };
+                if is_page_full {
+                    next_cursor = last_visible;
+                    break 'pages;
+                }
+                if !matches!(listed, ListedDocument::Hidden) {
+                    last_visible = Some(format!("{}.{}", document.rank, document.id));
+                }
+                match listed {
+                    ListedDocument::Shown(item) => items.push(item),
+                    ListedDocument::Unwanted => unwanted += 1,
+                    ListedDocument::Hidden => {}
                 }
                 after = Some((document.rank, document.id));
             }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use skald_domain::campaign::CampaignState;
 use skald_domain::lore::LoreState;
-use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKinds};
+use skald_journal::{Record, RegisteredKind, SideRowCheck, StoreError, StreamKinds};
 
 use crate::{
     App, ChangeReaders, FaultField, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice,
@@ -42,16 +43,32 @@ pub trait Noun: Send + Sync + 'static {
     /// Who is notified of a record of its streams.
     fn record_audience(&self) -> RecordAudience;
 
+    /// Returns once readers see the state after a record of its streams. Without streams that are read from memory it
+    /// returns at once.
+    fn wait_for_published_state<'a>(
+        &'a self,
+        app: &'a App,
+        record: &'a Record,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
     /// Called for every record that is appended, of any noun, by this process or another, before subscribers are
     /// notified of it.
     fn record_appended(&self, app: &App, record: &Record);
 
     /// Called when a record of any noun has changed something in a campaign: the resources of this noun that may read
     /// differently because of it.
-    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<ResourceChange>;
+    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<CampaignEffect>;
 
     /// Names of fields in its records that no answer, resource or history may contain.
     fn secret_fields(&self) -> &'static [&'static str];
+}
+
+/// A resource that reads differently because something else in its campaign has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CampaignEffect {
+    pub change: ResourceChange,
+    /// Only game masters and this principal may know of it.
+    pub created_by: Arc<str>,
 }
 
 /// Who is notified of the records of a noun.
@@ -65,6 +82,8 @@ pub enum RecordAudience {
     CampaignOfStreamIdBySecrecy(RecordSecrecy),
     /// The members of the campaign that a document names: this collection has one for each stream, by the stream's id.
     CampaignInDocument(&'static str),
+    /// Of that campaign, the game masters and whoever created the document.
+    GameMastersAndCreatorInDocument(&'static str),
 }
 
 /// How the records of a noun are announced that concern something that not everybody may know of.

@@ -132,6 +132,9 @@ pub trait Operation: 'static {
     const DESTRUCTIVE: bool = false;
     /// Values of the input field `method` that only game masters may send: a token needs the scope `gm` for them.
     const GAME_MASTER_METHODS: &'static [&'static str] = &[];
+    /// Whether only game masters may, though it is refused after a look at what it is about: then a token needs the scope
+    /// `gm`.
+    const FOR_GAME_MASTERS: bool = false;
     /// Whether it lists things: lists have a rate limit of their own.
     const LISTS: bool = false;
     const EXPOSED: Exposed = Exposed::Everywhere;
@@ -208,6 +211,7 @@ pub struct OperationEntry {
     pub allowed: Allowed,
     pub destructive: bool,
     pub game_master_methods: &'static [&'static str],
+    pub is_for_game_masters: bool,
     pub lists: bool,
     pub exposed: Exposed,
     pub routes: &'static [Route],
@@ -237,6 +241,7 @@ impl OperationEntry {
             allowed: O::ALLOWED,
             destructive: O::DESTRUCTIVE,
             game_master_methods: O::GAME_MASTER_METHODS,
+            is_for_game_masters: O::FOR_GAME_MASTERS,
             lists: O::LISTS,
             exposed: O::EXPOSED,
             routes: O::ROUTES,
@@ -258,7 +263,7 @@ impl OperationEntry {
 
     /// The scope that a token needs for it, whatever the input is.
     pub fn required_scope(&self) -> TokenScope {
-        required_scope(self.kind, self.allowed)
+        if self.is_for_game_masters { TokenScope::Gm } else { required_scope(self.kind, self.allowed) }
     }
 
     /// The scope that a token needs for a call with this input.

@@ -1,6 +1,8 @@
 //! Page sessions: browsers that are signed in to the page with a token. A session has a secret of its own, so that no
 //! browser keeps the token; only the secret's hash is stored.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use serde::Serialize;
 use skald_domain::Moment;
@@ -11,7 +13,7 @@ use crate::deceptive_characters::first_deceptive;
 use crate::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::sha256::sha256_hex;
 use crate::tokens::TOKEN_PREFIX;
-use crate::{App, Caller, Code, Conversation, Fault, Principal, limits};
+use crate::{App, Caller, Code, Conversation, Fault, Holder, Principal, limits};
 
 /// The prefix of every secret of a page session. It is not a token: no surface but the page takes it.
 const SECRET_PREFIX: &str = "skaldpage_";
@@ -97,7 +99,18 @@ impl App {
             return Err(page_session_fault());
         }
         let token = access.state.get(&session.token_id).filter(|token| token.is_valid_at(now));
-        let principal = self.principal_from_token(token.ok_or_else(page_session_fault)?);
+        let principal = match self.principal_from_token(token.ok_or_else(page_session_fault)?) {
+            Principal::Owner => Principal::Owner,
+            // Open streams end with the session, if not with the token before.
+            Principal::Holder(holder) => {
+                let ends = self.instant_of(session.expires_at.timestamp());
+                Principal::Holder(Arc::new(Holder {
+                    expires: Some(holder.expires.map_or(ends, |expires| expires.min(ends))),
+                    session_end: self.revocations.signal(&id),
+                    ..Holder::clone(&holder)
+                }))
+            }
+        };
         Ok(Caller { principal, conversation: Conversation::None })
     }
 

@@ -29,14 +29,17 @@ pub enum RateClass {
     Read,
     /// A `*/list` method of MCP, or an operation that lists.
     List,
+    /// A request of the web page, however many operations it takes.
+    Page,
+    /// A request to the Kanka-compatible API, likewise.
+    Kanka,
 }
 
 impl RateClass {
     /// The class of a request; `None` if its surface counts requests itself. What lists is a list however it is asked
     /// for.
     pub(crate) fn of_request(entry: &OperationEntry, work: &RequestControl) -> Option<Self> {
-        let is_read_of_page = work.surface == RequestSurface::Page && work.is_read;
-        if work.surface == RequestSurface::Kanka || is_read_of_page {
+        if matches!(work.surface, RequestSurface::Page | RequestSurface::Kanka) {
             return None;
         }
         Some(match (entry.lists, work.is_read) {
@@ -52,6 +55,8 @@ impl RateClass {
             Self::Call => "calls",
             Self::Read => "reads",
             Self::List => "lists",
+            Self::Page => "requests of the page",
+            Self::Kanka => "requests",
         }
     }
 
@@ -60,6 +65,8 @@ impl RateClass {
             Self::Call => figures.calls,
             Self::Read => figures.reads,
             Self::List => figures.lists,
+            Self::Page => figures.page,
+            Self::Kanka => figures.kanka,
         }
     }
 
@@ -67,7 +74,7 @@ impl RateClass {
     /// several lists together.
     fn burst_us(self) -> i64 {
         match self {
-            Self::Call | Self::Read => MINUTE_US,
+            Self::Call | Self::Read | Self::Page | Self::Kanka => MINUTE_US,
             Self::List => MINUTE_US * i64::from(limits::LIST_BURST / limits::LISTS_PER_MINUTE),
         }
     }
@@ -78,6 +85,8 @@ pub const DEFAULT_RATE_FIGURES: RateFigures = RateFigures {
     calls: Some(limits::CALLS_PER_MINUTE),
     reads: Some(limits::READS_PER_MINUTE),
     lists: Some(limits::LISTS_PER_MINUTE),
+    page: Some(limits::PAGE_REQUESTS_PER_MINUTE),
+    kanka: Some(limits::KANKA_REQUESTS_PER_MINUTE),
 };
 
 /// The buckets of all principals. Without figures there are no limits.
@@ -86,7 +95,7 @@ pub struct RateLimits {
     figures: OnceLock<RateFigures>,
     /// How many nodes share the figures; 0 is not known yet.
     nodes: AtomicUsize,
-    buckets: Mutex<HashMap<String, [Bucket; 3]>>,
+    buckets: Mutex<HashMap<String, [Bucket; 5]>>,
 }
 
 /// When the bucket will be full again, in microseconds since 1970.
@@ -108,12 +117,12 @@ impl RateLimits {
         self.nodes.store(nodes, Ordering::Relaxed);
     }
 
-    /// Counts one request, or refuses it with the time after which there is room.
-    pub(crate) fn check(&self, holder: &Holder, class: RateClass, now: Timestamp) -> Result<(), Fault> {
+    /// Counts one request, and says what is left.
+    pub(crate) fn take(&self, holder: &Holder, class: RateClass, now: Timestamp) -> RateAllowance {
         let own = class.figure(holder.limits);
         let figure = own.or_else(|| class.figure(*self.figures.get()?)).unwrap_or_default();
         if figure == 0 {
-            return Ok(());
+            return RateAllowance::UNLIMITED;
         }
         let interval = self.interval_us(figure);
         let burst = class.burst_us().max(interval);
@@ -128,11 +137,14 @@ impl RateLimits {
         };
         // The upper bound only counts after the clock was set back.
         let full_at = (*bucket).clamp(now, now + burst) + interval;
-        if full_at <= now + burst {
-            *bucket = full_at;
-            return Ok(());
+        let missing_us = full_at - burst - now;
+        if missing_us > 0 {
+            let retry_after_ms = Some(missing_us.unsigned_abs().div_ceil(1_000));
+            return RateAllowance { figure: Some(figure), remaining: 0, retry_after_ms };
         }
-        Err(limited_fault(class, figure, full_at - burst - now))
+        *bucket = full_at;
+        let remaining = u32::try_from(-missing_us / interval).unwrap_or(u32::MAX);
+        RateAllowance { figure: Some(figure), remaining, retry_after_ms: None }
     }
 
     /// Microseconds between two requests at the figure, or at this node's share of it.
@@ -144,11 +156,26 @@ impl RateLimits {
     }
 }
 
-fn limited_fault(class: RateClass, figure: u32, microseconds: i64) -> Fault {
-    let (wait_ms, class) = (microseconds.unsigned_abs().div_ceil(1_000), class.plural());
-    Fault::new(Code::RateLimited, format!("this token has used up its {figure} {class} a minute"))
-        .hint(format!("wait {wait_ms} ms; whoever runs the server can give the token another limit"))
-        .retry_after_ms(wait_ms)
+/// What a principal may send now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateAllowance {
+    /// Requests a minute; `None` for no limit.
+    pub figure: Option<u32>,
+    pub remaining: u32,
+    /// How long to wait, if this request is one too many.
+    pub retry_after_ms: Option<u64>,
+}
+
+impl RateAllowance {
+    pub const UNLIMITED: Self = Self { figure: None, remaining: u32::MAX, retry_after_ms: None };
+
+    /// Refuses a request that is one too many.
+    pub(crate) fn check(self, class: RateClass) -> Result<(), Fault> {
+        let (Some(figure), Some(wait_ms)) = (self.figure, self.retry_after_ms) else { return Ok(()) };
+        let message = format!("this token has used up its {figure} {} a minute", class.plural());
+        let fault = Fault::new(Code::RateLimited, message).retry_after_ms(wait_ms);
+        Err(fault.hint(format!("wait {wait_ms} ms; whoever runs the server can give the token another limit")))
+    }
 }
 
 #[cfg(test)]
@@ -162,13 +189,17 @@ mod tests {
         Holder { limits: own, ..Holder::new(id, id, PrincipalKind::Human, BTreeMap::new()) }
     }
 
+    fn check(limits: &RateLimits, holder: &Holder, class: RateClass, now: Timestamp) -> Result<(), Fault> {
+        limits.take(holder, class, now).check(class)
+    }
+
     fn moment(milliseconds: i64) -> Timestamp {
         Timestamp::from_millisecond(1_000_000_000_000 + milliseconds).expect("a time")
     }
 
     /// How many of a thousand requests at one time are taken.
     fn count_taken(limits: &RateLimits, holder: &Holder, class: RateClass, now: Timestamp) -> usize {
-        (0..1_000).filter(|_| limits.check(holder, class, now).is_ok()).count()
+        (0..1_000).filter(|_| check(limits, holder, class, now).is_ok()).count()
     }
 
     #[test]
@@ -177,6 +208,8 @@ mod tests {
         let counts = [RateClass::Call, RateClass::Read, RateClass::List]
             .map(|class| count_taken(&limits, &ana, class, moment(0)));
         assert_eq!(counts, [60, 100, 30]);
+        let counts = [RateClass::Page, RateClass::Kanka].map(|class| count_taken(&limits, &ana, class, moment(0)));
+        assert_eq!(counts, [600, 90], "the page and the Kanka-compatible API are counted apart");
         let bo = holder("bo", RateFigures::default());
         assert_eq!(count_taken(&limits, &bo, RateClass::Call, moment(0)), 60, "each principal has buckets of its own");
         assert_eq!(count_taken(&limits, &ana, RateClass::Call, moment(30_000)), 30);
@@ -184,19 +217,30 @@ mod tests {
     }
 
     #[test]
+    fn an_allowance_says_what_is_left() {
+        let (limits, ana) = (RateLimits::new(DEFAULT_RATE_FIGURES), holder("ana", RateFigures::default()));
+        for remaining in (0..90).rev() {
+            let allowance = limits.take(&ana, RateClass::Kanka, moment(0));
+            assert_eq!((allowance.figure, allowance.remaining, allowance.retry_after_ms), (Some(90), remaining, None));
+        }
+        let refused = limits.take(&ana, RateClass::Kanka, moment(0));
+        assert_eq!((refused.remaining, refused.retry_after_ms), (0, Some(667)));
+    }
+
+    #[test]
     fn a_refusal_says_when_there_is_room_again() {
         let (limits, ana) = (RateLimits::new(DEFAULT_RATE_FIGURES), holder("ana", RateFigures::default()));
         count_taken(&limits, &ana, RateClass::List, moment(0));
-        let fault = limits.check(&ana, RateClass::List, moment(1_000)).expect_err("refused");
+        let fault = check(&limits, &ana, RateClass::List, moment(1_000)).expect_err("refused");
         assert_eq!((fault.code(), fault.body().retry_after_ms), (Code::RateLimited, Some(5_000)));
-        assert!(limits.check(&ana, RateClass::List, moment(5_999)).is_err());
-        assert!(limits.check(&ana, RateClass::List, moment(6_000)).is_ok());
+        assert!(check(&limits, &ana, RateClass::List, moment(5_999)).is_err());
+        assert!(check(&limits, &ana, RateClass::List, moment(6_000)).is_ok());
     }
 
     #[test]
     fn a_token_may_have_figures_of_its_own_and_none() {
         let limits = RateLimits::new(DEFAULT_RATE_FIGURES);
-        let own = RateFigures { calls: Some(2), reads: Some(0), lists: None };
+        let own = RateFigures { calls: Some(2), reads: Some(0), ..RateFigures::default() };
         let ana = holder("ana", own);
         let counts = [RateClass::Call, RateClass::Read, RateClass::List]
             .map(|class| count_taken(&limits, &ana, class, moment(0)));
@@ -208,13 +252,15 @@ mod tests {
     fn nodes_together_stay_within_half_more_than_the_figure() {
         for nodes in 1..=5 {
             let ana = holder("ana", RateFigures::default());
-            let each = (0..nodes).map(|_| {
-                let limits = RateLimits::new(DEFAULT_RATE_FIGURES);
-                limits.set_nodes(nodes);
-                count_taken(&limits, &ana, RateClass::Call, moment(0))
-            });
-            let sum: usize = each.sum();
-            assert!((55..=90).contains(&sum), "{nodes} nodes allow {sum} of 60");
+            for (class, figure) in [(RateClass::Call, 60), (RateClass::Page, 600), (RateClass::Kanka, 90)] {
+                let each = (0..nodes).map(|_| {
+                    let limits = RateLimits::new(DEFAULT_RATE_FIGURES);
+                    limits.set_nodes(nodes);
+                    count_taken(&limits, &ana, class, moment(0))
+                });
+                let sum: usize = each.sum();
+                assert!((figure * 9 / 10..=figure * 3 / 2).contains(&sum), "{nodes} nodes allow {sum} of {figure}");
+            }
         }
         let one_a_minute = holder("bo", RateFigures { calls: Some(1), ..RateFigures::default() });
         let limits = RateLimits::default();
@@ -226,7 +272,7 @@ mod tests {
     fn a_clock_that_is_set_back_locks_nobody_out() {
         let (limits, ana) = (RateLimits::new(DEFAULT_RATE_FIGURES), holder("ana", RateFigures::default()));
         count_taken(&limits, &ana, RateClass::Call, moment(3_600_000));
-        let fault = limits.check(&ana, RateClass::Call, moment(0)).expect_err("refused");
+        let fault = check(&limits, &ana, RateClass::Call, moment(0)).expect_err("refused");
         assert_eq!(fault.body().retry_after_ms, Some(1_000));
     }
 }

@@ -1,15 +1,18 @@
 //! Redaction: removes from answers what the caller may not see. Every read passes through it.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use skald_domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session, Tracker};
+use skald_domain::campaign::{Actor, Campaign, CampaignCommand, CampaignState, Participant, People, Session, Tracker};
 use skald_domain::lore::{Entity, LoreState, LoreSubject, Post};
 use skald_domain::universe::Universe;
 use skald_domain::visibility::{Viewer, Visibility};
 
-use crate::lore::{lore_visibility, revealed_lore};
+use crate::campaign::CampaignStream;
+use crate::lore::{LoreStream, lore_visibility, revealed_lore};
 use crate::{Caller, CampaignRole, EVERY_CAMPAIGN};
+use skald_journal::CommittedState;
 
 /// What a caller may see in one campaign: by role, and by the participants that they are and the actors that they play.
 #[derive(Debug, Clone)]
@@ -53,24 +56,19 @@ impl Redaction {
 
     /// The same, with the private entities and posts that were revealed to the caller. A reveal holds for the thing of that
     /// number and that age: another may get its number.
-    pub(crate) fn with_revealed_lore(&self, campaign: &CampaignState, lore: &LoreState) -> Self {
-        let Some(viewer) = self.viewer().filter(|viewer| !viewer.is_game_master && !viewer.ids.is_empty()) else {
-            return self.clone();
-        };
-        let mut viewer = viewer.clone();
-        for of in revealed_lore(campaign, lore) {
-            let visible_to = lore_visibility(campaign, lore, of);
-            // What everybody sees is not private any more.
-            let is_revealed = visible_to.is_some_and(|people| !people.is_table() && people.is_visible_to(&viewer));
-            match of {
-                LoreSubject::Entity { entity_id } if is_revealed => {
-                    viewer.revealed_entities.insert(lore.current_id(entity_id));
-                }
-                LoreSubject::Post { post_id } if is_revealed => drop(viewer.revealed_posts.insert(post_id)),
-                _ => {}
+    pub(crate) fn with_revealed_lore(
+        &self,
+        campaign: &CommittedState<CampaignStream>,
+        lore: &CommittedState<LoreStream>,
+    ) -> Self {
+        match &self.viewer {
+            Some(viewer) if !viewer.is_game_master && !viewer.ids.is_empty() => {
+                let reveal = || viewer_with_revealed_lore(viewer, &campaign.state, &lore.state);
+                let viewer = lore.read_cache.get_or_insert((campaign.revision(), viewer.ids.clone()), reveal);
+                Self { viewer: Some(viewer) }
             }
+            _ => self.clone(),
         }
-        Self { viewer: Some(Arc::new(viewer)) }
     }
 
     /// Whether the caller may see something with this visibility.
@@ -82,6 +80,21 @@ impl Redaction {
     pub(crate) fn redact_trackers(&self, trackers: &[Tracker]) -> Vec<Tracker> {
         let Some(viewer) = self.viewer() else { return Vec::new() };
         trackers.iter().filter_map(|tracker| redact_tracker(tracker, viewer)).collect()
+    }
+
+    /// The command as the caller's own: what refuses it tells nothing of what they may not see.
+    pub(crate) fn command(&self, command: CampaignCommand) -> CampaignCommand {
+        match self.viewer() {
+            Some(viewer) if viewer.is_game_master => command,
+            viewer => {
+                CampaignCommand::AsViewer { viewer: viewer.cloned().unwrap_or_default(), command: Box::new(command) }
+            }
+        }
+    }
+
+    /// A visibility as the caller may know it.
+    pub(crate) fn narrow(&self, visibility: &Visibility) -> Visibility {
+        self.viewer().map_or(Visibility::GameMasters, |viewer| visibility.narrow_for(viewer))
     }
 
     pub(crate) fn is_game_master(&self) -> bool {
@@ -109,6 +122,44 @@ impl Redaction {
     /// The people of a campaign.
     pub(crate) fn redact_people<'a>(&'a self, state: &'a CampaignState) -> RedactedPeople<'a> {
         RedactedPeople { seen: self, state }
+    }
+}
+
+fn viewer_with_revealed_lore(viewer: &Viewer, campaign: &CampaignState, lore: &LoreState) -> Viewer {
+    let mut viewer = viewer.clone();
+    for of in revealed_lore(campaign, lore) {
+        let visible_to = lore_visibility(campaign, lore, of);
+        // What everybody sees is not private any more.
+        let is_revealed = visible_to.is_some_and(|people| !people.is_table() && people.is_visible_to(&viewer));
+        match of {
+            LoreSubject::Entity { entity_id } if is_revealed => {
+                viewer.revealed_entities.insert(lore.current_id(entity_id));
+            }
+            LoreSubject::Post { post_id } if is_revealed => drop(viewer.revealed_posts.insert(post_id)),
+            _ => {}
+        }
+    }
+    viewer
+}
+
+/// Viewers that are remembered with one state of the lore before all are forgotten.
+const VIEWERS_REMEMBERED: usize = 256;
+
+/// What was revealed to whom in one state of the lore, by the revision of its campaign and the ids of the viewer: every
+/// read needs it, and there may be many reveals.
+#[derive(Default)]
+pub(crate) struct RevealedLoreCache(Mutex<HashMap<ViewerKey, Arc<Viewer>>>);
+
+/// The revision of the campaign, and the ids of the viewer.
+type ViewerKey = (u64, BTreeSet<String>);
+
+impl RevealedLoreCache {
+    fn get_or_insert(&self, key: ViewerKey, reveal: impl FnOnce() -> Viewer) -> Arc<Viewer> {
+        let mut viewers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if viewers.len() >= VIEWERS_REMEMBERED {
+            viewers.clear();
+        }
+        Arc::clone(viewers.entry(key).or_insert_with(|| Arc::new(reveal())))
     }
 }
 

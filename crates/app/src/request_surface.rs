@@ -9,9 +9,9 @@ pub enum RequestSurface {
     Mcp,
     Rest,
     Grpc,
-    /// The web page. It counts requests, not the reads that a page is made of.
+    /// The web page. It counts requests, not the operations that a page is made of.
     Page,
-    /// The Kanka-compatible API. It has a rate limit of its own.
+    /// The Kanka-compatible API, which counts requests too.
     Kanka,
 }
 

@@ -8,8 +8,10 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::broadcast::{self, Receiver, error::RecvError, error::TryRecvError};
 
+use crate::campaign_lookup::DocumentOwner;
 use crate::journal_follower::JournalFollower;
-use crate::{Caller, CampaignRole, Conversation};
+use crate::redaction::can_see_run;
+use crate::{Caller, CampaignRole, Conversation, EVERY_CAMPAIGN};
 use skald_domain::campaign::CampaignState;
 use skald_domain::visibility::Visibility;
 use skald_journal::{Cursor, Hash};
@@ -87,10 +89,10 @@ impl Announcement {
     /// Changes that the same people hear of.
     pub(crate) fn new(
         changes: impl IntoIterator<Item = ResourceChange>,
-        whom: &ChangeAudience,
+        audience: &ChangeAudience,
         place: Option<JournalPlace>,
     ) -> Self {
-        Self { changes: changes.into_iter().map(|change| (change, whom.clone())).collect(), place }
+        Self { changes: changes.into_iter().map(|change| (change, audience.clone())).collect(), place }
     }
 }
 
@@ -125,8 +127,17 @@ pub(crate) enum ChangeAudience {
     /// The game masters of this campaign, and its members who are one of these participants: the change is about
     /// something that others may not know of.
     GameMastersAnd(Arc<str>, Arc<BTreeSet<String>>),
+    /// Those who may see the run with this owner.
+    RunReaders(DocumentOwner),
     /// One conversation of the principal with this id.
     Conversation(Arc<str>, Conversation),
+}
+
+impl ChangeAudience {
+    /// The game masters of all campaigns.
+    pub(crate) fn every_game_master() -> Self {
+        Self::GameMastersAnd(EVERY_CAMPAIGN.into(), Arc::default())
+    }
 }
 
 /// The union of several audiences.
@@ -137,12 +148,14 @@ struct Audience {
     game_master_campaign_ids: BTreeSet<Arc<str>>,
     /// Participants by campaign.
     participants: BTreeMap<Arc<str>, BTreeSet<String>>,
+    /// The owners of runs.
+    run_owners: BTreeSet<DocumentOwner>,
     conversations: HashSet<(Arc<str>, Conversation)>,
 }
 
 impl Audience {
-    fn add(&mut self, whom: ChangeAudience) {
-        match whom {
+    fn add(&mut self, added: ChangeAudience) {
+        match added {
             ChangeAudience::Everybody => self.everybody = true,
             ChangeAudience::InCampaign(id) => drop(self.campaign_ids.insert(id)),
             ChangeAudience::GameMastersAnd(id, participants) => {
@@ -151,8 +164,14 @@ impl Audience {
                 }
                 self.game_master_campaign_ids.insert(id);
             }
+            ChangeAudience::RunReaders(owner) => drop(self.run_owners.insert(owner)),
             ChangeAudience::Conversation(id, conversation) => drop(self.conversations.insert((id, conversation))),
         }
+    }
+
+    /// The owners of the runs that the caller may see.
+    fn run_owners_seen_by(&self, caller: &Caller) -> impl Iterator<Item = &DocumentOwner> {
+        self.run_owners.iter().filter(|run| can_see_run(caller, run.campaign_id.as_deref(), &run.created_by))
     }
 
     fn has_conversation(&self, caller: &Caller) -> bool {
@@ -165,6 +184,7 @@ impl Audience {
             || self.campaign_ids.iter().any(|id| caller.role_in(id).is_some())
             || self.game_master_campaign_ids.iter().any(|id| is_game_master(caller, id))
             || self.participants.iter().any(|(id, participants)| !caller.own_participants(id, participants).is_empty())
+            || self.run_owners_seen_by(caller).next().is_some()
     }
 }
 
@@ -195,18 +215,18 @@ pub struct News {
 impl News {
     /// News received from another process.
     pub fn from_changes(
-        told: impl IntoIterator<Item = AnnouncedChange>,
+        changes: impl IntoIterator<Item = AnnouncedChange>,
         everything: bool,
         place: Option<Arc<str>>,
     ) -> Self {
         let mut news = Self { everything, place, ..Self::default() };
-        for AnnouncedChange { change, campaign_id, game_masters_only, participant_ids } in told {
-            let whom = match campaign_id {
+        for AnnouncedChange { change, campaign_id, game_masters_only, participant_ids } in changes {
+            let audience = match campaign_id {
                 None => ChangeAudience::Everybody,
                 Some(id) if game_masters_only => ChangeAudience::GameMastersAnd(id, participant_ids.into()),
                 Some(id) => ChangeAudience::InCampaign(id),
             };
-            news.add_change(change, whom);
+            news.add_change(change, audience);
         }
         news
     }
@@ -239,6 +259,12 @@ impl News {
         all.flat_map(|(change, audience)| {
             let nobody = BTreeSet::new;
             let everybody = (audience.everybody || audience.has_conversation(caller)).then(|| (None, false, nobody()));
+            let of_runs = audience.run_owners_seen_by(caller).map(|owner| {
+                // What somebody may know because they created it names no campaign.
+                let campaign_id = owner.campaign_id.as_ref().filter(|id| is_game_master(caller, id));
+                (campaign_id.map(Arc::clone), campaign_id.is_some(), nobody())
+            });
+            let of_runs: BTreeSet<_> = of_runs.collect();
             let of_campaigns = audience.campaign_ids.iter().filter(|id| caller.role_in(id).is_some());
             let of_masters = audience.game_master_campaign_ids.iter().filter(|id| is_game_master(caller, id));
             let of_campaigns = of_campaigns.map(move |id| (Some(Arc::clone(id)), false, nobody()));
@@ -248,7 +274,8 @@ impl News {
                 let own = caller.own_participants(id, participants);
                 (!own.is_empty()).then(|| (Some(Arc::clone(id)), true, own))
             });
-            let audience = everybody.into_iter().chain(of_campaigns).chain(of_masters).chain(of_participants);
+            let audience =
+                everybody.into_iter().chain(of_campaigns).chain(of_masters).chain(of_participants).chain(of_runs);
             audience.map(move |(campaign_id, game_masters_only, participant_ids)| AnnouncedChange {
                 change: change.clone(),
                 campaign_id,
@@ -262,11 +289,11 @@ impl News {
         !self.everything && self.resources.is_empty() && self.resource_list == Audience::default()
     }
 
-    pub(crate) fn add(&mut self, happened: &Announcement) {
-        for (change, whom) in happened.changes.iter() {
-            self.add_change(change.clone(), whom.clone());
+    pub(crate) fn add(&mut self, announcement: &Announcement) {
+        for (change, audience) in announcement.changes.iter() {
+            self.add_change(change.clone(), audience.clone());
         }
-        self.set_place(happened.place);
+        self.set_place(announcement.place);
     }
 
     /// Sets the place that these news reach.
@@ -282,12 +309,12 @@ impl News {
         news
     }
 
-    fn add_change(&mut self, change: ResourceChange, whom: ChangeAudience) {
+    fn add_change(&mut self, change: ResourceChange, added: ChangeAudience) {
         let audience = match change {
             ResourceChange::Resource(uri) => self.resources.entry(uri).or_default(),
             ResourceChange::ResourceList => &mut self.resource_list,
         };
-        audience.add(whom);
+        audience.add(added);
     }
 }
 
@@ -298,27 +325,27 @@ const BUFFERED_CHANGES_MAX: usize = 1_024;
 pub(crate) struct ChangeBroadcast {
     sender: broadcast::Sender<Announcement>,
     /// The last published place. Locked while publishing, so that a new subscriber starts at an exact place.
-    told: Mutex<Option<JournalPlace>>,
+    last_place: Mutex<Option<JournalPlace>>,
 }
 
 impl Default for ChangeBroadcast {
     fn default() -> Self {
-        Self { sender: broadcast::channel(BUFFERED_CHANGES_MAX).0, told: Mutex::default() }
+        Self { sender: broadcast::channel(BUFFERED_CHANGES_MAX).0, last_place: Mutex::default() }
     }
 }
 
 impl ChangeBroadcast {
-    pub(crate) fn publish(&self, happened: Announcement) {
-        let mut told = self.lock_place();
-        *told = happened.place.or(*told);
+    pub(crate) fn publish(&self, announcement: Announcement) {
+        let mut last_place = self.lock_place();
+        *last_place = announcement.place.or(*last_place);
         // Sending fails if there are no subscribers, which is fine.
-        let _ = self.sender.send(happened);
+        let _ = self.sender.send(announcement);
     }
 
     /// Sets the published place, unless there is one.
     pub(crate) fn start_at(&self, place: Option<JournalPlace>) {
-        let mut told = self.lock_place();
-        *told = told.or(place);
+        let mut last_place = self.lock_place();
+        *last_place = last_place.or(place);
     }
 
     pub(crate) fn has_started(&self) -> bool {
@@ -327,12 +354,12 @@ impl ChangeBroadcast {
 
     /// A receiver, and the place after which it starts.
     pub(crate) fn subscribe(&self) -> (Receiver<Announcement>, Option<JournalPlace>) {
-        let told = self.lock_place();
-        (self.sender.subscribe(), *told)
+        let last_place = self.lock_place();
+        (self.sender.subscribe(), *last_place)
     }
 
     fn lock_place(&self) -> MutexGuard<'_, Option<JournalPlace>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.last_place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -395,9 +422,9 @@ impl BroadcastSource {
                 return Some(news);
             }
             match self.receiver.recv().await {
-                Ok(happened) => {
+                Ok(announcement) => {
                     let mut news = News::default();
-                    self.following.add_announcement(&happened, &mut news);
+                    self.following.add_announcement(&announcement, &mut news);
                     self.add_buffered(&mut news);
                     if !news.is_empty() {
                         return Some(news);
@@ -413,7 +440,7 @@ impl BroadcastSource {
     fn add_buffered(&mut self, news: &mut News) {
         loop {
             match self.receiver.try_recv() {
-                Ok(happened) => self.following.add_announcement(&happened, news),
+                Ok(announcement) => self.following.add_announcement(&announcement, news),
                 Err(TryRecvError::Lagged(_)) => return self.following.fall_behind(),
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             }

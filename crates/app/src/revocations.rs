@@ -1,4 +1,5 @@
-//! Revocation signals: end the open streams and sessions of a token once it is revoked.
+//! Revocation signals: end the open streams and sessions of a token once it is revoked, and those of a page session once
+//! it has ended.
 //!
 //! The follower of the journal reports here which token was revoked, by whichever process. Every caller carries the
 //! signal of its token, so a surface waits for [`crate::Caller::wait_for_revocation`] while it sends.
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-/// A signal for each token that was used here or revoked. There are never more than there are tokens.
+/// A signal for each token and page session that was used here or revoked. There are never more than there are of these.
 #[derive(Debug, Default)]
 pub struct Revocations(Mutex<HashMap<Arc<str>, CancellationToken>>);
 

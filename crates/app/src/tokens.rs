@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::json;
@@ -20,6 +22,7 @@ use tokio::time::Instant;
 use crate::campaign::{PARTICIPANTS, campaign_stream, is_same_name};
 use crate::deceptive_characters::{code_point, first_deceptive};
 use crate::identify_caller::{constant_time_eq, unauthorized_fault};
+use crate::noun_registry::CampaignEffect;
 use crate::sha256::sha256_hex;
 use crate::{
     App, Call, Caller, CampaignRole, Code, Conversation, EVERY_CAMPAIGN, Fault, FaultField, Holder, Noun,
@@ -27,8 +30,8 @@ use crate::{
     Toolset,
 };
 use skald_journal::{
-    CommittedState, FindingKind, Journal, JournalFailure, Record, RegisteredKind, RowCheck, SideRowCheck, StreamKind,
-    StreamName, Streams, Submission, WholeSnapshot, parse_events, truncate_to_micros,
+    CommittedState, FindingKind, Journal, JournalFailure, Record, RegisteredKind, RowCheck, SideRowCheck, StoreError,
+    StreamKind, StreamName, Streams, Submission, WholeSnapshot, parse_events, truncate_to_micros,
 };
 
 /// The kind of the side rows in which older stores have tokens.
@@ -138,11 +141,15 @@ impl Noun for TokenNoun {
         RecordAudience::Nobody
     }
 
+    fn wait_for_published_state<'a>(&'a self, _: &'a App, _: &'a Record) -> BoxFuture<'a, Result<(), StoreError>> {
+        ready(Ok(())).boxed()
+    }
+
     fn record_appended(&self, app: &App, record: &Record) {
         app.apply_revocations(record);
     }
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<CampaignEffect> {
         Vec::new()
     }
 
@@ -413,7 +420,8 @@ impl App {
             // What an access token narrowed stays narrow.
             Principal::Holder(holder) => Principal::Holder(Arc::new(Holder {
                 scope: known.scope.or(holder.scope).map(|scope| holder.scope.map_or(scope, |own| own.min(scope))),
-                expires: known.expires.or(holder.expires),
+                expires: [known.expires, holder.expires].into_iter().flatten().min(),
+                session_end: known.session_end.clone(),
                 ..Holder::clone(&holder)
             })),
         };
@@ -432,7 +440,8 @@ impl App {
         Instant::now() + left.unsigned_abs()
     }
 
-    /// Ends the streams and sessions of tokens that a record revokes, whichever process wrote it.
+    /// Ends the streams and sessions of tokens that a record revokes and of page sessions that it ends, whichever process
+    /// wrote it.
     pub(crate) fn apply_revocations(&self, record: &Record) {
         if record.stream != token_stream() {
             return;
@@ -440,8 +449,10 @@ impl App {
         match parse_events::<TokenStream>(record) {
             Ok(events) => {
                 for event in events {
-                    if let AccessEvent::TokenRevoked(revoked) = event {
-                        self.revocations.revoke(&revoked.token_id);
+                    match event {
+                        AccessEvent::TokenRevoked(revoked) => self.revocations.revoke(&revoked.token_id),
+                        AccessEvent::PageSessionEnded(ended) => self.revocations.revoke(&ended.session_id),
+                        _ => {}
                     }
                 }
             }

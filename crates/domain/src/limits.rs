@@ -149,6 +149,8 @@ pub const CALLS_PER_MINUTE: u32 = 60;
 pub const READS_PER_MINUTE: u32 = 100;
 /// Lists a minute of one token.
 pub const LISTS_PER_MINUTE: u32 = 10;
+/// Requests of the web page a minute: what one person types into its search, and what follows an event on several screens.
+pub const PAGE_REQUESTS_PER_MINUTE: u32 = 600;
 /// Lists of one token that may come at once: a client that connects asks for several.
 pub const LIST_BURST: u32 = 30;
 /// Bytes of an access token of an authorization server.
@@ -298,6 +300,8 @@ pub const EVENTS_PAGE_BYTES_MAX: usize = 32_000;
 pub const PAGE_DEFAULT: usize = 50;
 /// Rows of one page of a list.
 pub const PAGE_MAX: usize = 200;
+/// Maximum number of rows that a filter of a list drops before a page ends early, with a cursor.
+pub const UNWANTED_ROWS_READ_MAX: usize = 2_000;
 /// Seconds that a call waits for the database before it fails as unavailable.
 pub const DATABASE_WAIT_SECONDS: u64 = 5;
 /// Seconds a stopping server gives to the answers it has begun.
@@ -393,6 +397,7 @@ pub const ALL: &[Limit] = &[
     limit("calls of one token, unless it has a limit of its own", CALLS_PER_MINUTE as u64, "a minute"),
     limit("reads of resources of one token, unless it has a limit of its own", READS_PER_MINUTE as u64, "a minute"),
     limit("lists of one token, unless it has a limit of its own", LISTS_PER_MINUTE as u64, "a minute"),
+    limit("requests of one person to the web page", PAGE_REQUESTS_PER_MINUTE as u64, "a minute"),
     limit("lists of one token that come at once", LIST_BURST as u64, "lists"),
     limit("an access token of an authorization server", ACCESS_TOKEN_BYTES_MAX as u64, "bytes"),
     limit("difference of clocks that an access token is forgiven", CLOCK_SKEW_SECONDS, "seconds"),
@@ -471,6 +476,7 @@ pub const ALL: &[Limit] = &[
     limit("records that one call looks through for a campaign's events", EVENTS_SCANNED_MAX as u64, "records"),
     limit("events that make a page full before it has all its rows", EVENTS_PAGE_BYTES_MAX as u64, "bytes"),
     limit("rows of one page of a list", PAGE_MAX as u64, "rows"),
+    limit("rows that a filter drops before a page of a list ends early", UNWANTED_ROWS_READ_MAX as u64, "rows"),
     limit("rows of one page, unless fewer or more are asked for", PAGE_DEFAULT as u64, "rows"),
     limit("time for which a call waits for the database", DATABASE_WAIT_SECONDS, "seconds"),
     limit("time a stopping server gives to begun answers", SHUTDOWN_GRACE_SECONDS, "seconds"),

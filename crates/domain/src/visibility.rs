@@ -43,7 +43,10 @@ impl Visibility {
     #[must_use]
     pub fn narrow_for(&self, viewer: &Viewer) -> Self {
         match self {
-            Self::People(ids) if !viewer.is_game_master => Self::People(ids & &viewer.ids),
+            Self::People(ids) if !viewer.is_game_master => {
+                let own = ids & &viewer.ids;
+                if own.is_empty() { Self::GameMasters } else { Self::People(own) }
+            }
             all => all.clone(),
         }
     }

@@ -169,7 +169,7 @@ impl WatchCall {
                     .is_ok_and(|(resource, _)| self.service_context.visible.toolsets.contains(resource.toolset));
                 (self.uris.is_empty() || self.uris.contains(&**uri))
                     && is_visible
-                    && engine.can_subscribe(&self.caller, uri)
+                    && engine.has_role_for(&self.caller, uri)
             }
         }
     }

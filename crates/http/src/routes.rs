@@ -16,9 +16,9 @@ use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use serde_json::{Value, json};
 use skald_app::idempotency_key::key_problem;
 use skald_app::{
-    API_PREFIX, Answer, Caller, Code, Conversation, Engine, Fault, FaultShape, HttpMethod, MIME_JSON, OperationEntry,
-    RequestControl, RequestSurface, Route, ToolsetFilter, limits, parse_json, truncate_for_message,
-    unidentified_caller_fault,
+    API_PREFIX, Answer, Caller, CampaignRole, Code, Conversation, EVERY_CAMPAIGN, Engine, Fault, FaultShape,
+    HttpMethod, MIME_JSON, OperationEntry, RequestControl, RequestSurface, Route, ToolsetFilter, limits, parse_json,
+    truncate_for_message, unidentified_caller_fault,
 };
 
 use crate::body_budget::read_bytes;
@@ -67,9 +67,22 @@ pub fn routes(
     .mount(READY, get(async move || ready.response()))
     .mount(MCP_HEALTH, get(async move || mcp_ready.response()))
     .mount(REDEEM, post(redeem))
-    .mount("/metrics", get(async move || exposition.render()))
+    .mount("/metrics", get(async move |request: Request| metrics(&exposition, &request)))
     .with_fallbacks(unknown_path, method_not_allowed)
     .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
+}
+
+/// The metrics tell what goes on in every campaign, so they are for whoever may know all of it.
+fn metrics(exposition: &Exposition, request: &Request) -> Response {
+    match caller(request) {
+        Ok(caller) if caller.role_in(EVERY_CAMPAIGN) == Some(CampaignRole::Gm) => exposition.render().into_response(),
+        Ok(_) => {
+            let fault =
+                Fault::new(Code::Forbidden, "metrics are for the owner, and for game masters of every campaign");
+            fault::response(FaultShape::Object, &fault.hint("send a token with the role gm in all campaigns"))
+        }
+        Err(fault) => fault::response(FaultShape::Object, &fault),
+    }
 }
 
 /// Registers the paths of REST, including those of hidden operations.

@@ -564,7 +564,7 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         self.check_resource_visible(&request.uri, &context)?;
         let caller = self.caller(&context).await?;
-        if !self.engine().can_subscribe(&caller, &request.uri) {
+        if !self.engine().can_subscribe(&caller, &request.uri).await {
             let fault =
                 Fault::new(Code::NotFound, format!("there is no resource {:?}", truncate_for_message(&request.uri)));
             return Err(convert::resource_error(&fault, &request.uri));

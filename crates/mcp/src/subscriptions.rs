@@ -46,7 +46,7 @@ impl ResourceWatch {
                     return;
                 }
                 let concerns =
-                    |uri: &&String| engine.is_changed(&news, &caller, uri) && engine.can_subscribe(&caller, uri);
+                    |uri: &&String| engine.is_changed(&news, &caller, uri) && engine.has_role_for(&caller, uri);
                 let updated = lock_uris(&watched).iter().filter(concerns).cloned().collect::<Vec<_>>();
                 if notify_client(&peer, updated, news.concerns_list(&caller)).await.is_err() {
                     return;
@@ -178,7 +178,10 @@ async fn notify_listener(
     let mut uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     uris.retain(|uri| is_visible(engine, listener_view.visible, uri));
     // The acknowledgement was sent before the change stream was open. Report each resource once to cover the gap.
-    for uri in uris.iter().filter(|uri| engine.can_subscribe(&listener_view.caller, uri)) {
+    for uri in &uris {
+        if !engine.can_subscribe(&listener_view.caller, uri).await {
+            continue;
+        }
         context.sink().notify_resource_updated(uri.clone()).await?;
     }
     while let Some(news) = stopping.run_until_cancelled(changes.next()).await.flatten() {
@@ -186,8 +189,7 @@ async fn notify_listener(
             return Ok(());
         }
         let caller = &listener_view.caller;
-        for uri in uris.iter().filter(|uri| engine.is_changed(&news, caller, uri) && engine.can_subscribe(caller, uri))
-        {
+        for uri in uris.iter().filter(|uri| engine.is_changed(&news, caller, uri) && engine.has_role_for(caller, uri)) {
             context.sink().notify_resource_updated(uri.clone()).await?;
         }
         if news.concerns_list(caller) && context.accepted().resources_list_changed == Some(true) {

@@ -17,7 +17,7 @@ use futures::StreamExt;
 use futures::stream::{once, unfold};
 use maud::{Markup, html};
 use serde::Deserialize;
-use skald_app::{Changes, Code, Fault, Principal, limits};
+use skald_app::{Changes, Fault, limits};
 use tokio::sync::Mutex;
 
 use crate::SharedContext;
@@ -94,6 +94,9 @@ impl LiveReader {
                 () = revoked => return None,
                 news = self.changes.next() => {
                     let news = news?;
+                    if !self.visitor.refresh(&*self.context.engine).await {
+                        return None;
+                    }
                     let place = news.place().map(ToString::to_string);
                     if resources.iter().any(|uri| self.context.engine.is_changed(&news, &self.visitor.caller, uri)) {
                         return self.render(place.as_deref()).await;
@@ -113,14 +116,7 @@ impl LiveReader {
 
     /// A comment keeps the connection open, unless the caller may no longer read.
     async fn heartbeat(&mut self) -> Option<Bytes> {
-        if self.visitor.caller.principal != Principal::Owner {
-            match self.context.engine.refresh_caller(&self.visitor.caller).await {
-                Ok(caller) => self.visitor.caller = caller,
-                Err(fault) if fault.code() == Code::Unauthorized => return None,
-                Err(_) => {}
-            }
-        }
-        Some(Bytes::from_static(b":\n\n"))
+        self.visitor.refresh(&*self.context.engine).await.then(|| Bytes::from_static(b":\n\n"))
     }
 }
 

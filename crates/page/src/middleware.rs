@@ -77,12 +77,12 @@ pub(crate) async fn finish_response(
 ) -> Response {
     let browser = Browser::from_headers(request.headers());
     let encoding = accepted_encoding(request.headers());
-    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let uri = request.uri().clone();
     let counted = match request.extensions().get::<Caller>() {
-        Some(caller) if method == Method::GET => context.engine.check_rate(caller, RateClass::Read),
-        _ => Ok(()),
+        Some(caller) => context.engine.check_rate(caller, RateClass::Page),
+        None => Ok(()),
     };
-    let admitted = match counted {
+    let admitted = match counted.and_then(|()| check_form_origin(&request, browser)) {
         Ok(()) => replace_caller(&context, &mut request).await,
         Err(fault) => Err(fault),
     };
@@ -100,6 +100,17 @@ pub(crate) async fn finish_response(
     // htmx gets a part of the page that a browser gets whole.
     response.headers_mut().append(VARY, HeaderValue::from_static("hx-request"));
     if encoding == Encoding::Plain { response } else { pack(response).await }
+}
+
+/// Refuses what a browser would not send: a form comes with the page that sent it, and a page session is a browser's.
+fn check_form_origin(request: &Request, browser: Browser) -> Result<(), Fault> {
+    let is_read = request.method() == Method::GET || request.method() == Method::HEAD;
+    let names_its_page = ["origin", "sec-fetch-site"].iter().any(|name| request.headers().contains_key(*name));
+    if is_read || !browser.is_signed_in || names_its_page {
+        return Ok(());
+    }
+    let fault = Fault::new(Code::Forbidden, "the form does not say which page sent it");
+    Err(fault.hint("open the page in a browser and send it from there; a program uses REST with a token"))
 }
 
 /// The fault that a handler answered with, or that the check of the origin comes to.

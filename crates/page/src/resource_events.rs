@@ -24,16 +24,19 @@ pub(crate) async fn stream_changes(
     headers: &HeaderMap,
     uris: Vec<String>,
 ) -> Response {
-    let caller = visitor.caller.clone();
+    let visitor = visitor.clone();
     let after = headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
-    let changes = context.engine.changes(&caller, after).await;
-    let (stopping, revoked) = (context.options.stopping.clone(), caller.wait_for_revocation());
+    let changes = context.engine.changes(&visitor.caller, after).await;
+    let (stopping, revoked) = (context.options.stopping.clone(), visitor.caller.wait_for_revocation());
     let engine = Arc::clone(&context.engine);
-    let events = stream::unfold((changes, caller, engine, uris), async |(mut changes, caller, engine, uris)| {
+    let events = stream::unfold((changes, visitor, engine, uris), async |(mut changes, mut visitor, engine, uris)| {
         loop {
             let news = changes.next().await?;
-            if uris.iter().any(|uri| engine.is_changed(&news, &caller, uri)) {
-                return Some((Ok::<Event, Infallible>(changed_event(&news)), (changes, caller, engine, uris)));
+            if !visitor.refresh(&*engine).await {
+                return None;
+            }
+            if uris.iter().any(|uri| engine.is_changed(&news, &visitor.caller, uri)) {
+                return Some((Ok::<Event, Infallible>(changed_event(&news)), (changes, visitor, engine, uris)));
             }
         }
     });

@@ -6,7 +6,7 @@ use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderValue, Method};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
-use skald_app::{Caller, Code, Fault, Principal};
+use skald_app::{Caller, Code, Engine, Fault, Principal};
 
 use crate::components::encode;
 use crate::form::Form;
@@ -26,10 +26,19 @@ const CLEARED_COOKIE: &str = "skald-view-as=; Path=/c/; Max-Age=0; HttpOnly; Sam
 #[derive(Debug, Clone)]
 pub(crate) struct ViewedAs {
     campaign_id: String,
+    who: String,
     name: String,
+    /// The game master who looks.
+    game_master: Caller,
 }
 
 impl ViewedAs {
+    /// The caller with the rights of that person, read again. FORBIDDEN once the game master is none any more.
+    pub(crate) async fn refresh_caller(&mut self, engine: &dyn Engine) -> Result<Caller, Fault> {
+        self.game_master = engine.refresh_caller(&self.game_master).await?;
+        engine.caller_viewing_as(&self.game_master, &self.campaign_id, &self.who).await
+    }
+
     /// Says above the page whose view it is, and leads back.
     pub(crate) fn banner(&self) -> Markup {
         html! {
@@ -56,10 +65,11 @@ pub(crate) async fn replace_caller(context: &PageContext, request: &mut Request)
     {
         return Ok(());
     }
-    let Some(caller) = request.extensions().get::<Caller>() else { return Ok(()) };
-    let Ok(caller) = context.engine.caller_viewing_as(caller, campaign_id, who).await else { return Ok(()) };
+    let Some(game_master) = request.extensions().get::<Caller>().cloned() else { return Ok(()) };
+    let Ok(caller) = context.engine.caller_viewing_as(&game_master, campaign_id, who).await else { return Ok(()) };
     let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
-    let viewed_as = ViewedAs { campaign_id: campaign_id.to_owned(), name: holder.name.clone() };
+    let (campaign_id, who) = (campaign_id.to_owned(), who.to_owned());
+    let viewed_as = ViewedAs { campaign_id, who, name: holder.name.clone(), game_master };
     // The page of a refusal shows whose view it is, too.
     request.extensions_mut().insert(caller);
     request.extensions_mut().insert(viewed_as.clone());

@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use skald_app::{Caller, CampaignRole, Principal, unidentified_caller_fault};
+use skald_app::{Caller, CampaignRole, Code, Engine, Principal, unidentified_caller_fault};
 
 use crate::middleware::PageError;
 use crate::session_cookie::session_secret;
@@ -53,6 +53,23 @@ impl Visitor {
 
     pub(crate) fn is_game_master_of(&self, campaign_id: &str) -> bool {
         self.caller.role_in(campaign_id) == Some(CampaignRole::Gm)
+    }
+
+    /// Reads the visitor's rights again, for a stream that goes on. False once they are gone; while the store is down
+    /// they are as they were last known.
+    pub(crate) async fn refresh(&mut self, engine: &dyn Engine) -> bool {
+        if self.is_owner() {
+            return true;
+        }
+        let refreshed = match &mut self.viewed_as {
+            Some(viewed_as) => viewed_as.refresh_caller(engine).await,
+            None => engine.refresh_caller(&self.caller).await,
+        };
+        match refreshed {
+            Ok(caller) => self.caller = caller,
+            Err(fault) => return fault.code() == Code::Unavailable,
+        }
+        true
     }
 
     /// Whether the visitor may roll and take notes there.

@@ -55,7 +55,7 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     // Take the end of the journal before clients can subscribe, so that they miss no change.
     let (following, from) = (Arc::clone(&local), local.journal_end().await);
     tokio::spawn(async move { following.follow(from).await });
-    let audit = start_access(&local, &arguments.access)?;
+    let audit = start_access(&local, &arguments.access, &arguments.door)?;
     tokio::spawn(skald_app::mirror_linked_campaigns(Arc::clone(&local), stopping.clone()));
     if let Some(path) = &arguments.sealing.seal_key {
         let key = SealKey::read(path)?;
@@ -95,7 +95,11 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
 }
 
 /// Sets the rate limits of an engine and whose access tokens it accepts, and starts its audit log.
-fn start_access(local: &Arc<LocalEngine>, arguments: &AccessArguments) -> anyhow::Result<AuditTask> {
+fn start_access(
+    local: &Arc<LocalEngine>,
+    arguments: &AccessArguments,
+    door: &HttpArguments,
+) -> anyhow::Result<AuditTask> {
     if let Some(resource) = arguments.protected_resource()? {
         let options = OauthOptions {
             issuer: resource.issuer.clone(),
@@ -109,6 +113,8 @@ fn start_access(local: &Arc<LocalEngine>, arguments: &AccessArguments) -> anyhow
         calls: Some(arguments.limit_calls),
         reads: Some(arguments.limit_reads),
         lists: Some(arguments.limit_lists),
+        page: Some(arguments.limit_page),
+        kanka: Some(door.kanka_rate_limit),
     });
     tokio::spawn(count_nodes(Arc::clone(local)));
     Ok(AuditTask::start(local, arguments))
@@ -156,10 +162,7 @@ pub(crate) async fn serve_http(
     let access =
         Access { engine: Arc::clone(&engine), is_token_required, protected_resource: protected_resource.clone() };
     let (mcp, drain) = skald_mcp::http_route(Arc::clone(&engine), &options);
-    let kanka = skald_kanka::ApiOptions {
-        visible: options.visible,
-        requests_per_minute: Some(arguments.kanka_rate_limit).filter(|limit| *limit > 0),
-    };
+    let kanka = skald_kanka::ApiOptions { visible: options.visible };
     let kanka = skald_kanka::api_handler(Arc::clone(&engine), &kanka);
     let server = ReachableServer::new(listener.local_addr()?, &arguments.address.allowed_hosts, is_token_required);
     let snippets = SnippetSource { stdio: stdio_command, server };
@@ -259,7 +262,7 @@ pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> 
     let local = open_store::open_engine(&arguments.store, &arguments.gate).await?;
     let options = mcp_options(&arguments.toolset_arguments, None, stopping.clone());
     note_on_terminal(&open_store::describe_store(&arguments.store)?);
-    let audit = start_access(&local, &arguments.access)?;
+    let audit = start_access(&local, &arguments.access, &arguments.door)?;
     let principal = match arguments.token.read()? {
         Some(token) => {
             let caller = local.authenticate(&token).await;

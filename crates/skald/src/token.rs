@@ -81,13 +81,14 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
 }
 
 pub(crate) fn token_restrictions(arguments: &RestrictionArguments) -> TokenRestrictions {
-    let RestrictionArguments { scope, expires, calls, reads, lists } = *arguments;
+    let RestrictionArguments { scope, expires, calls, reads, lists, page, kanka } = *arguments;
     let scope = scope.map(|scope| match scope {
         ScopeArgument::Read => TokenScope::Read,
         ScopeArgument::Write => TokenScope::Write,
         ScopeArgument::Gm => TokenScope::Gm,
     });
-    TokenRestrictions { scope, expires_at: expires.map(Into::into), limits: RateFigures { calls, reads, lists } }
+    let limits = RateFigures { calls, reads, lists, page, kanka };
+    TokenRestrictions { scope, expires_at: expires.map(Into::into), limits }
 }
 
 pub(crate) fn campaign_role(word: RoleArgument) -> CampaignRole {
@@ -137,7 +138,9 @@ pub(crate) fn restrictions_text(restrictions: &TokenRestrictions) -> String {
     let TokenRestrictions { scope, expires_at, limits } = restrictions;
     let mut text = scope.map(|scope| format!(", scope {}", scope.as_str())).unwrap_or_default();
     text.extend(expires_at.map(|at| format!(", expires {at}")));
-    for (figure, class) in [(limits.calls, "calls"), (limits.reads, "reads"), (limits.lists, "lists")] {
+    let classes = [(limits.calls, "calls"), (limits.reads, "reads"), (limits.lists, "lists")];
+    let surfaces = [(limits.page, "requests of the page"), (limits.kanka, "requests as Kanka")];
+    for (figure, class) in classes.into_iter().chain(surfaces) {
         text.extend(figure.map(|figure| match figure {
             0 => format!(", any number of {class}"),
             figure => format!(", {figure} {class} a minute"),

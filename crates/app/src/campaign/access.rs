@@ -114,7 +114,8 @@ impl App {
         if let Some(context) = self.context(caller).await? {
             return Ok(context.campaign_id);
         }
-        if let Some(id) = &self.default_campaign {
+        // Its id is nothing to those who have no role in it.
+        if let Some(id) = self.default_campaign.as_ref().filter(|id| caller.role_in(id).is_some()) {
             return Ok(id.clone());
         }
         let campaigns = self.list_campaigns(caller, None, CAMPAIGNS_LISTED_MAX).await?;

@@ -3,6 +3,7 @@
 mod access;
 mod actor_sheet;
 mod campaign_answer;
+mod campaign_summary;
 mod changed_resources;
 mod create;
 mod find_roll;
@@ -24,29 +25,30 @@ mod session;
 mod session_note;
 mod set_context;
 mod several_items;
-mod sketch;
 mod stream;
 mod tracker;
 mod tracker_lines;
 mod update;
-mod visibility;
+mod visibility_operation;
 mod visible_to;
 
 pub(crate) use access::EnteredCampaign;
 pub(crate) use campaign_answer::CampaignAnswer;
+pub(crate) use campaign_summary::CampaignSummary;
 pub(crate) use numbers::CampaignNumberCache;
 pub(crate) use record_group_roll::{ActorRollDetails, RecordedGroupRoll};
 pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};
 pub(crate) use recorded_events::RecordedEvent;
 pub(crate) use resolve_name::is_same_name;
 pub(crate) use set_context::{CONTEXT_URI, SessionContexts};
-pub(crate) use sketch::CampaignSketch;
 pub use stream::CampaignStream;
 pub(crate) use stream::{CAMPAIGNS, PARTICIPANTS, campaign_stream};
 
-use skald_journal::{Record, RegisteredKind, SideRowCheck};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use skald_journal::{Record, RegisteredKind, SideRowCheck, StoreError};
 
-use crate::noun_registry::RecordAudience;
+use crate::noun_registry::{CampaignEffect, RecordAudience};
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The campaign part of the MCP server instructions.
@@ -78,7 +80,7 @@ impl Noun for CampaignNoun {
             OperationEntry::from_operation::<update::CampaignUpdate>(),
             OperationEntry::from_operation::<update::ParticipantUpdate>(),
             OperationEntry::from_operation::<update::ActorUpdate>(),
-            OperationEntry::from_operation::<visibility::VisibilityOperation>(),
+            OperationEntry::from_operation::<visibility_operation::VisibilityOperation>(),
         ]
     }
 
@@ -206,9 +208,17 @@ impl Noun for CampaignNoun {
         RecordAudience::CampaignOfStreamIdBySecrecy(changed_resources::SECRECY)
     }
 
+    fn wait_for_published_state<'a>(
+        &'a self,
+        app: &'a App,
+        record: &'a Record,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        app.campaigns.wait_for_revision(&record.stream, record.revision).boxed()
+    }
+
     fn record_appended(&self, _app: &App, _record: &Record) {}
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<CampaignEffect> {
         Vec::new()
     }
 

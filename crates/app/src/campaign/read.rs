@@ -170,7 +170,7 @@ fn fill_campaign_view(
         }
         CampaignView::Sessions => {
             let page = page_of_register(state.sessions(), cursor, limit)?;
-            let sessions = page.items.iter().filter_map(|session| redaction.redact_session(state, session)).collect();
+            let sessions = redaction.redact_sessions(state, page.items.iter());
             CampaignReadOutput { sessions: Some(sessions), next_cursor: page.next_cursor, ..output }
         }
         CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context | CampaignView::Roll => {

@@ -1,5 +1,7 @@
 //! Redaction of a campaign's events: as a caller may see them now, whatever was so when they were written.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use skald_domain::campaign::{
     CampaignEvent, CampaignState, RecordedRoll, SecretSubject, Session, Tracker, TrackerOwner,
@@ -26,12 +28,27 @@ impl Redaction {
 
     /// The session with the notes and rolls that the caller may see.
     pub(crate) fn redact_session(&self, state: &CampaignState, session: &Session) -> Option<Session> {
-        let (viewer, mut session) = (self.viewer()?, self.redact(session.clone())?);
-        if let Some(hidden) = state.hidden_counts(viewer).get(session.id.as_str()) {
-            session.note_count = session.note_count.saturating_sub(hidden.notes);
-            session.roll_count = session.roll_count.saturating_sub(hidden.rolls);
-        }
-        Some(session)
+        self.redact_sessions(state, std::iter::once(session)).pop()
+    }
+
+    /// The same for several sessions: the secrets of a campaign are looked through once.
+    pub(crate) fn redact_sessions<'a>(
+        &self,
+        state: &CampaignState,
+        sessions: impl Iterator<Item = &'a Session>,
+    ) -> Vec<Session> {
+        let Some(viewer) = self.viewer() else { return Vec::new() };
+        // Nothing is hidden from a game master.
+        let hidden = if viewer.is_game_master { BTreeMap::new() } else { state.hidden_counts(viewer) };
+        let redact = |session: &Session| {
+            let mut session = self.redact(session.clone())?;
+            if let Some(hidden) = hidden.get(session.id.as_str()) {
+                session.note_count = session.note_count.saturating_sub(hidden.notes);
+                session.roll_count = session.roll_count.saturating_sub(hidden.rolls);
+            }
+            Some(session)
+        };
+        sessions.filter_map(redact).collect()
     }
 }
 
@@ -94,7 +111,7 @@ fn redact_event(viewer: &Viewer, state: &CampaignState, event: CampaignEvent) ->
             }
             CampaignEvent::ActorSheetSet { actor_id, template, traits, trackers }
         }
-        // Who else knows something, and since when, is the game masters'.
+        // Only game masters see visibility changes.
         CampaignEvent::VisibilityChanged { .. } if !viewer.is_game_master => return None,
         event => event,
     })

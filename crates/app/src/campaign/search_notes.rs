@@ -16,6 +16,15 @@ pub(crate) struct FoundNote {
     pub at: jiff::Timestamp,
 }
 
+/// What a search of notes found.
+#[derive(Debug)]
+pub(crate) struct FoundNotes {
+    /// The newest first.
+    pub notes: Vec<FoundNote>,
+    /// Whether older events were not looked through.
+    pub is_cut: bool,
+}
+
 impl App {
     /// The newest notes that have all words, or all notes if there are none, among the newest events of the campaign.
     pub(crate) async fn search_notes<O: Operation>(
@@ -23,7 +32,7 @@ impl App {
         call: &Call<'_>,
         campaign_id: &str,
         query: &str,
-    ) -> Result<Vec<FoundNote>, Fault> {
+    ) -> Result<FoundNotes, Fault> {
         let allowed = Allowed::InCampaign(CampaignRole::Guest);
         let campaign = self.enter_campaign_as(call.caller, O::NAME, allowed, campaign_id).await?;
         let first = campaign.committed.revision().saturating_sub(limits::EVENTS_SCANNED_MAX as u64);
@@ -52,8 +61,8 @@ impl App {
             let text = fold_text(&note.text);
             words.iter().all(|word| text.contains(word.as_str()))
         };
-        let mut found: Vec<FoundNote> = notes.into_values().filter(has_words).collect();
-        found.sort_by_key(|note| std::cmp::Reverse(note.at));
-        Ok(found)
+        let mut notes: Vec<FoundNote> = notes.into_values().filter(has_words).collect();
+        notes.sort_by_key(|note| std::cmp::Reverse(note.at));
+        Ok(FoundNotes { notes, is_cut: first > 0 })
     }
 }

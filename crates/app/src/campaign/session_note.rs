@@ -3,16 +3,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{
-    BatchPart, CampaignCommand, CampaignEvent, CampaignRefusal, CampaignState, SecretSubject,
-};
+use skald_domain::campaign::{BatchPart, CampaignCommand, CampaignEvent, CampaignState, SecretSubject};
 use skald_domain::visibility::Visibility;
 use skald_domain::{Moment, id};
 
 use super::CampaignAnswer;
 use super::access::EnteredCampaign;
 use super::people_names::resolve_actor;
-use super::stream::refusal_fault;
 use super::visible_to::{read_visible_to, with_visibility};
 use crate::method_fields::MethodFields;
 use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset};
@@ -108,9 +105,12 @@ impl Operation for SessionNote {
         let origin = note_id.and_then(|note_id| entered_campaign.state().note_origin(note_id.trim()));
         let origin_session_id = origin.and_then(|origin| origin.session_id.clone());
         let (at, by) = (Moment::from(app.time_and_caller(call).at), call.caller.id().to_owned());
+        let seen = entered_campaign.redaction(call.caller);
+        let command = seen.command(command);
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let note = done.events.iter().rev().find_map(|event| answer_event(event, at, &by));
             let mut note = note.unwrap_or_else(|| unchanged_note(at, &by));
+            note.visible_to = seen.narrow(&note.visible_to);
             if note.session_id.is_none() {
                 note.session_id.clone_from(&origin_session_id);
             }
@@ -186,18 +186,12 @@ fn changed_note(state: &CampaignState, note_id: String, input: &SessionNoteInput
     })
 }
 
-/// A player changes only notes of their own; a game master changes every one.
+/// A player changes only notes of their own; a game master changes every one. A note that the caller may not see is none.
 fn check_may_change(call: &Call<'_>, entered_campaign: &EnteredCampaign, note_id: &str) -> Result<(), Fault> {
-    let role = call.caller.role_in(&entered_campaign.campaign_id);
-    let origin = entered_campaign.state().note_origin(note_id.trim());
-    let is_own = origin.is_none_or(|origin| origin.by == call.caller.id());
-    let of = SecretSubject::note(note_id.trim());
-    let is_visible = entered_campaign.redaction(call.caller).admits(&entered_campaign.state().visibility_of(&of));
-    if !is_own && !is_visible {
-        let missing = CampaignRefusal::NoteNotFound { note_id: note_id.trim().to_owned() };
-        return Err(refusal_fault(&entered_campaign.campaign_id, &missing));
-    }
-    if is_own || role.is_some_and(|role| role >= CampaignRole::Gm) {
+    let (state, redaction) = (entered_campaign.state(), entered_campaign.redaction(call.caller));
+    let is_visible = redaction.admits(&state.visibility_of(&SecretSubject::note(note_id.trim())));
+    let of_others = state.note_origin(note_id.trim()).filter(|origin| origin.by != call.caller.id());
+    if redaction.is_game_master() || !is_visible || of_others.is_none() {
         return Ok(());
     }
     Err(Fault::new(Code::Forbidden, "the note is somebody else's")

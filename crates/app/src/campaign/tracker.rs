@@ -3,14 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{
-    BatchPart, CampaignCommand, CampaignRefusal, CampaignState, People, TickMoment, Tracker as DomainTracker,
-    TrackerCommand, TrackerDefinition, TrackerOwner,
+    BatchPart, CampaignCommand, CampaignState, People, TickMoment, Tracker as DomainTracker, TrackerCommand,
+    TrackerDefinition, TrackerOwner,
 };
 
 use super::CampaignAnswer;
 use super::access::EnteredCampaign;
 use super::people_names::{owner_name, resolve_actor, resolve_participant};
-use super::stream::refusal_fault;
 use super::tracker_lines::change_lines;
 use super::visible_to::{read_visible_to, with_visibility};
 use crate::method_fields::MethodFields;
@@ -107,6 +106,7 @@ impl Operation for TrackerOperation {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const GAME_MASTER_METHODS: &'static [&'static str] = &["set", "remove"];
     type Input = TrackerInput;
     type Output = CommandAnswer<CampaignAnswer<TrackerOutput>>;
 
@@ -137,12 +137,11 @@ impl Operation for TrackerOperation {
                 let visible_to = format!("{pointer}/visible_to");
                 let visible_to = read_visible_to(state, &visible_to, item.visible_to.as_deref())?;
                 let command = item.into_command(input.method, owner).map_err(|fault| prefix_path(fault, &pointer))?;
-                check_tracker_visible(&entered_campaign, &seen, &pointer, &command)?;
                 let command = with_visibility(visible_to, CampaignCommand::Tracker(Box::new(command)));
                 Ok(BatchPart { pointer, command })
             })
             .collect();
-        let command = CampaignCommand::Batch(parts?);
+        let command = seen.command(CampaignCommand::Batch(parts?));
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let changes = change_lines(&done.events, &seen, &done.committed.state);
             TrackerOutput { changes, trackers: None }
@@ -159,34 +158,6 @@ impl Operation for TrackerOperation {
 async fn check_game_master(app: &App, caller: &Caller, entered_campaign: &EnteredCampaign) -> Result<(), Fault> {
     let (name, allowed) = ("tracker other than to change an actor's", Allowed::InCampaign(CampaignRole::Gm));
     app.enter_campaign_as(caller, name, allowed, &entered_campaign.campaign_id).await.map(drop)
-}
-
-/// Refuses a tracker that the caller may not see in the words for one that is not there, and names those that they see.
-fn check_tracker_visible(
-    entered_campaign: &EnteredCampaign,
-    seen: &Redaction,
-    pointer: &str,
-    command: &TrackerCommand,
-) -> Result<(), Fault> {
-    let state = entered_campaign.state();
-    let (owner, names) = match command {
-        TrackerCommand::Change { owner, name, .. } => (owner.clone(), vec![name.as_str()]),
-        TrackerCommand::Damage { actor_id, spends_armor, .. } => {
-            let names = if *spends_armor { vec!["HP", "Armor"] } else { vec!["HP"] };
-            (TrackerOwner::actor(actor_id), names)
-        }
-        TrackerCommand::Set { .. } | TrackerCommand::Remove { .. } => return Ok(()),
-    };
-    let is_hidden = |tracker: &DomainTracker| !seen.admits(&tracker.visible_to);
-    if !state.trackers_of(&owner).iter().any(is_hidden) {
-        return Ok(());
-    }
-    let missing = names.into_iter().find(|name| state.tracker(&owner, name).is_none_or(is_hidden));
-    let Some(name) = missing else { return Ok(()) };
-    let known = seen.redact_trackers(state.trackers_of(&owner)).into_iter().map(|tracker| tracker.name).collect();
-    let refusal = Box::new(CampaignRefusal::TrackerNotFound { name: name.trim().to_owned(), known });
-    let refusal = CampaignRefusal::InPart { pointer: pointer.to_owned(), refusal };
-    Err(refusal_fault(&entered_campaign.campaign_id, &refusal))
 }
 
 fn check_item_count(input: &TrackerInput) -> Result<(), Fault> {

@@ -12,11 +12,13 @@ mod roll;
 mod roll_dice;
 mod roll_summary;
 
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use skald_domain::dice::DiceRefusal;
 
-use skald_journal::{Record, RegisteredKind, SideRowCheck};
+use skald_journal::{Record, RegisteredKind, SideRowCheck, StoreError};
 
-use crate::noun_registry::RecordAudience;
+use crate::noun_registry::{CampaignEffect, RecordAudience};
 use crate::{App, Code, Fault, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The dice part of the MCP server instructions.
@@ -139,9 +141,13 @@ impl Noun for DiceNoun {
         RecordAudience::Nobody
     }
 
+    fn wait_for_published_state<'a>(&'a self, _: &'a App, _: &'a Record) -> BoxFuture<'a, Result<(), StoreError>> {
+        ready(Ok(())).boxed()
+    }
+
     fn record_appended(&self, _app: &App, _record: &Record) {}
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<CampaignEffect> {
         Vec::new()
     }
 

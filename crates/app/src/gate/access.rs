@@ -7,11 +7,13 @@ use std::sync::Arc;
 use serde_json::Map;
 use skald_domain::gate::{ActingRole, Artifact, Decision, Facts, Process, Run, RunView};
 
+use super::changed_resources::run_id_in_uri;
 use super::path_redaction::PathRedaction;
-use super::stream::{is_run_id, run_not_found_fault, run_stream};
+use super::stream::{RUNS, is_run_id, run_not_found_fault, run_stream};
+use crate::campaign_lookup::DocumentOwners;
 use crate::entered_campaign;
 use crate::redaction::can_see_run;
-use crate::{App, Call, Code, Fault, FilesError, Operation, OperationKind};
+use crate::{App, Call, Caller, Code, Fault, FilesError, Operation, OperationKind};
 use skald_journal::{CommittedState, StreamName};
 
 /// A run that a caller has found.
@@ -83,7 +85,7 @@ impl App {
         self.watching.start();
         let process = self.pinned_process(&run.process.hash).await?;
         if let Some(campaign_id) = run.campaign_id.as_ref().filter(|_| process.follows_campaign()) {
-            self.watching.remember_run(campaign_id, &run_id);
+            self.watching.remember_run(campaign_id, &run_id, &run.created_by);
         }
         // A command changes the revision, so only a read reports it here.
         if O::KIND == OperationKind::Read {
@@ -91,6 +93,14 @@ impl App {
         }
         let (acting_role, principal) = (self.acting_role(call.caller), call.caller.id().to_owned());
         Ok(FoundRun { run_id, stream, committed, process, acting_role, principal, paths })
+    }
+
+    /// Whether the caller may see the run that a resource belongs to; true if it belongs to none.
+    pub(crate) async fn can_see_run_at(&self, caller: &Caller, uri: &str) -> bool {
+        let Some(run_id) = run_id_in_uri(uri) else { return true };
+        // If the store is down, what cannot be read is not announced either.
+        let owner = DocumentOwners::new(&*self.journal).find_owner(RUNS, &run_id).await.ok().flatten();
+        owner.is_some_and(|owner| can_see_run(caller, owner.campaign_id.as_deref(), &owner.created_by))
     }
 
     async fn configured_run_id(&self, paths: &PathRedaction) -> Result<String, Fault> {

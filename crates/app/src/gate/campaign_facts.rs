@@ -33,11 +33,10 @@ impl App {
         let committed = self.campaigns.read(&stream).await.map_err(|error| self.store_fault(&error))?;
         let sessions = committed.state.sessions();
         let redaction = Redaction::for_viewer(Some(Viewer::default()));
-        let public = |session| redaction.redact_session(&committed.state, session);
-        let newest: Vec<Value> = sessions
-            .newest_first()
+        let public = redaction.redact_sessions(&committed.state, sessions.newest_first());
+        let newest: Vec<Value> = public
+            .iter()
             .take(ITEMS_MAX)
-            .filter_map(public)
             .map(|session| {
                 json!({
                     "id": session.id, "name": session.name, "status": session.status,
@@ -45,7 +44,7 @@ impl App {
                 })
             })
             .collect();
-        let roll_count: u64 = sessions.newest_first().filter_map(public).map(|session| session.roll_count).sum();
+        let roll_count: u64 = public.iter().map(|session| session.roll_count).sum();
         let (universes, universe_count) = self.newest_universes(campaign_id, ITEMS_MAX).await?;
         let (entities, entity_count) = self.newest_entities(campaign_id).await?;
         let (campaign, numbers) = (committed.state.campaign(), count_numbers(&committed.state));

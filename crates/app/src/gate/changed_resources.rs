@@ -33,9 +33,13 @@ pub(super) fn process_changes(process_id: &str) -> [ResourceChange; 3] {
 
 /// For a resource that belongs to a run: the URI under which changes of the run are reported.
 pub(crate) fn containing_run_uri(part: &str) -> Option<String> {
-    let id = part.strip_prefix(RUNS)?.strip_prefix('/')?.split(['/', '?', '#']).next()?;
-    let id = crate::resource::percent_decode(id)?;
-    Some(run_uri(&id))
+    run_id_in_uri(part).map(|id| run_uri(&id))
+}
+
+/// The run that a resource belongs to.
+pub(super) fn run_id_in_uri(uri: &str) -> Option<String> {
+    let id = uri.strip_prefix(RUNS)?.strip_prefix('/')?.split(['/', '?', '#']).next()?;
+    crate::resource::percent_decode(id)
 }
 
 #[cfg(test)]

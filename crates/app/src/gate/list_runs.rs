@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use skald_domain::gate::RunStatus;
 
 use super::stream::{ListedRun, RUNS};
-use crate::list_page::{ListPage, check_page_limit};
+use crate::list_page::{ListPage, ListedDocument, check_page_limit};
 use crate::redaction::can_see_run;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset, limits};
 use skald_journal::{Document, Partitions};
@@ -75,7 +75,13 @@ impl App {
                 serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
             let is_wanted = input.process_id.as_ref().is_none_or(|id| *id == run.process_id)
                 && input.status.is_none_or(|status| status == run.status);
-            Ok((is_wanted && can_see_run(caller, run.campaign_id.as_deref(), &run.created_by)).then_some(run))
+            Ok(if !can_see_run(caller, run.campaign_id.as_deref(), &run.created_by) {
+                ListedDocument::Hidden
+            } else if is_wanted {
+                ListedDocument::Shown(run)
+            } else {
+                ListedDocument::Unwanted
+            })
         };
         let cursor = input.cursor.as_deref();
         match &input.campaign_id {

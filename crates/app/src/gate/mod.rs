@@ -39,10 +39,12 @@ pub(crate) use stream::RUNS;
 pub(crate) use stream::RunStream;
 pub(crate) use watch_artifacts::ArtifactWatch;
 
-use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKind};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use skald_journal::{Record, RegisteredKind, SideRowCheck, StoreError, StreamKind};
 
 use crate::creation_quota::PROCESS_VERSION_COUNT_KIND;
-use crate::noun_registry::RecordAudience;
+use crate::noun_registry::{CampaignEffect, RecordAudience};
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The instructions for models.
@@ -101,7 +103,15 @@ impl Noun for GateNoun {
     }
 
     fn record_audience(&self) -> RecordAudience {
-        RecordAudience::CampaignInDocument(RUNS)
+        RecordAudience::GameMastersAndCreatorInDocument(RUNS)
+    }
+
+    fn wait_for_published_state<'a>(
+        &'a self,
+        app: &'a App,
+        record: &'a Record,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        app.runs.wait_for_revision(&record.stream, record.revision).boxed()
     }
 
     fn record_appended(&self, app: &App, record: &Record) {
@@ -110,7 +120,7 @@ impl Noun for GateNoun {
         }
     }
 
-    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<ResourceChange> {
+    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<CampaignEffect> {
         // Guards read the campaign, its universes and its lore, but no other run.
         if record.stream.noun() == RunStream::NAME { Vec::new() } else { app.watching.changes_by_campaign(campaign_id) }
     }

@@ -12,18 +12,25 @@ use skald_journal::Record;
 const RUNS_MAX: usize = 50;
 
 impl App {
-    /// The steps from one state to another of the newest runs of a campaign.
-    pub(crate) async fn recorded_gates(&self, caller: &Caller, campaign_id: &str) -> Result<Vec<RecordedEvent>, Fault> {
-        let input = ListRunsInput::of_campaign(campaign_id, RUNS_MAX);
-        let runs = self.list_runs(caller, &input).await?.items;
-        let mut events = Vec::new();
-        for run in runs {
-            let records = self.journal.read(&run_stream(&run.run_id), 0, limits::PAGE_MAX).await;
+    /// The newest steps from one state to another of the newest runs of a campaign, and whether there are older ones.
+    pub(crate) async fn recorded_gates(
+        &self,
+        caller: &Caller,
+        campaign_id: &str,
+    ) -> Result<(Vec<RecordedEvent>, bool), Fault> {
+        let page = self.list_runs(caller, &ListRunsInput::of_campaign(campaign_id, RUNS_MAX)).await?;
+        let (mut events, mut is_cut) = (Vec::new(), page.next_cursor.is_some());
+        for run in page.items {
+            let stream = run_stream(&run.run_id);
+            let head = self.journal.head(&stream).await.map_err(|error| self.store_fault(&error))?;
+            let after = head.revision.saturating_sub(limits::PAGE_MAX as u64);
+            is_cut |= after > 0;
+            let records = self.journal.read(&stream, after, limits::PAGE_MAX).await;
             for record in records.map_err(|error| self.store_fault(&error))? {
                 events.extend(self.passed_gates(&run, &record)?);
             }
         }
-        Ok(events)
+        Ok((events, is_cut))
     }
 
     fn passed_gates(&self, run: &ListedRun, record: &Record) -> Result<Vec<RecordedEvent>, Fault> {

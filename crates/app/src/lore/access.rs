@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use skald_domain::lore::{Entity, LoreState};
+use jiff::Timestamp;
+use skald_domain::lore::{Entity, EntityFilter, LoreState};
 use skald_domain::visibility::Viewer;
 
 use super::stream::{LoreStream, lore_stream};
@@ -37,6 +38,18 @@ impl EnteredLore {
     /// The entity that an actor of the table is linked to, unless the caller may not see it.
     pub(crate) fn entity_of_actor(&self, actor_id: &str) -> Option<u64> {
         self.state().entity_of_actor(actor_id).filter(|entity_id| self.visible_entity(*entity_id).is_some())
+    }
+
+    /// A filter that finds every entity that the caller may see.
+    pub(super) fn entity_filter(&self) -> EntityFilter {
+        let revealed_posts = self.redaction.viewer().map(|viewer| viewer.revealed_posts.clone()).unwrap_or_default();
+        let (sees_private, revealed) = (self.sees_private, self.revealed_entities());
+        EntityFilter { sees_private, revealed, revealed_posts, ..EntityFilter::default() }
+    }
+
+    /// When an entity or one of its posts changed last, as far as the caller may know.
+    pub(super) fn updated_at(&self, entity: &Entity) -> Timestamp {
+        entity.updated_for(|post| self.redaction.is_visible(post))
     }
 
     /// The private entities that were revealed to the caller.
@@ -89,7 +102,7 @@ impl App {
         let stream = lore_stream(&campaign_id);
         let committed = self.lore.read(&stream).await.map_err(|error| self.store_fault(&error))?;
         let redaction = Redaction::for_caller(call.caller, &campaign_id, &campaign.state);
-        let redaction = redaction.with_revealed_lore(&campaign.state, &committed.state);
+        let redaction = redaction.with_revealed_lore(&campaign, &committed);
         let sees_private = redaction.is_game_master();
         Ok(EnteredLore { campaign_id, campaign_name, stream, committed, redaction, sees_private })
     }

@@ -149,9 +149,7 @@ impl App {
         let filter = EntityFilter {
             entity_type: input.entity_type,
             tags: tag.map(ToOwned::to_owned).into_iter().collect(),
-            sees_private: lore.sees_private,
-            revealed: lore.revealed_entities(),
-            ..EntityFilter::default()
+            ..lore.entity_filter()
         };
         let matches = if let Some(query) = query {
             self.search_lore(lore, filter, query, None).await?.matches
@@ -177,7 +175,7 @@ impl EnteredLore {
             is_private: entity.is_private,
             tags: self.state().tag_names(entity).into_iter().map(ToOwned::to_owned).collect(),
             excerpt: skald_markup::snippet(&plain, words, EXCERPT_CHARS, fold_text),
-            updated_at: Moment::from(entity.updated_for(self.sees_private)),
+            updated_at: Moment::from(self.updated_at(entity)),
         }
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::access::EnteredLore;
 use super::entity_search::type_word;
 use super::timeline_rows::TimelineFilter;
-use crate::campaign::CampaignSketch;
+use crate::campaign::CampaignSummary;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset};
 
 /// Campaigns that are listed at most.
@@ -84,8 +84,8 @@ impl Operation for CampaignOverview {
             }
             entered => entered?,
         };
-        let sketch = app.campaign_sketch::<Self>(call, &lore.campaign_id).await?;
-        Ok(lore.overview(sketch))
+        let summary = app.campaign_summary::<Self>(call, &lore.campaign_id).await?;
+        Ok(lore.overview(summary))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -110,7 +110,7 @@ impl App {
 const SYSTEM: &str = "daggerheart";
 
 impl EnteredLore {
-    fn overview(&self, sketch: CampaignSketch) -> CampaignOverviewOutput {
+    fn overview(&self, summary: CampaignSummary) -> CampaignOverviewOutput {
         let mut entities: BTreeMap<String, usize> = BTreeMap::new();
         for entity in self.state().entities().filter(|entity| self.redaction.is_visible(&***entity)) {
             *entities.entry(type_word(entity)).or_default() += 1;
@@ -119,22 +119,22 @@ impl EnteredLore {
         let stats = CampaignStats {
             entities,
             relationships: relationships.filter(|one| self.is_relationship_visible(one)).count(),
-            sessions: sketch.sessions,
+            sessions: summary.sessions,
             timeline: self.written_rows(&TimelineFilter::default()).len(),
-            participants: sketch.participants,
-            actors: sketch.actors,
+            participants: summary.participants,
+            actors: summary.actors,
             open_conflicts: self
                 .redaction
                 .is_game_master()
                 .then(|| self.state().conflicts().filter(|conflict| conflict.is_open()).count()),
         };
         CampaignOverviewOutput {
-            summary: sketch.sentences.join(" "),
+            summary: summary.sentences.join(" "),
             id: Some(self.campaign_id.clone()),
             name: Some(self.campaign_name.clone()),
             system: Some(SYSTEM.to_owned()),
-            description: Some(sketch.description).filter(|text| !text.is_empty()),
-            status: Some(sketch.status),
+            description: Some(summary.description).filter(|text| !text.is_empty()),
+            status: Some(summary.status),
             stats: Some(stats),
             campaigns: None,
         }

@@ -50,7 +50,9 @@ pub(super) struct EntityRow {
     image: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     date: Option<String>,
-    revision: u64,
+    /// For game masters: it counts marks of the canon too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<u64>,
     created_at: String,
     updated_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,9 +149,9 @@ impl EnteredLore {
             }),
             image: entity.details().image.as_ref().map(ToString::to_string),
             date: entity.details().date.as_ref().map(ToString::to_string),
-            revision: entity.revision,
+            revision: self.sees_private.then_some(entity.revision),
             created_at: exact_moment(entity.created_at),
-            updated_at: exact_moment(entity.updated_for(self.sees_private)),
+            updated_at: exact_moment(self.updated_at(entity)),
             archived_at: entity.details().archived_at.map(exact_moment),
             posts: parts.posts.then(|| self.post_rows(entity, texts)),
             children: parts.relations.then(|| self.visible_children(entity.entity_id)),

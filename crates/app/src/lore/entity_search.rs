@@ -28,7 +28,7 @@ const DESCRIPTION_CHARS: usize = 160;
 pub(super) struct EntitySearch;
 
 /// Where else to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SearchPlace {
     Entities,
@@ -67,6 +67,9 @@ pub(super) struct EntitySearchOutput {
     timeline: Option<Vec<TimelineRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notes: Option<Vec<FoundSessionNote>>,
+    /// Parts that have more: send narrower words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more: Vec<SearchPlace>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -114,7 +117,11 @@ impl Operation for EntitySearch {
         let (limit, skipped) = (input.checked_limit()?, input.skipped_rows()?);
         let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
-        let filter = EntityFilter { sees_private: lore.sees_private, ..type_filter(input.entity_type) };
+        let filter = EntityFilter {
+            entity_type: input.entity_type.map(EntityTypeWord::entity_type),
+            subtype: input.entity_type.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned),
+            ..lore.entity_filter()
+        };
         let found = match query {
             Some(query) => app.search_lore(&lore, filter, query, None).await?,
             None => SearchResult::without_query(lore.state().find(&filter)),
@@ -125,24 +132,35 @@ impl Operation for EntitySearch {
         let texts = app.load_texts(&lore.campaign_id, page.iter().filter_map(|entity| entity.text.as_ref())).await?;
         let entities: Vec<SearchedEntity> = page.iter().map(|entity| lore.found_entity(entity, &texts)).collect();
         let end = skipped + entities.len();
+        let mut more = Vec::new();
         let asks = |place| input.r#in.contains(&place);
-        let posts = if asks(SearchPlace::Posts) { Some(app.found_posts(&lore, query, limit).await?) } else { None };
-        let timeline =
-            if asks(SearchPlace::Timeline) { Some(app.found_timeline(&lore, query, limit).await?) } else { None };
-        let notes = if asks(SearchPlace::Notes) {
-            let notes = app.search_notes::<Self>(call, &lore.campaign_id, query.unwrap_or_default()).await?;
+        let mut posts = None;
+        if asks(SearchPlace::Posts) {
+            let found = app.found_posts(&lore, query, limit + 1).await?;
+            posts = Some(cut_part(found, limit, SearchPlace::Posts, &mut more));
+        }
+        let mut timeline = None;
+        if asks(SearchPlace::Timeline) {
+            let found = app.found_timeline(&lore, query, limit + 1).await?;
+            timeline = Some(cut_part(found, limit, SearchPlace::Timeline, &mut more));
+        }
+        let mut notes = None;
+        if asks(SearchPlace::Notes) {
+            let found = app.search_notes::<Self>(call, &lore.campaign_id, query.unwrap_or_default()).await?;
+            let is_cut = found.is_cut;
             let words = query_words(query);
-            let shown = notes.into_iter().take(limit).map(|note| FoundSessionNote {
+            let shown = found.notes.into_iter().take(limit + 1).map(|note| FoundSessionNote {
                 note_id: note.note_id,
                 session_id: note.session_id,
                 description: skald_markup::snippet(&note.text, &words, DESCRIPTION_CHARS, fold_text),
             });
-            Some(shown.collect())
-        } else {
-            None
-        };
+            notes = Some(cut_part(shown.collect(), limit, SearchPlace::Notes, &mut more));
+            if is_cut && !more.contains(&SearchPlace::Notes) {
+                more.push(SearchPlace::Notes);
+            }
+        }
         let next_cursor = (end < visible.len()).then(|| end.to_string());
-        Ok(EntitySearchOutput { entities, total: visible.len(), posts, timeline, notes, next_cursor })
+        Ok(EntitySearchOutput { entities, total: visible.len(), posts, timeline, notes, more, next_cursor })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -170,14 +188,6 @@ impl EntitySearchInput {
     }
 }
 
-fn type_filter(word: Option<EntityTypeWord>) -> EntityFilter {
-    EntityFilter {
-        entity_type: word.map(EntityTypeWord::entity_type),
-        subtype: word.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned),
-        ..EntityFilter::default()
-    }
-}
-
 /// The type of an entity in the word by which a client asks for it: a character of type NPC is an `npc`.
 pub(super) fn type_word(entity: &Entity) -> String {
     let subtype = fold_name(&entity.subtype);
@@ -186,6 +196,15 @@ pub(super) fn type_word(entity: &Entity) -> String {
         (EntityType::Organization, "faction") => "faction".to_owned(),
         (entity_type, _) => entity_type.as_str().to_owned(),
     }
+}
+
+/// The rows of a part that are shown, of one more than that.
+fn cut_part<T>(mut rows: Vec<T>, limit: usize, place: SearchPlace, more: &mut Vec<SearchPlace>) -> Vec<T> {
+    if rows.len() > limit {
+        rows.truncate(limit);
+        more.push(place);
+    }
+    rows
 }
 
 fn query_words(query: Option<&str>) -> Vec<String> {
@@ -218,13 +237,11 @@ impl App {
         query: Option<&str>,
         limit: usize,
     ) -> Result<Vec<FoundPost>, Fault> {
-        let state = Arc::clone(&lore.committed);
-        let ids = self.search_collection(lore, super::stream::POSTS, query, limit, move |serial| {
-            state.state.post(serial.into()).is_some()
-        });
-        let ids = ids.await?;
-        let posts: Vec<_> =
-            ids.into_iter().filter(|id| lore.is_post_visible(*id)).filter_map(|id| lore.state().post(id)).collect();
+        let (state, may_find) = (Arc::clone(&lore.committed), lore.row_filter(true));
+        // Rows that the caller may not see are dropped before the limit, or their number would tell of them.
+        let accepts = move |serial: u32| state.state.post(serial.into()).is_some() && may_find(serial);
+        let ids = self.search_collection(lore, super::stream::POSTS, query, limit, accepts).await?;
+        let posts: Vec<_> = ids.into_iter().filter_map(|id| lore.state().post(id)).collect();
         let texts = self.load_texts(&lore.campaign_id, posts.iter().filter_map(|(_, post)| post.text.as_ref())).await?;
         let words = query_words(query);
         let rows = posts.into_iter().map(|(entity, post)| FoundPost {

@@ -119,9 +119,10 @@ impl EnteredLore {
             image: entity.details().image.as_ref().map(ToString::to_string),
             date: entity.details().date.as_ref().map(ToString::to_string),
             actor_id: entity.details().actor_id.as_ref().map(ToString::to_string),
-            revision: Some(entity.revision),
+            // It counts marks of the canon too, so only game masters are told.
+            revision: self.sees_private.then_some(entity.revision),
             created_at: Some(moment(entity.created_at)),
-            updated_at: Some(moment(entity.updated_for(self.sees_private))),
+            updated_at: Some(moment(self.updated_at(entity))),
             ..EntityView::minimal(entity)
         }
     }

@@ -48,7 +48,7 @@ impl EnteredLore {
             html: texts.entry(entity.text.as_ref()).and_then(|entry| entry.html.clone()),
             posts: self.exported_posts(entity, texts),
             created_at: Some(Moment::from(entity.created_at).to_string()),
-            updated_at: Some(Moment::from(entity.updated_for(self.sees_private)).to_string()),
+            updated_at: Some(Moment::from(self.updated_at(entity)).to_string()),
         }
     }
 

@@ -162,7 +162,7 @@ impl Operation for FindEntities {
             .collect();
         cut_entries(&mut entities);
         let newest = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
-        let newest_updated_at = newest.map(|entity| entity.updated_for(lore.sees_private)).max().map(Moment::from);
+        let newest_updated_at = newest.map(|entity| lore.updated_at(entity)).max().map(Moment::from);
         let end = rows.skipped + entities.len();
         let total_count = rows.found_before.saturating_add(found.matches.len());
         let next_cursor = if end < found.matches.len() {
@@ -206,10 +206,8 @@ impl FindEntitiesInput {
             subtype: subtype.or_else(|| word.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned)),
             tags: self.tags.clone().unwrap_or_default(),
             name,
-            sees_private: lore.sees_private,
-            revealed: lore.revealed_entities(),
-            query: None,
             updated_after: since,
+            ..lore.entity_filter()
         })
     }
 }

@@ -356,7 +356,7 @@ impl Operation for CheckEntityUpdates {
         let (there, deleted): (Vec<u64>, Vec<u64>) = ids.into_iter().partition(|id| lore.visible_entity(*id).is_some());
         let is_modified = |id: &u64| {
             let entity = lore.visible_entity(*id);
-            entity.is_some_and(|entity| entity.updated_for(lore.sees_private) > since)
+            entity.is_some_and(|entity| lore.updated_at(entity) > since)
         };
         Ok(CheckEntityUpdatesOutput {
             modified_entity_ids: there.into_iter().filter(is_modified).collect(),

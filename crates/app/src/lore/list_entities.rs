@@ -107,7 +107,7 @@ impl Operation for ListEntities {
         let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
         let mut found = filter.find(&lore);
         if input.newest_first {
-            found.sort_by_key(|entity| std::cmp::Reverse((entity.updated_for(lore.sees_private), entity.entity_id)));
+            found.sort_by_key(|entity| std::cmp::Reverse((lore.updated_at(entity), entity.entity_id)));
         }
         let rows = app.entity_rows(&lore, page.cut(&found), input.parts).await?;
         Ok(ListEntitiesOutput { rows, total: found.len(), read_at })
@@ -181,14 +181,7 @@ impl<'a> CheckedFilter<'a> {
             Some([only]) => Some(*only),
             _ => None,
         };
-        EntityFilter {
-            entity_type: only_type,
-            name,
-            sees_private: lore.sees_private,
-            revealed: lore.revealed_entities(),
-            updated_after: self.updated_after,
-            ..EntityFilter::default()
-        }
+        EntityFilter { entity_type: only_type, name, updated_after: self.updated_after, ..lore.entity_filter() }
     }
 
     fn fits(&self, lore: &EnteredLore, entity: &Entity) -> bool {
@@ -204,7 +197,7 @@ impl<'a> CheckedFilter<'a> {
             && self.has_day(date)
             && given.is_private.is_none_or(|is_private| entity.is_private == is_private)
             && given.tags.as_ref().is_none_or(|tags| tags.fits(&entity.tags))
-            && self.updated_after.is_none_or(|after| entity.updated_for(lore.sees_private) > after)
+            && self.updated_after.is_none_or(|after| lore.updated_at(entity) > after)
             && given.has_entry.is_none_or(|has| entity.text.is_some() == has)
             && given.has_posts.is_none_or(|has| lore.visible_posts(entity).next().is_some() == has)
             && given.has_image.is_none_or(|has| entity.details().image.is_some() == has)

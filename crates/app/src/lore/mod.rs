@@ -65,9 +65,11 @@ pub(crate) use mirror::{MirrorMemory, NoRemotes};
 pub(crate) use stream::{LoreStream, lore_stream};
 pub(crate) use visible_to::unknown_person_fault;
 
-use skald_journal::{Record, RegisteredKind, SideRowCheck};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use skald_journal::{Record, RegisteredKind, SideRowCheck, StoreError};
 
-use crate::noun_registry::RecordAudience;
+use crate::noun_registry::{CampaignEffect, RecordAudience};
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The lore part of the MCP server instructions.
@@ -152,9 +154,17 @@ impl Noun for LoreNoun {
         RecordAudience::CampaignOfStreamIdBySecrecy(changed_resources::SECRECY)
     }
 
+    fn wait_for_published_state<'a>(
+        &'a self,
+        app: &'a App,
+        record: &'a Record,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        app.lore.wait_for_revision(&record.stream, record.revision).boxed()
+    }
+
     fn record_appended(&self, _app: &App, _record: &Record) {}
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<CampaignEffect> {
         Vec::new()
     }
 

@@ -303,7 +303,7 @@ impl EnteredLore {
 
     /// Whether a row may be found. Of the rows of game masters others find what was revealed to them, before anything is
     /// ranked or counted.
-    fn row_filter(&self, is_post: bool) -> Arc<dyn Fn(u32) -> bool + Send + Sync> {
+    pub(super) fn row_filter(&self, is_post: bool) -> Arc<dyn Fn(u32) -> bool + Send + Sync> {
         if !self.has_revealed_lore() {
             return Arc::new(|_| true);
         }

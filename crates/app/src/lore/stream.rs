@@ -12,6 +12,7 @@ use skald_domain::lore::{
 use skald_domain::visibility::Visibility;
 
 use super::texts::{SEARCHED_FIELDS, text_kind};
+use crate::redaction::RevealedLoreCache;
 use crate::{Code, Fault};
 use skald_journal::{
     Document, ReadModelChange, SearchBody, SearchClass, SearchText, SnapshotPart, StreamKind, StreamName,
@@ -31,7 +32,7 @@ impl StreamKind for LoreStream {
     type Rules = LoreRules;
     const NAME: &'static str = "lore";
     type Parts = LorePart;
-    type ReadCache = ();
+    type ReadCache = RevealedLoreCache;
     // Raised when reveals were recorded in the lore: a snapshot of an older version would be without them.
     const SNAPSHOT_VERSION: u32 = 4;
 

@@ -160,7 +160,7 @@ pub(super) struct TimelineOutput {
     events: Vec<TimelineRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<usize>,
-    /// Older rolls were left out; ask by session.
+    /// Older rolls, gates or universes were left out; ask by session.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -335,9 +335,10 @@ impl App {
         let played = self.recorded_play::<O>(call, campaign_id, filter.session_id.as_deref()).await?;
         events.extend(played.events);
         events.extend(self.recorded_lore_reveals(lore, filter).await?);
-        events.extend(self.recorded_gates(call.caller, campaign_id).await?);
-        events.extend(self.recorded_universe_times(campaign_id).await?);
-        Ok((events, played.is_cut))
+        let (gates, are_gates_cut) = self.recorded_gates(call.caller, campaign_id).await?;
+        let (times, are_times_cut) = self.recorded_universe_times(campaign_id).await?;
+        events.extend(gates.into_iter().chain(times));
+        Ok((events, played.is_cut || are_gates_cut || are_times_cut))
     }
 
     /// What was revealed and hidden in the lore, for game masters.

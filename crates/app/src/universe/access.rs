@@ -12,7 +12,7 @@ use super::stream::{
     ListedUniverse, UNIVERSE_CAMPAIGNS, UNIVERSES, format_time, refusal_fault, role_campaign, universe_not_found_fault,
     universe_stream,
 };
-use crate::campaign_lookup::OwnerCampaigns;
+use crate::campaign_lookup::DocumentOwners;
 use crate::entered_campaign;
 use crate::list_page::ListPage;
 use crate::redaction::Redaction;
@@ -78,11 +78,10 @@ impl App {
             Some(about) => role_campaign(about.campaign_id.as_deref()).into(),
             // A retry may come after the universe was deleted: its answer is still stored under the key.
             None if O::KIND == OperationKind::Command && call.work.idempotency_key.is_some() => {
-                OwnerCampaigns::new(&*self.journal)
-                    .find_campaign(UNIVERSE_CAMPAIGNS, universe_id)
-                    .await
-                    .map_err(|error| self.store_fault(&error))?
-                    .ok_or_else(|| universe_not_found_fault(universe_id))?
+                let owner = DocumentOwners::new(&*self.journal).find_owner(UNIVERSE_CAMPAIGNS, universe_id).await;
+                let owner = owner.map_err(|error| self.store_fault(&error))?;
+                let owner = owner.ok_or_else(|| universe_not_found_fault(universe_id))?;
+                role_campaign(owner.campaign_id.as_deref()).into()
             }
             None => return Err(universe_not_found_fault(universe_id)),
         };

@@ -122,6 +122,7 @@ impl Operation for ManageUniverse {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const GAME_MASTER_METHODS: &'static [&'static str] = &["create", "rename", "replace", "delete"];
     const DESTRUCTIVE: bool = true;
     type Input = ManageUniverseInput;
     type Output = Output;

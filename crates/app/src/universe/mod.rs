@@ -34,9 +34,11 @@ pub use feed::{Feed, FeedEvent, FeedEvents, FeedItem};
 pub use stream::UniverseStream;
 pub(crate) use stream::{ListedUniverse, UNIVERSE_CAMPAIGNS, UNIVERSES};
 
-use skald_journal::{Record, RegisteredKind, SideRowCheck};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use skald_journal::{Record, RegisteredKind, SideRowCheck, StoreError};
 
-use crate::noun_registry::RecordAudience;
+use crate::noun_registry::{CampaignEffect, RecordAudience};
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// The instructions for models.
@@ -104,11 +106,19 @@ impl Noun for UniverseNoun {
         RecordAudience::CampaignInDocument(UNIVERSE_CAMPAIGNS)
     }
 
+    fn wait_for_published_state<'a>(
+        &'a self,
+        app: &'a App,
+        record: &'a Record,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        app.universes.wait_for_revision(&record.stream, record.revision).boxed()
+    }
+
     fn record_appended(&self, app: &App, record: &Record) {
         app.feeds.wake(record);
     }
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<CampaignEffect> {
         Vec::new()
     }
 

@@ -8,9 +8,10 @@ use crate::{App, Fault};
 const UNIVERSES_MAX: usize = 10;
 
 impl App {
-    /// The time of each universe of a campaign that the caller has entered, at its last change.
-    pub(crate) async fn recorded_universe_times(&self, campaign_id: &str) -> Result<Vec<RecordedEvent>, Fault> {
-        let (listed, _) = self.newest_universes(campaign_id, UNIVERSES_MAX).await?;
+    /// The time of each of the newest universes of a campaign that the caller has entered, at its last change; and whether
+    /// there are more universes.
+    pub(crate) async fn recorded_universe_times(&self, campaign_id: &str) -> Result<(Vec<RecordedEvent>, bool), Fault> {
+        let (listed, count) = self.newest_universes(campaign_id, UNIVERSES_MAX).await?;
         let mut events = Vec::new();
         for universe_id in listed.iter().filter_map(|listed| listed["id"].as_str()) {
             let committed = self.universes.read(&universe_stream(universe_id)).await;
@@ -24,6 +25,6 @@ impl App {
                 session_id: None,
             });
         }
-        Ok(events)
+        Ok((events, count > UNIVERSES_MAX as u64))
     }
 }

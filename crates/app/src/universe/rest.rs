@@ -242,6 +242,7 @@ impl Operation for CreateUniverse {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
+    const FOR_GAME_MASTERS: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[universes_route(HttpMethod::Post)
         .with_body(RequestBody::Fields)
@@ -304,6 +305,7 @@ impl Operation for ReplaceUniverse {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
+    const FOR_GAME_MASTERS: bool = true;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[universe_route(HttpMethod::Put).with_body(RequestBody::Fields)];
@@ -352,6 +354,7 @@ impl Operation for DeleteUniverse {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
+    const FOR_GAME_MASTERS: bool = true;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[universe_route(HttpMethod::Delete).with_success(Success::NoContent)];

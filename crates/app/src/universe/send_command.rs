@@ -300,6 +300,7 @@ impl Operation for SendUniverseCommand {
     const KIND: OperationKind = OperationKind::Command;
     // The role is checked after the lookup, so that missing and hidden universes look the same.
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const FOR_GAME_MASTERS: bool = true;
     const DESTRUCTIVE: bool = true;
     const ROUTES: &'static [Route] = &[rest::commands_route(RequestBody::Field("command"))];
     type Input = SendUniverseCommandInput;

@@ -33,6 +33,7 @@ impl Operation for SendUniverseCommands {
     const KIND: OperationKind = OperationKind::Command;
     // The role is checked after the lookup, so that missing and hidden universes look the same.
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const FOR_GAME_MASTERS: bool = true;
     // The toolset has three fixed tools.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[rest::commands_route(RequestBody::Items("commands"))];

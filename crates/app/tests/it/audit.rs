@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use skald_app::{AuditScope, Caller, CampaignRole};
+use skald_app::{AuditScope, Caller, CampaignRole, Engine};
 use skald_journal::{AuditFilter, AuditRow};
 use tokio_util::sync::CancellationToken;
 
@@ -73,5 +73,31 @@ fn what_was_noted_before_the_end_is_stored() {
         let rows = engine.app().journal.audit_after(&AuditFilter::default(), 0, 1_000).await.expect("rows");
         assert_eq!(rows.len(), 700, "the owner's call is not noted");
         assert!(rows.iter().all(|row| row.principal == player.id() && row.outcome == "ok"));
+    });
+}
+
+/// Whoever fails to come in leaves a row, without what they tried.
+#[test]
+fn attempts_to_come_in_that_fail_are_noted() {
+    paused_runtime().block_on(async {
+        let engine = engine();
+        let (stopping, kept) = (CancellationToken::new(), Arc::clone(&engine));
+        let stop = stopping.clone();
+        let task = tokio::spawn(async move { kept.app().keep_audit(AuditScope::Tokens, 0, stop).await });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        engine.start_page_session("skald_zqtoken_zqsecret", "Firefox", "a test").await.expect_err("no token");
+        engine.authenticate_page_session("skaldpage_zqsession_zqsecret").await.expect_err("no session");
+        engine.redeem_invitation("skaldinvite_zqcode_zqsecret", "a test").await.expect_err("no invitation");
+        stopping.cancel();
+        task.await.expect("it ends");
+        let rows = engine.app().journal.audit_after(&AuditFilter::default(), 0, 10).await.expect("rows");
+        let rows: Vec<String> =
+            rows.iter().map(|row| format!("{} {} {}", row.principal, row.operation, row.outcome)).collect();
+        let expected = [
+            "nobody start_page_session UNAUTHORIZED",
+            "nobody authenticate_page_session UNAUTHORIZED",
+            "nobody redeem_invitation NOT_FOUND",
+        ];
+        assert_eq!(rows, expected);
     });
 }

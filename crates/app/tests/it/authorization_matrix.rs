@@ -7,7 +7,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skald_app::{Caller, CampaignRole, Conversation, Engine, Holder, LocalEngine, Principal, PrincipalKind};
+use skald_app::{
+    Caller, CampaignRole, Conversation, Engine, Holder, LocalEngine, OperationKind, Principal, PrincipalKind,
+    TokenScope,
+};
 
 use crate::answer_budgets::{Evening, calls, lore_calls, play_evening};
 use crate::gate::engine;
@@ -32,8 +35,16 @@ fn caller(column: &str, here: &Value, elsewhere: &Value) -> Caller {
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation }
 }
 
+/// One cell of the matrix.
+struct Outcome {
+    row: String,
+    outcome: String,
+    /// The scope that a token needs for it; `None` for a read.
+    scope: Option<TokenScope>,
+}
+
 /// What comes of each call of an evening, in order, as one column.
-async fn outcomes(column: &str) -> Vec<(String, String)> {
+async fn outcomes(column: &str) -> Vec<Outcome> {
     let engine: Arc<LocalEngine> = engine();
     let evening: Evening = play_evening(&engine).await;
     let elsewhere = json!({"name": "Elsewhere", "gm_mode": "AI"});
@@ -52,14 +63,20 @@ async fn outcomes(column: &str) -> Vec<(String, String)> {
                 fault.code().name().to_owned()
             }
         };
-        outcomes.push((row_name(operation, &input), outcome));
+        let entry = engine.catalogue().operation(operation).expect("an operation");
+        let scope = (entry.kind != OperationKind::Read).then(|| entry.required_scope_for(&input));
+        outcomes.push(Outcome { row: row_name(operation, &input), outcome, scope });
     }
     for entry in engine.catalogue().operations() {
-        assert!(outcomes.iter().any(|(row, _)| row.split(' ').next() == Some(entry.name)), "{} is missing", entry.name);
+        assert!(
+            outcomes.iter().any(|cell| cell.row.split(' ').next() == Some(entry.name)),
+            "{} is missing",
+            entry.name
+        );
         let methods = entry.input.get("properties").and_then(|fields| fields.pointer("/method/enum")?.as_array());
         for method in methods.into_iter().flatten().filter_map(Value::as_str) {
             let row = format!("{} {method}", entry.name);
-            assert!(outcomes.iter().any(|(name, _)| *name == row), "{row} is missing");
+            assert!(outcomes.iter().any(|cell| cell.row == row), "{row} is missing");
         }
     }
     outcomes
@@ -181,17 +198,21 @@ fn every_role_may_what_the_matrix_says() {
         let mut matrix = format!("| operation | {} |\n|---|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len()));
         let mut seen: Vec<&str> = Vec::new();
         let mut refused = Vec::new();
-        for (at, (row, _)) in columns[0].iter().enumerate() {
+        for (at, Outcome { row, scope, .. }) in columns[0].iter().enumerate() {
             if seen.contains(&row.as_str()) {
                 continue;
             }
             seen.push(row);
-            let cells: Vec<&str> = columns.iter().map(|column| column[at].1.as_str()).collect();
+            let cells: Vec<&str> = columns.iter().map(|column| column[at].outcome.as_str()).collect();
             let _ = writeln!(matrix, "| {row} | {} |", cells.join(" | "));
             if ["FORBIDDEN", "NOT_FOUND", "UNAUTHORIZED"].contains(&cells[COLUMNS.len() - 1])
                 && !REFUSED_TO_OWNER.contains(&row.as_str())
             {
                 refused.push(format!("{row}: {}", cells.join(" ")));
+            }
+            // What players may not do, a token with the scope of players does not do either.
+            if cells[3] == "FORBIDDEN" && cells[4] == "yes" {
+                assert!(scope.is_none_or(|scope| scope == TokenScope::Gm), "{row} needs the scope gm");
             }
         }
         assert!(refused.is_empty(), "the owner is refused: {refused:#?}");

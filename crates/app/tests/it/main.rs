@@ -10,6 +10,8 @@ mod docs;
 mod engine;
 mod events;
 mod gate;
+mod hidden_parts;
+mod hidden_runs;
 mod input;
 mod lore;
 mod notation;

@@ -10,25 +10,25 @@ use skald_app::{ResourceChange, TokenScope};
 
 use crate::secrets::{Table, member, owner};
 
-fn run(test: impl Future<Output = ()>) {
+pub(super) fn run(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(test);
 }
 
 /// The changes of a campaign after a place in the journal, as each caller hears them.
-struct Listener<'a> {
+pub(super) struct Listener<'a> {
     table: &'a Table,
     place: Arc<str>,
 }
 
 impl<'a> Listener<'a> {
-    async fn new(table: &'a Table) -> Self {
+    pub(super) async fn new(table: &'a Table) -> Self {
         table.engine.journal_end().await;
         let changes: Changes = table.engine.changes(&owner(), None).await;
         Self { table, place: changes.place().expect("a place") }
     }
 
     /// Who hears of each URI, by name, since the last call.
-    async fn heard(&mut self) -> BTreeMap<String, Vec<&'static str>> {
+    pub(super) async fn heard(&mut self) -> BTreeMap<String, Vec<&'static str>> {
         let mut changes = self.table.engine.changes(&owner(), Some(&self.place)).await;
         let news = changes.next().await.expect("news");
         assert!(!news.is_everything(), "{news:?}");

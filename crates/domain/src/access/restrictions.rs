@@ -53,6 +53,12 @@ pub struct RateFigures {
     pub reads: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lists: Option<u32>,
+    /// Pages, parts of pages and forms of the web page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// Requests to the Kanka-compatible API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kanka: Option<u32>,
 }
 
 impl RateFigures {

@@ -5,7 +5,7 @@ use super::entities::{ActorKind, Controller, GmMode, Role};
 use super::roll::RecordedRoll;
 use super::secrets::SecretSubject;
 use super::tracker::TrackerCommand;
-use crate::visibility::Visibility;
+use crate::visibility::{Viewer, Visibility};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum CampaignCommand {
@@ -100,6 +100,12 @@ pub enum CampaignCommand {
     /// The command, and who may see the note, the notes of an actor or the trackers that it writes.
     WithVisibility {
         visible_to: Visibility,
+        command: Box<CampaignCommand>,
+    },
+    /// The command of somebody who does not see everything. A refusal is that of a campaign without what they may not
+    /// see, so that it tells nothing of it.
+    AsViewer {
+        viewer: Viewer,
         command: Box<CampaignCommand>,
     },
     ChangeVisibility {

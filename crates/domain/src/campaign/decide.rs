@@ -70,7 +70,7 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &D
             return Ok(add_session_ticks(state, end_session(state, session_id.as_deref())?));
         }
         C::AddNote { id, session_id, text, tags } => add_note(state, id, session_id.as_deref(), text, tags)?,
-        C::ChangeNote { note_id, text, tags } => change_note(state, note_id, text.as_ref(), tags.as_ref())?,
+        C::ChangeNote { note_id, text, tags } => return change_note(state, note_id, text.as_ref(), tags.as_ref()),
         C::RemoveNote { note_id } => remove_note(state, note_id)?,
         C::RecordRoll(roll) => return Ok(add_roll_effects(state, record_roll(state, roll)?, given)),
         C::RecordRolls(rolls) => return decide_rolls(state, rolls, given),
@@ -81,6 +81,10 @@ pub(super) fn decide(state: &CampaignState, command: &CampaignCommand, given: &D
         }
         C::WithVisibility { visible_to, command } => {
             return decide_with_visibility(state, visible_to, command, given);
+        }
+        C::AsViewer { viewer, command } => {
+            decide(&state.known_to(viewer, &given.by), command, given)?;
+            return decide(state, command, given);
         }
         C::ChangeVisibility { of, visible_to } => change_visibility(state, of, visible_to)?,
         C::Batch(parts) => return decide_batch(state, parts, given),
@@ -262,7 +266,8 @@ fn add_note(state: &CampaignState, id: &str, session_id: Option<&str>, text: &st
     Ok(CampaignEvent::NoteAdded { note_id: id.to_owned(), session_id, text, tags, visible_to })
 }
 
-fn change_note(state: &CampaignState, id: &str, text: Option<&String>, tags: Option<&Vec<String>>) -> SingleDecision {
+/// A tag that makes a note secret hides one that never was a secret. One that was revealed stays revealed.
+fn change_note(state: &CampaignState, id: &str, text: Option<&String>, tags: Option<&Vec<String>>) -> CampaignDecision {
     state.require_campaign()?;
     let note_id = state.find_note(id)?;
     if text.is_none() && tags.is_none() {
@@ -270,8 +275,18 @@ fn change_note(state: &CampaignState, id: &str, text: Option<&String>, tags: Opt
     }
     let text = text.map(|text| check_text("text", check_not_empty("text", text)?)).transpose()?;
     let tags = tags.map(|tags| check_tags(tags)).transpose()?;
-    let visible_to = state.visibility_of(&SecretSubject::note(&note_id));
-    Ok(CampaignEvent::NoteChanged { note_id, text, tags, visible_to })
+    let of = SecretSubject::note(&note_id);
+    let by_tags = tags.as_deref().map(visibility_by_tags).filter(|by_tags| !by_tags.is_table());
+    let hidden = match by_tags.filter(|_| state.secret(&of).is_none()) {
+        Some(by_tags) => Some(change_visibility(state, &of, &by_tags)?),
+        None => None,
+    };
+    let visible_to = match &hidden {
+        Some(CampaignEvent::VisibilityChanged { visible_to, .. }) => visible_to.clone(),
+        _ => state.visibility_of(&of),
+    };
+    let changed = CampaignEvent::NoteChanged { note_id, text, tags, visible_to };
+    Ok(hidden.into_iter().chain([changed]).collect())
 }
 
 fn remove_note(state: &CampaignState, id: &str) -> SingleDecision {

@@ -179,6 +179,21 @@ impl CampaignState {
         self.secret(of).map(|secret| secret.visible_to().clone()).unwrap_or_default()
     }
 
+    /// The campaign without the notes and trackers that a viewer may not see. Whoever wrote a note knows it.
+    pub(super) fn known_to(&self, viewer: &Viewer, by: &str) -> Self {
+        let mut known = self.clone();
+        for secret in self.secrets().filter(|secret| !secret.is_removed && !secret.visible_to().is_visible_to(viewer)) {
+            match &secret.of {
+                SecretSubject::Note { note_id } if self.note_origin(note_id).is_some_and(|note| note.by != by) => {
+                    known.notes.remove(note_id.as_str());
+                }
+                SecretSubject::Tracker { owner, name } => known.remove_tracker(owner, name, None),
+                _ => {}
+            }
+        }
+        known
+    }
+
     /// Notes and rolls of each session that a viewer may not see.
     pub fn hidden_counts(&self, viewer: &Viewer) -> BTreeMap<&str, HiddenCount> {
         let mut counts: BTreeMap<&str, HiddenCount> = BTreeMap::new();

@@ -88,7 +88,7 @@ impl ChunkIndex {
         Self {
             live,
             public: live.intersection(public),
-            newest_update: entities.iter().map(|entity| entity.updated_for(true)).max().unwrap_or(Timestamp::MIN),
+            newest_update: entities.iter().map(|entity| entity.updated_for(|_| true)).max().unwrap_or(Timestamp::MIN),
             types: entities.iter().map(|entity| entity.entity_type).collect(),
             tag_ids: tags.iter().map(|(tag, _)| *tag).collect(),
             tag_slots: tags.iter().map(|(_, slot)| *slot).collect(),

@@ -283,10 +283,9 @@ impl Entity {
         self.details().archived_at.is_some()
     }
 
-    /// When it or one of its posts changed last, as far as a reader may know: private posts count only for those who
-    /// see them.
-    pub fn updated_for(&self, sees_private: bool) -> Timestamp {
-        let posts = self.details().posts.iter().filter(|post| sees_private || !post.is_private);
+    /// When it or one of its posts changed last, as far as a reader may know: of the posts only those count that they see.
+    pub fn updated_for(&self, sees_post: impl Fn(&Post) -> bool) -> Timestamp {
+        let posts = self.details().posts.iter().filter(|post| sees_post(post));
         posts.map(|post| post.updated_at).chain([self.updated_at]).max().unwrap_or(self.updated_at)
     }
 

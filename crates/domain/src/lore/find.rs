@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use memchr::memmem::Finder;
 
 use super::chunk::EntityChunk;
-use super::entity::EntityType;
+use super::entity::{EntityType, Post};
 use super::fuzzy::{FuzzyQuery, FuzzyScratch, match_score};
 use super::state::LoreState;
 use crate::text_fold::fold_text;
@@ -25,6 +25,8 @@ pub struct EntityFilter {
     pub sees_private: bool,
     /// Private entities that are found nevertheless.
     pub revealed: BTreeSet<u64>,
+    /// Private posts that count for `updated_after` nevertheless.
+    pub revealed_posts: BTreeSet<u64>,
     /// A part of a name or an alias, or a whole type, subtype or tag. The better it matches, the earlier an entity comes.
     pub query: Option<String>,
     /// Only what changed after this moment, posts included.
@@ -126,6 +128,7 @@ struct PreparedEntityFilter {
     query: Option<QuerySearch>,
     sees_private: bool,
     revealed: BTreeSet<u64>,
+    revealed_posts: BTreeSet<u64>,
     updated_after: Option<Timestamp>,
 }
 
@@ -174,6 +177,7 @@ impl PreparedEntityFilter {
             query,
             sees_private: filter.sees_private,
             revealed: filter.revealed.clone(),
+            revealed_posts: filter.revealed_posts.clone(),
             updated_after: filter.updated_after,
         })
     }
@@ -195,7 +199,9 @@ impl PreparedEntityFilter {
             if index.newest_update <= after {
                 return;
             }
-            let is_newer = |slot: &u8| chunk.entities()[usize::from(*slot)].updated_for(self.sees_private) > after;
+            let sees_post =
+                |post: &Post| self.sees_private || !post.is_private || self.revealed_posts.contains(&post.post_id);
+            let is_newer = |slot: &u8| chunk.entities()[usize::from(*slot)].updated_for(sees_post) > after;
             slots = slots.iter().filter(is_newer).collect();
         }
         for tag in &self.tags {

@@ -317,6 +317,7 @@ fn any_filter() -> impl Strategy<Value = EntityFilter> {
             name,
             sees_private,
             revealed: std::collections::BTreeSet::new(),
+            revealed_posts: std::collections::BTreeSet::new(),
             query,
             updated_after: None,
         })

@@ -339,12 +339,14 @@ fn an_update_of_another_revision_is_refused() {
 fn a_post_moves_the_entity_but_not_its_revision() {
     let mut lore = LoreFixture::empty();
     let ann = lore.character("Ann");
-    let mut updated = lore.entity(ann).updated_for(true);
+    let mut updated = lore.entity(ann).updated_for(|_| true);
     let mut expect_moved = |lore: &LoreFixture| {
         let entity = lore.entity(ann);
-        assert!(entity.updated_for(true) > updated && entity.updated_at == entity.created_at && entity.revision == 1);
+        assert!(
+            entity.updated_for(|_| true) > updated && entity.updated_at == entity.created_at && entity.revision == 1
+        );
         assert_eq!(entity.changes.last(), Some(&u32::try_from(lore.state.revision()).unwrap()));
-        updated = entity.updated_for(true);
+        updated = entity.updated_for(|_| true);
     };
     let post = lore.post(ann, " Secrets ", Some(text(1, &[7])));
     expect_moved(&lore);
@@ -614,11 +616,11 @@ fn a_private_post_moves_the_entity_only_for_those_who_see_it() {
     let mut lore = LoreFixture::empty();
     let ann = lore.character("Ann");
     let post = lore.post(ann, "Secrets", None);
-    let public = lore.entity(ann).updated_for(false);
+    let public = lore.entity(ann).updated_for(|post| !post.is_private);
     lore.expect_event(update_post(ann, post, PostChange { is_private: Some(true), ..PostChange::default() }));
     let entity = lore.entity(ann);
-    assert!(entity.updated_for(true) > public && entity.updated_for(false) < public);
-    assert_eq!(entity.updated_for(false), entity.updated_at);
+    assert!(entity.updated_for(|_| true) > public && entity.updated_for(|post| !post.is_private) < public);
+    assert_eq!(entity.updated_for(|post| !post.is_private), entity.updated_at);
 }
 
 #[test]

@@ -119,3 +119,41 @@ fn strangers_hear_nothing_and_a_revoked_token_ends_it() {
         assert_eq!(code_and_reason(&refused), (Code::ResourceExhausted, "TOO_LARGE".to_owned()));
     });
 }
+
+/// Runs that not everybody may see are announced to those who may, also to whoever watches everything.
+#[test]
+fn a_hidden_run_is_not_announced_to_players_and_guests() {
+    run(async {
+        let local = LocalEngine::new(app());
+        let campaign_id = create_campaign(&local).await;
+        let server = Server::start(&local).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let mut streams = Vec::new();
+        for (role, uris) in [
+            (CampaignRole::Player, &[][..]),
+            (CampaignRole::Guest, &[]),
+            (CampaignRole::Player, &["stategate://runs/the-ambush/summary", "stategate://runs"]),
+        ] {
+            let (secret, _) = create_token(&local, &campaign_id, role).await;
+            let mut stream = gateway.watch(with_token(&secret, watch_request("", uris))).await.unwrap().into_inner();
+            next_changes(&mut stream).await;
+            streams.push((stream, uris.is_empty()));
+        }
+        let mut owners = gateway.watch(watch_request("", &[])).await.unwrap().into_inner();
+        next_changes(&mut owners).await;
+        let run = json!({"process_id": "exploration-process", "run_id": "the-ambush", "campaign_id": campaign_id});
+        local.call(&Caller::owner(), "state_gate.create_run", run, &RequestControl::default()).await.unwrap();
+        assert!(next_changes(&mut owners).await.0.contains(&"stategate://runs/the-ambush/summary".to_owned()));
+        create_participant(&local, &campaign_id).await;
+        for (mut stream, watches_everything) in streams {
+            if watches_everything {
+                let (told, _) = next_changes(&mut stream).await;
+                assert!(told.contains(&format!("campaign://{campaign_id}/events")), "{told:?}");
+                assert!(told.iter().all(|uri| !uri.starts_with("stategate:") && uri != "list"), "{told:?}");
+            } else {
+                let silence = tokio::time::timeout(std::time::Duration::from_millis(300), stream.message()).await;
+                assert!(silence.is_err(), "{silence:?}");
+            }
+        }
+    });
+}

@@ -19,6 +19,8 @@ pub(super) struct ListedEntity {
     pub parent: Option<ListedParent>,
     pub image: Option<String>,
     pub date: Option<String>,
+    /// Zero for players, who do not change it.
+    #[serde(default)]
     pub revision: u64,
     pub created_at: String,
     pub updated_at: String,

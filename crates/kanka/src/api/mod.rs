@@ -30,10 +30,10 @@ use axum::extract::Request;
 use axum::http::HeaderValue;
 use axum::response::Response;
 use axum::routing::{MethodRouter, any};
-use skald_app::{Engine, ToolsetFilter};
+use skald_app::{Engine, RateClass, ToolsetFilter};
 
 use self::errors::ApiError;
-use self::rate_limit::{RateLimit, RequestAllowance};
+use self::rate_limit::RequestAllowance;
 use self::request::{ApiRequest, LoreFreshness};
 
 /// Where the API is mounted, with everything below.
@@ -44,22 +44,18 @@ pub const API_PATH: &str = "/api/kanka";
 pub struct ApiOptions {
     /// Which operations there are: without commands the API only reads.
     pub visible: ToolsetFilter,
-    /// Requests of one token in a minute; `None` for no limit. The owner has none.
-    pub requests_per_minute: Option<u32>,
 }
 
 /// What all requests share.
 struct ApiContext {
     engine: Arc<dyn Engine>,
     visible: ToolsetFilter,
-    rate_limit: RateLimit,
 }
 
 /// The handler for [`API_PATH`] and everything below. The `http` crate checks access and identifies the caller before
 /// it; a request without a [`skald_app::Caller`] is refused.
 pub fn api_handler(engine: Arc<dyn Engine>, options: &ApiOptions) -> MethodRouter {
-    let rate_limit = RateLimit::new(options.requests_per_minute);
-    let context = Arc::new(ApiContext { engine, visible: options.visible, rate_limit });
+    let context = Arc::new(ApiContext { engine, visible: options.visible });
     any(move |request: Request| {
         let context = Arc::clone(&context);
         async move { context.answer(request).await }
@@ -72,7 +68,7 @@ impl ApiContext {
             Ok(caller) => caller,
             Err(fault) => return ApiError::from(fault).into_response(),
         };
-        let allowance = self.rate_limit.take(&caller.principal);
+        let allowance = RequestAllowance::from(self.engine.take_rate(&caller, RateClass::Kanka));
         if allowance.is_refused() {
             return with_rate_limit(ApiError::too_many_requests(&allowance).into_response(), &allowance);
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 use skald_app::{
-    App, Caller, CampaignRole, Clock, Engine, Entropy, FaultShape, LocalEngine, NewToken, PrincipalKind,
+    App, Caller, CampaignRole, Clock, Engine, Entropy, FaultShape, LocalEngine, NewToken, PrincipalKind, RateFigures,
     RequestControl, TokenRestrictions, ToolsetFilter,
 };
 use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
@@ -89,7 +89,10 @@ impl ApiServer {
         let local = LocalEngine::new(App::new(Arc::new(CountingEntropy::default()), clock, journal));
         let engine: Arc<dyn Engine> = Arc::clone(&local) as _;
         let (readiness, calls) = (Readiness::default(), Calls::default());
-        let options = ApiOptions { visible: settings.visible, requests_per_minute: settings.requests_per_minute };
+        if let Some(requests) = settings.requests_per_minute {
+            local.app().rate_limits.set_figures(RateFigures { kanka: Some(requests), ..RateFigures::default() });
+        }
+        let options = ApiOptions { visible: settings.visible };
         let kanka = api_handler(Arc::clone(&engine), &options);
         let routes = skald_http::routes(&engine, settings.visible, &readiness, exposition, &calls).subtree(
             "kanka",

@@ -144,3 +144,35 @@ fn a_client_without_a_session_cannot_subscribe() {
     let error = &server.post(&[JSON, ACCEPT_BOTH], &message).json()["error"];
     assert_eq!(error["code"], -32600);
 }
+
+/// A player cannot watch a run that they may not see, and it is refused like one that is not there.
+#[test]
+fn a_hidden_run_cannot_be_watched() {
+    let engine = default_engine();
+    let server = Server::start(engine.clone());
+    let owner = skald_app::Caller::owner();
+    let call = |operation: &'static str, input: Value| {
+        let control = skald_app::RequestControl::default();
+        server
+            .runtime
+            .block_on(skald_app::Engine::call(&*engine, &owner, operation, input, &control))
+            .expect("it is right")
+    };
+    let campaign = call("campaign_create", json!({"name": "Bells", "gm_mode": "AI"}));
+    let run = json!({"process_id": "exploration-process", "run_id": "the-ambush", "campaign_id": campaign["id"]});
+    call("state_gate.create_run", run);
+    let subscribe = |headers: &[(&str, &str)], run_id: &str| {
+        let uri = format!("stategate://runs/{run_id}/summary");
+        server.post(headers, &request(2, "resources/subscribe", &json!({"uri": uri}))).json()
+    };
+    let stranger = (crate::server::PRINCIPAL, "ben");
+    let opened = server.post(&[JSON, ACCEPT_BOTH, stranger], &mcp_messages::initialize("2025-11-25"));
+    let session = ("Mcp-Session-Id", opened.header("mcp-session-id").expect("a session"));
+    let hidden = subscribe(&[JSON, ACCEPT_BOTH, stranger, session], "the-ambush");
+    let missing = subscribe(&[JSON, ACCEPT_BOTH, stranger, session], "run-none");
+    assert_eq!(hidden["error"]["code"], -32002, "{hidden}");
+    assert_eq!(hidden.to_string().replace("the-ambush", "run-none"), missing.to_string());
+    let own = server.open_session("2025-11-25");
+    let seen = subscribe(&[JSON, ACCEPT_BOTH, ("Mcp-Session-Id", &own)], "the-ambush");
+    assert_eq!(seen["result"], json!({}), "{seen}");
+}

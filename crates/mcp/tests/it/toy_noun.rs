@@ -3,21 +3,23 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skald_app::{
-    Allowed, App, Call, Caller, Engine, Exposed, Fault, FaultField, LocalEngine, Noun, Nouns, Operation,
-    OperationEntry, OperationKind, Prompt, PromptEntry, RecordAudience, Resource, ResourceChange, Route, Toolset,
-    ToolsetFilter,
+    Allowed, App, Call, Caller, CampaignEffect, Engine, Exposed, Fault, FaultField, LocalEngine, Noun, Nouns,
+    Operation, OperationEntry, OperationKind, Prompt, PromptEntry, RecordAudience, Resource, ResourceChange, Route,
+    Toolset, ToolsetFilter,
 };
 use skald_domain::decider::{Decider, DecisionContext};
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
 use skald_grpc::proto::skald::{CallRequest, DescribeRequest, ReadRequest};
 use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
 use skald_journal::{
-    Document, ReadModelChange, Record, RegisteredKind, SideRowCheck, StreamKind, StreamName, Streams, Submission,
-    VerifyVerdict, WholeSnapshot, rebuild, verify,
+    Document, ReadModelChange, Record, RegisteredKind, SideRowCheck, StoreError, StreamKind, StreamName, Streams,
+    Submission, VerifyVerdict, WholeSnapshot, rebuild, verify,
 };
 use skald_mcp::McpOptions;
 use skald_testkit::mcp_messages::{self, ACCEPT_BOTH, JSON, request};
@@ -212,9 +214,13 @@ impl Noun for LanternNoun {
         RecordAudience::CampaignOfStreamId
     }
 
+    fn wait_for_published_state<'a>(&'a self, _: &'a App, _: &'a Record) -> BoxFuture<'a, Result<(), StoreError>> {
+        ready(Ok(())).boxed()
+    }
+
     fn record_appended(&self, _app: &App, _record: &Record) {}
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<CampaignEffect> {
         Vec::new()
     }
 

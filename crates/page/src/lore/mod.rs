@@ -66,6 +66,8 @@ pub(crate) struct ArticleEntity {
     pub is_private: bool,
     pub parent: Option<EntityLink>,
     pub date: Option<String>,
+    /// Zero for players, who do not change it.
+    #[serde(default)]
     pub revision: u64,
     #[serde(default)]
     pub updated_at: String,

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use futures::StreamExt;
 use serde_json::json;
-use skald_app::{Caller, CampaignRole};
+use skald_app::{Caller, CampaignRole, Engine};
 
 use crate::World;
 
@@ -166,4 +166,107 @@ async fn a_stream_ends_with_its_token_and_with_the_server() {
     let mut owners = open(&world, &Caller::owner(), &path, None).await;
     world.stopping.cancel();
     assert!(tokio::time::timeout(Duration::from_secs(10), owners.next()).await.unwrap().is_none());
+}
+
+impl World {
+    /// A player with a participant of their own, to whom a note is visible.
+    async fn player_with_secret(&self, campaign: &str) -> Caller {
+        let owner = Caller::owner();
+        let participant = json!({"campaign_id": campaign, "display_name": "Ana", "role": "PLAYER"});
+        let ana = self.call(&owner, "participant_create", participant).await["id"].as_str().unwrap().to_owned();
+        let (caller, secret) = self.holder("Ana", campaign, CampaignRole::Player).await;
+        self.engine.app().bind_participants(caller.id(), &[ana], "a test").await.unwrap();
+        let note = json!({"campaign_id": campaign, "text": "Ana hears a voice.", "visible_to": ["Ana"]});
+        self.call(&owner, "session_note", note).await;
+        self.engine.authenticate(&secret).await.unwrap()
+    }
+
+    async fn note(&self, campaign: &str, text: &str) {
+        self.call(&Caller::owner(), "session_note", json!({"campaign_id": campaign, "text": text})).await;
+    }
+}
+
+/// What a stream shows are the rights of now, not of when it was opened.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_shows_what_its_reader_may_see_now() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let ana = world.player_with_secret(&campaign).await;
+    let mut stream = open(&world, &ana, &format!("/c/{campaign}/live"), None).await;
+    world.note(&campaign, "The tide turns.").await;
+    assert!(next(&mut stream).await.contains("Ana hears a voice."));
+    world.engine.app().bind_participants(ana.id(), &[], "a test").await.unwrap();
+    world.note(&campaign, "The tide is out.").await;
+    let event = next(&mut stream).await;
+    assert!(event.contains("The tide is out.") && !event.contains("Ana hears a voice."), "{event}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_of_changes_tells_what_its_reader_may_know_now() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let ana = world.player_with_secret(&campaign).await;
+    let owner = Caller::owner();
+    let entity = json!({"entity_type": "note", "name": "Diary", "entry": "Mine.", "is_private": true});
+    world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": [entity]})).await;
+    let reveal = json!({"campaign_id": campaign, "method": "reveal", "entity_id": 1, "who": ["Ana"]});
+    world.call(&owner, "visibility", reveal).await;
+    let append = async || {
+        let update = json!({"entity_id": 1, "entry_append": "More."});
+        world.call(&owner, "update_entities", json!({"campaign_id": campaign, "updates": [update]})).await;
+    };
+    let request = Request::builder().uri(format!("/c/{campaign}/lore/1/events")).body(Body::empty()).unwrap();
+    let response = world.send(request, Some(&ana)).await;
+    assert_eq!(response.status(), 200);
+    let mut stream = response.into_body().into_data_stream();
+    append().await;
+    assert!(next(&mut stream).await.contains("changed"));
+    while tokio::time::timeout(Duration::from_millis(300), stream.next()).await.is_ok() {}
+    world.engine.app().bind_participants(ana.id(), &[], "a test").await.unwrap();
+    append().await;
+    assert!(tokio::time::timeout(Duration::from_millis(500), stream.next()).await.is_err(), "Ana knows nothing of it");
+}
+
+/// Whoever signs a browser out ends what it still shows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_its_page_session() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let (_, token) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let session = world.engine.start_page_session(&token, "Firefox", "a test").await.unwrap();
+        let caller = world.engine.authenticate_page_session(&session.secret).await.unwrap();
+        let stream = open(&world, &caller, &format!("/c/{campaign}/live"), None).await;
+        streams.push((session, caller, stream));
+    }
+    let (session, caller, mut ended) = streams.remove(0);
+    world.engine.end_page_session(&caller, &session.id, "a test").await.unwrap();
+    assert!(tokio::time::timeout(Duration::from_secs(10), ended.next()).await.unwrap().is_none());
+    let (_, _, other) = &mut streams[0];
+    world.note(&campaign, "The tide turns.").await;
+    assert!(next(other).await.contains("The tide turns."), "the other browser goes on");
+}
+
+/// The view of somebody else goes on, and ends with the rights of the game master who looks.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_view_of_a_player_stays_open() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let ana = world.player_with_secret(&campaign).await;
+    let (game_master, _) = world.holder("Gil", &campaign, CampaignRole::Gm).await;
+    let chosen = world.post(Some(&game_master), &format!("/c/{campaign}/view-as"), "who=Ana").await;
+    let cookie = chosen.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let request = Request::builder().uri(format!("/c/{campaign}/live")).header("cookie", cookie);
+    let response = world.send(request.body(Body::empty()).unwrap(), Some(&game_master)).await;
+    let mut stream = response.into_body().into_data_stream();
+    next(&mut stream).await;
+    for text in ["The tide turns.", "The tide is out."] {
+        world.note(&campaign, text).await;
+        let event = next(&mut stream).await;
+        assert!(event.contains(text) && event.contains("Ana hears a voice."), "{event}");
+    }
+    world.engine.app().revoke_token(game_master.id(), "a test").await.unwrap();
+    assert!(tokio::time::timeout(Duration::from_secs(10), stream.next()).await.unwrap().is_none());
+    drop(ana);
 }

@@ -120,6 +120,25 @@ async fn forms_of_other_sites_are_refused() {
     assert_eq!(own.status, 303);
 }
 
+/// A browser always says which page sends a form.
+#[tokio::test]
+async fn a_form_with_a_cookie_says_where_it_comes_from() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let (_, token) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let session = world.engine.start_page_session(&token, "Firefox", "a test").await.unwrap();
+    let caller = world.engine.authenticate_page_session(&session.secret).await.unwrap();
+    let cookie = format!("skald={}", session.secret);
+    for (name, value, status) in
+        [("x-test", "1", 403), ("sec-fetch-site", "same-origin", 303), ("origin", "http://table.example", 303)]
+    {
+        let request = Request::builder().method(Method::POST).uri(format!("/c/{campaign}/note"));
+        let request = request.header("host", "table.example").header("cookie", &cookie).header(name, value);
+        let answer = world.answer(request.body(Body::from("text=hello")).unwrap(), Some(&caller)).await;
+        assert_eq!(answer.status, status, "{name}: {value}");
+    }
+}
+
 #[tokio::test]
 async fn a_form_is_read_up_to_its_limit() {
     let world = World::new().await;

@@ -22,6 +22,9 @@ pub(crate) struct AccessArguments {
     /// Lists a minute for each token; three times as many may come at once.
     #[arg(long, env = "SKALD_LIMIT_LISTS", default_value_t = limits::LISTS_PER_MINUTE, value_name = "NUMBER")]
     pub limit_lists: u32,
+    /// Requests of the web page a minute of each token.
+    #[arg(long, env = "SKALD_LIMIT_PAGE", default_value_t = limits::PAGE_REQUESTS_PER_MINUTE, value_name = "NUMBER")]
+    pub limit_page: u32,
     /// Authorization server whose access tokens are accepted, as in their field `iss`. Every request then needs a token.
     #[arg(long, env = "SKALD_OAUTH_ISSUER", value_name = "URL", requires = "oauth_resource")]
     pub oauth_issuer: Option<String>,
@@ -180,6 +183,12 @@ pub(crate) struct RestrictionArguments {
     /// Lists a minute; 0 is no limit. Default: the server's limit.
     #[arg(long, value_name = "NUMBER")]
     pub lists: Option<u32>,
+    /// Requests of the web page a minute.
+    #[arg(long, value_name = "NUMBER")]
+    pub page: Option<u32>,
+    /// Requests to the Kanka-compatible API a minute.
+    #[arg(long, value_name = "NUMBER")]
+    pub kanka: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -357,5 +357,7 @@ fn others_need_a_token() {
     assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("Bearer")));
     assert_eq!(page("/metrics", &[("Authorization", "Bearer skald_wrong")]).status, 401);
     assert_eq!(page("/metrics", &[("Authorization", &bearer)]).status, 200);
+    let (player, _) = world.create_token(&["Ben", "--role", "player"]);
+    assert_eq!(page("/metrics", &[("Authorization", &format!("Bearer {player}"))]).status, 403);
     assert!(!World::new(StoreKind::Memory).run(&open).status.success());
 }

@@ -9,7 +9,7 @@ use skald_domain::campaign::{
     ActorKind, ActorSheet, BatchPart, CampaignCommand, Controller, GameTemplate, GmMode, RecordedRoll, Role,
     SecretSubject, TickMoment, TrackerCommand, TrackerDefinition, TrackerOwner, TraitValue,
 };
-use skald_domain::visibility::Visibility;
+use skald_domain::visibility::{Viewer, Visibility};
 
 pub(crate) const CAMPAIGN: &str = "camp_1";
 
@@ -61,6 +61,10 @@ fn play_command() -> BoxedStrategy<CampaignCommand> {
         1 => (visibility(), id("note_"), text()).prop_map(|(visible_to, id, text)| {
             let note = CampaignCommand::AddNote { id, session_id: None, text, tags: Vec::new() };
             CampaignCommand::WithVisibility { visible_to, command: Box::new(note) }
+        }),
+        1 => id("note_").prop_map(|note_id| {
+            let command = Box::new(CampaignCommand::RemoveNote { note_id });
+            CampaignCommand::AsViewer { viewer: Viewer::default(), command }
         }),
         1 => (visibility(), id("note_")).prop_map(|(visible_to, note_id)| {
             CampaignCommand::ChangeVisibility { of: SecretSubject::Note { note_id }, visible_to }

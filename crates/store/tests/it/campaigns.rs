@@ -223,7 +223,7 @@ fn every_command_and_every_refusal_is_among_the_cases() {
     assert_eq!(refusals, REFUSALS.map(str::to_owned).into());
 }
 
-const KINDS: [&str; 25] = [
+const KINDS: [&str; 26] = [
     "Create",
     "Update",
     "End",
@@ -245,6 +245,7 @@ const KINDS: [&str; 25] = [
     "RecordRolls",
     "SetActorSheet",
     "WithVisibility",
+    "AsViewer",
     "ChangeVisibility",
     "Tracker",
     "SetSpotlight",
@@ -302,6 +303,7 @@ fn command_kind(command: &CampaignCommand) -> &'static str {
         CampaignCommand::RecordRolls(_) => "RecordRolls",
         CampaignCommand::SetActorSheet { .. } => "SetActorSheet",
         CampaignCommand::WithVisibility { .. } => "WithVisibility",
+        CampaignCommand::AsViewer { .. } => "AsViewer",
         CampaignCommand::ChangeVisibility { .. } => "ChangeVisibility",
         CampaignCommand::Tracker(_) => "Tracker",
         CampaignCommand::SetSpotlight { .. } => "SetSpotlight",

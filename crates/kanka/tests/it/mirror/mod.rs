@@ -347,7 +347,7 @@ impl MirrorPair {
             requests: Mutex::default(),
             upstream: there.clone(),
         });
-        let options = ApiOptions { visible: ToolsetFilter::EVERYTHING, requests_per_minute: None };
+        let options = ApiOptions { visible: ToolsetFilter::EVERYTHING };
         let engine: Arc<dyn Engine> = Arc::clone(&there.engine) as _;
         let router = Router::new()
             .route("/api/kanka/{*rest}", api_handler(engine, &options))

@@ -79,6 +79,9 @@ pub(super) struct VisibilityOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unlisted" = true))]
     secrets: Option<Vec<KnownSecret>>,
+    /// Older ones were left out; ask by `who`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
     /// As they see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
@@ -329,7 +332,8 @@ impl App {
                 VisibilitySubject::Lore(secret) => secret.is_or_was_secret().then(|| known_lore_secret(state, secret)),
             };
             let secrets = secrets.into_iter().collect();
-            return Ok(VisibilityOutput { visible_to: Some(now.into()), secrets: Some(secrets), view: None });
+            let (visible_to, secrets) = (Some(now.into()), Some(secrets));
+            return Ok(VisibilityOutput { visible_to, secrets, ..VisibilityOutput::default() });
         }
         let is_asked = |visible_to: &Visibility| who.is_empty() || who.iter().any(|id| is_named(visible_to, id));
         // Reveals of the lore are the lore's, also those that earlier versions recorded in the campaign.
@@ -342,8 +346,9 @@ impl App {
         let mut secrets: Vec<KnownSecret> =
             of_campaign.chain(of_lore.map(|secret| known_lore_secret(state, secret))).collect();
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.changed));
+        let truncated = secrets.len() > limits::PAGE_MAX;
         secrets.truncate(limits::PAGE_MAX);
-        Ok(VisibilityOutput { secrets: Some(secrets), ..VisibilityOutput::default() })
+        Ok(VisibilityOutput { secrets: Some(secrets), truncated, ..VisibilityOutput::default() })
     }
 }
 
@@ -371,8 +376,11 @@ fn hidden_from(state: &CampaignState, before: &Visibility, who: &[String]) -> Vi
     };
     for id in who {
         ids.remove(id);
-        // Whoever plays an actor knows what it knows.
-        for actor_id in state.actor_ids_played_by(id) {
+        // Whoever plays an actor knows what it knows, so it is hidden from both, and from all else that they play.
+        let controller = state.actors().get(id).and_then(|actor| actor.controller.as_ref()?.participant_id());
+        let participant_id = controller.unwrap_or(id);
+        ids.remove(participant_id);
+        for actor_id in state.actor_ids_played_by(participant_id) {
             ids.remove(actor_id);
         }
     }
@@ -511,6 +519,7 @@ fn other_caller(entered_campaign: &EnteredCampaign, game_master: &Caller, who: &
     if let Principal::Holder(of_game_master) = &game_master.principal {
         holder.expires = of_game_master.expires;
         holder.revocation = of_game_master.revocation.clone();
+        holder.session_end = of_game_master.session_end.clone();
     }
     Ok(Caller { principal: Principal::Holder(Arc::new(holder)), ..Caller::owner() })
 }

@@ -7,7 +7,7 @@ use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation};
 const DESCRIPTION_CHARS: usize = 500;
 
 #[derive(Debug)]
-pub(crate) struct CampaignSketch {
+pub(crate) struct CampaignSummary {
     pub description: String,
     pub status: String,
     pub participants: usize,
@@ -18,14 +18,14 @@ pub(crate) struct CampaignSketch {
 }
 
 impl App {
-    pub(crate) async fn campaign_sketch<O: Operation>(
+    pub(crate) async fn campaign_summary<O: Operation>(
         &self,
         call: &Call<'_>,
         campaign_id: &str,
-    ) -> Result<CampaignSketch, Fault> {
+    ) -> Result<CampaignSummary, Fault> {
         let allowed = Allowed::InCampaign(CampaignRole::Guest);
         let campaign = self.enter_campaign_as(call.caller, O::NAME, allowed, campaign_id).await?;
-        Ok(campaign.sketch(call.caller))
+        Ok(campaign.summary(call.caller))
     }
 
     /// Ids and names of the campaigns that a caller has a role in, the newest first.
@@ -36,7 +36,7 @@ impl App {
 }
 
 impl EnteredCampaign {
-    fn sketch(&self, caller: &Caller) -> CampaignSketch {
+    fn summary(&self, caller: &Caller) -> CampaignSummary {
         let (state, seen) = (self.state(), self.redaction(caller));
         let campaign = state.campaign().and_then(|campaign| seen.redact_ref(campaign));
         let status = campaign.as_ref().and_then(|campaign| serde_json::to_value(campaign.status).ok());
@@ -50,7 +50,7 @@ impl EnteredCampaign {
             let title = if newest.name.is_empty() { &newest.id } else { &newest.name };
             sentences.push(format!("The newest of {} sessions, {title}, {ended}.", sessions.len()));
         }
-        CampaignSketch {
+        CampaignSummary {
             description: theme.chars().take(DESCRIPTION_CHARS).collect(),
             status,
             participants: state.participants().oldest_first().filter(|one| seen.is_visible(*one)).count(),
