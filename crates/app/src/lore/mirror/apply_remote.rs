@@ -272,55 +272,13 @@ impl SyncRun<'_> {
         if seen.image.as_ref().is_some_and(|image| *image != row.image) {
             change.image = Some(seen_image(seen));
         }
-        let mut next = row.clone();
-        next.base = theirs.clone();
+        let mut next = merged_row(&row, entity, seen, &theirs, &merged, change.text.as_ref());
         if is_parent_missing {
             next.base.parent = row.base.parent;
         }
-        for field in &merged.conflicts {
-            copy_field(field, &row.base, &mut next.base);
-        }
-        if let Some(text) = &change.text {
-            next.entry_key = text.as_ref().map(|text| text.key);
-        } else if merged.there.entry == theirs.entry && !merged.conflicts.contains(&"entry") {
-            next.entry_key = entity.text.as_ref().map(|text| text.key);
-        }
-        let value = |field: &&str| ((*field).to_owned(), conflict_value(field, &theirs, seen, &row));
-        next.conflicts = merged.conflicts.iter().map(value).collect();
-        store_seen_fields(&mut next, seen);
         let is_changed = change != EntityChange::default();
-        if is_changed {
-            side_rows.push(self.side_row(entity.entity_id, &next)?);
-            let command = LoreCommand::UpdateEntity {
-                entity_id: entity.entity_id,
-                expected_revision: Some(entity.revision),
-                change: Box::new(change),
-            };
-            match self.execute(command, side_rows).await? {
-                Ok(_) => {}
-                Err(refusal) if refusal.kind() == LoreRefusalKind::Unchanged => {
-                    self.put_row(entity.entity_id, &next).await?;
-                }
-                Err(refusal) => {
-                    // It became authoritative meanwhile: what was agreed on before still holds.
-                    if refusal.kind() == LoreRefusalKind::Held {
-                        self.put_row(entity.entity_id, &row).await?;
-                        return Ok(Step::Again);
-                    }
-                    let is_busy =
-                        matches!(refusal.kind(), LoreRefusalKind::RevisionConflict | LoreRefusalKind::NotFound);
-                    if !is_busy
-                        && let Some(field) = refused_field(&refusal)
-                        && refused.insert(field)
-                    {
-                        return Ok(Step::Again);
-                    }
-                    if !is_busy {
-                        return Err(takeover_fault(entity.entity_id, &refusal));
-                    }
-                    return Ok(Step::Again);
-                }
-            }
+        if is_changed && let Step::Again = self.update_here(entity, change, side_rows, (&row, &next), refused).await? {
+            return Ok(Step::Again);
         }
         if next != row && (!is_changed || !next.conflicts.is_empty() || !row.conflicts.is_empty()) {
             self.put_row(entity.entity_id, &next).await?;
@@ -333,6 +291,40 @@ impl SyncRun<'_> {
             (false, true) => AppliedEntity::Changed,
             (false, false) => AppliedEntity::Unchanged,
         }))
+    }
+
+    /// Changes an entity, and stores what is agreed on then in the same transaction.
+    async fn update_here(
+        &self,
+        entity: &Entity,
+        change: EntityChange,
+        mut side_rows: Vec<SideRow>,
+        (row, next): (&AgreedRow, &AgreedRow),
+        refused: &mut BTreeSet<&'static str>,
+    ) -> Result<Step<()>, SyncFailure> {
+        let (entity_id, expected_revision) = (entity.entity_id, Some(entity.revision));
+        side_rows.push(self.side_row(entity_id, next)?);
+        let command = LoreCommand::UpdateEntity { entity_id, expected_revision, change: Box::new(change) };
+        let refusal = match self.execute(command, side_rows).await? {
+            Ok(_) => return Ok(Step::Done(())),
+            Err(refusal) => refusal,
+        };
+        match refusal.kind() {
+            LoreRefusalKind::Unchanged => {
+                self.put_row(entity_id, next).await?;
+                Ok(Step::Done(()))
+            }
+            // It became authoritative meanwhile: what was agreed on before still holds.
+            LoreRefusalKind::Held => {
+                self.put_row(entity_id, row).await?;
+                Ok(Step::Again)
+            }
+            LoreRefusalKind::RevisionConflict | LoreRefusalKind::NotFound => Ok(Step::Again),
+            _ => match refused_field(&refusal) {
+                Some(field) if refused.insert(field) => Ok(Step::Again),
+                _ => Err(takeover_fault(entity_id, &refusal)),
+            },
+        }
     }
 
     /// Has a change held that contradicts an authoritative value.
@@ -395,6 +387,30 @@ fn explicit_ids(target: RemoteTarget, entity_type: EntityType) -> Vec<ExplicitId
 fn seen_image(seen: &RemoteEntity) -> Option<String> {
     let image = seen.image.as_ref()?.as_deref().filter(|image| image.chars().count() <= limits::LORE_IMAGE_CHARS_MAX);
     image.and_then(|image| fit_text(image, limits::LORE_IMAGE_CHARS_MAX))
+}
+
+/// What is agreed on after a merge, with the new text here if it was changed.
+fn merged_row(
+    row: &AgreedRow,
+    entity: &Entity,
+    seen: &RemoteEntity,
+    theirs: &MirroredFields,
+    merged: &VersionMerge<MirroredFields>,
+    text: Option<&Option<TextRef>>,
+) -> AgreedRow {
+    let mut next = AgreedRow { base: theirs.clone(), ..row.clone() };
+    for field in &merged.conflicts {
+        copy_field(field, &row.base, &mut next.base);
+    }
+    if let Some(text) = text {
+        next.entry_key = text.as_ref().map(|text| text.key);
+    } else if merged.there.entry == theirs.entry && !merged.conflicts.contains(&"entry") {
+        next.entry_key = entity.text.as_ref().map(|text| text.key);
+    }
+    let value = |field: &&str| ((*field).to_owned(), conflict_value(field, theirs, seen, row));
+    next.conflicts = merged.conflicts.iter().map(value).collect();
+    store_seen_fields(&mut next, seen);
+    next
 }
 
 /// What an answer says beside the fields that merge.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use skald_domain::lore::{Entity, LoreCommand, MirroredPost, MirroredText, PostChange, merge_post};
+use skald_domain::lore::{Entity, LoreCommand, MirroredPost, MirroredText, Post, PostChange, merge_post};
 
 use super::apply_remote::{DELETED, DELETED_THERE};
 use super::remote::{RemoteFailure, RemoteFailureKind, RemotePost, RemotePostChange};
@@ -81,49 +81,74 @@ impl SyncRun<'_> {
         if agreed.conflicts.contains_key(DELETED) {
             return Ok(EntityThere::Kept);
         }
-        let committed = self.read_lore().await?;
-        let post = entity.post(post_id).filter(|post| !post.is_archived());
-        let (Some(remote_id), Some(post)) = (agreed.remote_id, post) else {
-            match (agreed.remote_id, post) {
-                (Some(remote_id), None) => {
-                    self.check_lease()?;
-                    match self.remote.delete_post(entity_id, remote_id).await {
-                        Ok(()) => self.report.sent += 1,
-                        Err(failure) if failure.kind == RemoteFailureKind::NotFound => self.confirm_campaign().await?,
-                        Err(failure) => return self.handle_post_refusal(entity_id, row, place, failure).await,
-                    }
-                    row.posts.remove(place);
-                    self.put_row(entity_id, row).await?;
-                }
-                (None, Some(post)) => {
-                    // Stored before it is sent, so that a lost answer does not double it.
-                    self.put_row(entity_id, row).await?;
-                    let (ours, sent) = self.our_post_version(&committed, post, &agreed).await?;
-                    let draft = RemotePostChange {
-                        name: Some(ours.name.clone()),
-                        html: Some(sent.map(|sent| sent.html).unwrap_or_default()),
-                        is_private: Some(ours.is_private),
-                    };
-                    self.check_lease()?;
-                    match self.remote.create_post(entity_id, draft).await {
-                        Ok(seen) => {
-                            let entry_key = post.text.as_ref().map(|text| text.key);
-                            let remote_id = Some(seen.id);
-                            row.posts[place] =
-                                AgreedPost { post_id, remote_id, base: ours, entry_key, ..AgreedPost::default() };
-                            self.store_post_answer(entity_id, row, place, &seen).await?;
-                        }
-                        Err(failure) => return self.handle_post_refusal(entity_id, row, place, failure).await,
-                    }
-                }
-                (_, None) => {
-                    row.posts.remove(place);
-                    self.put_row(entity_id, row).await?;
-                }
-                (Some(_), Some(_)) => {}
+        match (agreed.remote_id, entity.post(post_id).filter(|post| !post.is_archived())) {
+            (Some(remote_id), Some(post)) => self.update_post_there(entity_id, row, place, (remote_id, post)).await,
+            (None, Some(post)) => self.create_post_there(entity_id, row, place, post).await,
+            (Some(remote_id), None) => self.delete_post_there(entity_id, row, place, remote_id).await,
+            (None, None) => {
+                row.posts.remove(place);
+                self.put_row(entity_id, row).await?;
+                Ok(EntityThere::Kept)
             }
-            return Ok(EntityThere::Kept);
+        }
+    }
+
+    async fn delete_post_there(
+        &mut self,
+        entity_id: u64,
+        row: &mut AgreedRow,
+        place: usize,
+        remote_id: u64,
+    ) -> Result<EntityThere, SyncFailure> {
+        self.check_lease()?;
+        match self.remote.delete_post(entity_id, remote_id).await {
+            Ok(()) => self.report.sent += 1,
+            Err(failure) if failure.kind == RemoteFailureKind::NotFound => self.confirm_campaign().await?,
+            Err(failure) => return self.handle_post_refusal(entity_id, row, place, failure).await,
+        }
+        row.posts.remove(place);
+        self.put_row(entity_id, row).await?;
+        Ok(EntityThere::Kept)
+    }
+
+    async fn create_post_there(
+        &mut self,
+        entity_id: u64,
+        row: &mut AgreedRow,
+        place: usize,
+        post: &Post,
+    ) -> Result<EntityThere, SyncFailure> {
+        // Stored before it is sent, so that a lost answer does not double it.
+        self.put_row(entity_id, row).await?;
+        let committed = self.read_lore().await?;
+        let (ours, sent) = self.our_post_version(&committed, post, &row.posts[place]).await?;
+        let draft = RemotePostChange {
+            name: Some(ours.name.clone()),
+            html: Some(sent.map(|sent| sent.html).unwrap_or_default()),
+            is_private: Some(ours.is_private),
         };
+        self.check_lease()?;
+        match self.remote.create_post(entity_id, draft).await {
+            Ok(seen) => {
+                let (post_id, remote_id) = (post.post_id, Some(seen.id));
+                let entry_key = post.text.as_ref().map(|text| text.key);
+                row.posts[place] = AgreedPost { post_id, remote_id, base: ours, entry_key, ..AgreedPost::default() };
+                self.store_post_answer(entity_id, row, place, &seen).await?;
+                Ok(EntityThere::Kept)
+            }
+            Err(failure) => self.handle_post_refusal(entity_id, row, place, failure).await,
+        }
+    }
+
+    async fn update_post_there(
+        &mut self,
+        entity_id: u64,
+        row: &mut AgreedRow,
+        place: usize,
+        (remote_id, post): (u64, &Post),
+    ) -> Result<EntityThere, SyncFailure> {
+        let agreed = row.posts[place].clone();
+        let committed = self.read_lore().await?;
         let (ours, sent) = self.our_post_version(&committed, post, &agreed).await?;
         let theirs = assumed_post(&agreed);
         let merged = merge_post(&agreed.base, &ours, &theirs);
