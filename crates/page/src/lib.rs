@@ -47,12 +47,15 @@ pub struct PageOptions {
     /// Which operations there are: without commands the page only reads.
     pub visible: ToolsetFilter,
     /// How a program that speaks MCP connects, for whoever asks.
-    pub connections: Arc<dyn Fn(&ConnectionRequest<'_>) -> Vec<ClientConnection> + Send + Sync>,
+    pub connections: Arc<ListConnections>,
     /// Why nothing can be stored right now; `None` if all is well.
     pub store_trouble: Arc<dyn Fn() -> Option<String> + Send + Sync>,
     /// Cancelled when the server stops: streams end.
     pub stopping: CancellationToken,
 }
+
+/// Lists how programs connect to this server, for whoever asks.
+pub type ListConnections = dyn Fn(&ConnectionRequest<'_>) -> Vec<ClientConnection> + Send + Sync;
 
 /// Who asks how to connect, and under which name this server was reached.
 #[derive(Debug, Clone, Copy)]

@@ -176,7 +176,7 @@ pub(crate) async fn save(
         let fields = typed(&form);
         let preview = context.entry_preview(&visitor, &campaign, &fields.entry).await;
         let (preview, fault) = (preview.as_ref().ok(), preview.as_ref().err());
-        return Ok(edit_page(&visitor, &article, &fields, &shown_base(), &EditState { preview, fault, saved }));
+        return Ok(edit_page(&visitor, &article, &fields, &shown_base(), &EditState { fault, preview, saved }));
     }
     let merged = merge_form(&form, base.as_ref(), article.entity.revision, &stored.texts());
     if !merged.conflicts.is_empty() {
