@@ -65,7 +65,7 @@ async fn reachable_server(arguments: &DoctorArguments, is_token_required: bool) 
     let HttpAddressArguments { http_addr, allowed_hosts, .. } = &arguments.address;
     match lookup_host(http_addr).await.ok().and_then(|mut found| found.next()) {
         Some(address) => ReachableServer::new(address, allowed_hosts, is_token_required),
-        None => ReachableServer { authority: http_addr.clone(), is_token_required },
+        None => ReachableServer { authority: http_addr.clone(), is_https: false, is_token_required },
     }
 }
 

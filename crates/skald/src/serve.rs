@@ -55,7 +55,7 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     // Take the end of the journal before clients can subscribe, so that they miss no change.
     let (following, from) = (Arc::clone(&local), local.journal_end().await);
     tokio::spawn(async move { following.follow(from).await });
-    let audit = start_access(&local, &arguments.access, &arguments.door)?;
+    let audit = start_access(&local, &arguments.access, &arguments.http_arguments)?;
     tokio::spawn(skald_app::mirror_linked_campaigns(Arc::clone(&local), stopping.clone()));
     if let Some(path) = &arguments.sealing.seal_key {
         let key = SealKey::read(path)?;
@@ -262,7 +262,7 @@ pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> 
     let local = open_store::open_engine(&arguments.store, &arguments.gate).await?;
     let options = mcp_options(&arguments.toolset_arguments, None, stopping.clone());
     note_on_terminal(&open_store::describe_store(&arguments.store)?);
-    let audit = start_access(&local, &arguments.access, &arguments.door)?;
+    let audit = start_access(&local, &arguments.access, &arguments.http_arguments)?;
     let principal = match arguments.token.read()? {
         Some(token) => {
             let caller = local.authenticate(&token).await;

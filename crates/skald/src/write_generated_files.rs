@@ -72,7 +72,7 @@ fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 fn write_examples(folder: &Path) -> anyhow::Result<()> {
-    let server = ReachableServer { authority: DEFAULT_HTTP_ADDR.to_owned(), is_token_required: false };
+    let server = ReachableServer { authority: DEFAULT_HTTP_ADDR.to_owned(), is_https: false, is_token_required: false };
     let command = StdioCommand::new(Path::new(EXAMPLE_BINARY), None);
     for client in &CLIENTS {
         write_file(&folder.join(client.example), &format!("{}\n", client.stdio(&command)))?;

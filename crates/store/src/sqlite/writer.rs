@@ -110,7 +110,7 @@ impl Writer {
     /// `PRAGMA secure_delete` would not be enough: merges of the search index and splits of pages left copies in free
     /// pages before the row was deleted.
     fn rewrite_file(&mut self) -> rusqlite::Result<bool> {
-        let _turn = self.lock.acquire(self.place.settings.patience)?;
+        let _turn = self.lock.acquire(self.database_path.settings.lock_timeout)?;
         self.connection.execute(sql::OPTIMIZE_SEARCH_WORDS, [])?;
         self.connection.execute(sql::VACUUM, [])?;
         self.connection.query_row(sql::CHECKPOINT, [], |row| row.get::<_, bool>(0)).map(|is_busy| !is_busy)
