@@ -7,6 +7,7 @@ mod kanka;
 mod lore;
 mod universe;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -394,7 +395,7 @@ impl McpArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ExpressionArguments {
     /// Dice notation. Put it in single quotes if it has a character that your shell reads itself: > < * ! ( ) { }
-    #[arg(required = true, num_args = 1.., allow_hyphen_values = true, value_parser = parse_word, value_name = "EXPRESSION")]
+    #[arg(required = true, num_args = 1.., allow_negative_numbers = true, value_name = "EXPRESSION")]
     words: Vec<String>,
     /// Notation to read it as: auto, foundry, roll20 or avrae.
     #[arg(long)]
@@ -411,10 +412,24 @@ impl ExpressionArguments {
     }
 }
 
-/// A word of an expression. It may begin with a minus, so that clap takes a mistyped option for a word too.
-fn parse_word(text: &str) -> Result<String, String> {
-    let is_option = text.strip_prefix("--").is_some_and(|name| name.starts_with(|letter: char| letter.is_alphabetic()));
-    if is_option { Err("there is no such option; --help lists them".to_owned()) } else { Ok(text.to_owned()) }
+/// The words of the command line. A word of an expression such as `-1d4` looks like an option, so its minus becomes a word
+/// of its own.
+pub(crate) fn command_line_words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = Vec::new();
+    for word in given {
+        let is_expression = words.iter().any(|before| before == "roll" || before == "odds");
+        match word.to_str().and_then(|text| text.strip_prefix('-')) {
+            Some(rest) if is_expression && is_dice_pool(rest) => words.extend(["-".into(), rest.into()]),
+            _ => words.push(word),
+        }
+    }
+    words
+}
+
+/// Whether a text begins as `1d4` or `d6` does.
+fn is_dice_pool(text: &str) -> bool {
+    let sides = text.trim_start_matches(|letter: char| letter.is_ascii_digit()).strip_prefix('d');
+    sides.is_some_and(|sides| sides.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
 #[derive(Debug, Args)]

@@ -36,14 +36,14 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use crate::arguments::{Arguments, Command, McpArguments, Transport};
+use crate::arguments::{Arguments, Command, McpArguments, Transport, command_line_words};
 
 /// How long the runtime waits for its threads at the end, so that the store closes cleanly. A thread that reads from a
 /// terminal cannot be interrupted and is left behind.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(command_line_words(std::env::args_os()));
     log::start(&arguments.log);
     match run(arguments) {
         Ok(code) => code,

@@ -76,14 +76,28 @@ pub fn hide_folder_from_others(folder: &Path) {
     if !about.is_dir() || about.permissions().mode() % 0o10 == 0 {
         return;
     }
+    hide_everything_in(folder);
+    // The folder last: if this is interrupted, the next start does it again.
+    set_private_folder(folder);
+}
+
+#[cfg(unix)]
+fn hide_everything_in(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => hide_folder_from_others(&entry.path()),
+            Ok(kind) if kind.is_dir() => {
+                hide_everything_in(&entry.path());
+                set_private_folder(&entry.path());
+            }
             Ok(kind) if kind.is_file() => hide_from_others(&entry.path()),
             _ => {}
         }
     }
-    // The folder last: if this is interrupted, the next start does it again.
+}
+
+#[cfg(unix)]
+fn set_private_folder(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
     if let Err(error) = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)) {
         tracing::warn!(%error, path = %folder.display(), "everybody can read the folder");
     }

@@ -21,11 +21,11 @@ pub(super) struct CampaignCreate;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CampaignCreateInput {
-    /// What the campaign is called.
+    /// Its name.
     name: String,
     /// Who runs the game.
     gm_mode: GmMode,
-    /// What the campaign is about, for whoever tells it.
+    /// What it is about.
     #[serde(default)]
     theme_prompt: String,
 }
@@ -81,11 +81,11 @@ pub(super) struct ParticipantCreate;
 pub(super) struct ParticipantCreateInput {
     /// The context's if left out.
     campaign_id: Option<String>,
-    /// What they are called at the table.
+    /// Their name.
     display_name: String,
-    /// What they are at the table.
+    /// At the table.
     role: Role,
-    /// Who speaks for them; HUMAN if left out.
+    /// HUMAN if left out.
     #[serde(default)]
     controller: Controller,
     /// More people, each with these fields.
@@ -115,7 +115,7 @@ pub(super) struct CreatedParticipants {
 impl Operation for ParticipantCreate {
     const NAME: &'static str = "participant_create";
     const TITLE: &'static str = "Add a participant";
-    const SUMMARY: &'static str = "Add somebody to the table of a campaign: a game master or a player; or several.";
+    const SUMMARY: &'static str = "Add people to the table of a campaign: game masters or players.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
@@ -157,7 +157,7 @@ pub(super) struct ActorCreate;
 pub(super) struct ActorCreateInput {
     /// The context's if left out.
     campaign_id: Option<String>,
-    /// What the actor is called.
+    /// Its name.
     name: String,
     /// PC is played by somebody, NPC by the world.
     kind: ActorKind,
@@ -194,7 +194,7 @@ impl Operation for ActorCreate {
     const NAME: &'static str = "actor_create";
     const TITLE: &'static str = "Add an actor";
     const SUMMARY: &'static str =
-        "Add somebody to the story of a campaign: a player character or another; or several, with their sheets.";
+        "Add actors to the story of a campaign, with their sheets: player characters or others.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);

@@ -30,6 +30,7 @@ pub(super) struct GroupRollInput {
     /// What it is for.
     reason: Option<String>,
     /// Who sees it: gm, or names.
+    #[schemars(extend("x-unlisted" = true))]
     visible_to: Option<Vec<String>>,
     /// `full` adds every die and the seeds.
     #[serde(default)]
@@ -86,8 +87,8 @@ struct ActorResult {
 impl Operation for GroupRoll {
     const NAME: &'static str = "group_roll";
     const TITLE: &'static str = "Roll for several actors";
-    const SUMMARY: &'static str = "Several actors roll, together against a difficulty or opposed to each other; \
-        each roll is recorded for its actor.";
+    const SUMMARY: &'static str =
+        "Several actors roll, together or against each other; each roll is recorded for its actor.";
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;

@@ -221,7 +221,7 @@ fn several_participants_come_in_one_call() {
             .iter()
             .map(|one| one["display_name"].as_str().unwrap())
             .collect();
-        assert_eq!(names, ["Ana", "Ben", "Cleo"], "{listed}");
+        assert_eq!(names, ["Cleo", "Ben", "Ana"], "the newest first: {listed}");
     });
 }
 
