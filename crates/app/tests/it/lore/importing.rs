@@ -182,9 +182,10 @@ fn an_export_comes_back_with_its_html_and_its_actors() {
         // Into the same campaign: beside what it came from, and instead of it.
         let report = import_into(&lore, &lore.campaign_id, &copy, true).await;
         assert!(losses(&report)[0].ends_with("is entity 1 already, and is not linked"), "{:?}", losses(&report));
-        lore.delete(1).await;
+        lore.call("delete_entities", json!({"campaign_id": lore.campaign_id, "entity_ids": [1]})).await;
         let report = import_into(&lore, &lore.campaign_id, &copy, false).await;
         assert_eq!(losses(&report), [""; 0]);
-        assert_eq!(lore.get("Ann").await["actor_id"], actor);
+        let ann = json!({"campaign_id": lore.campaign_id, "entity_ids": ["Ann"]});
+        assert_eq!(lore.call("get_entities", ann).await["results"][0]["actor_id"], actor);
     });
 }
