@@ -305,10 +305,7 @@ impl SyncRun<'_> {
         let (entity_id, expected_revision) = (entity.entity_id, Some(entity.revision));
         side_rows.push(self.side_row(entity_id, next)?);
         let command = LoreCommand::UpdateEntity { entity_id, expected_revision, change: Box::new(change) };
-        let refusal = match self.execute(command, side_rows).await? {
-            Ok(_) => return Ok(Step::Done(())),
-            Err(refusal) => refusal,
-        };
+        let Err(refusal) = self.execute(command, side_rows).await? else { return Ok(Step::Done(())) };
         match refusal.kind() {
             LoreRefusalKind::Unchanged => {
                 self.put_row(entity_id, next).await?;

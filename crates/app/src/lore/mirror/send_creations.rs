@@ -55,7 +55,9 @@ impl SyncRun<'_> {
             }
             if failure.kind == RemoteFailureKind::Invalid && drafts.iter().any(|(_, sent)| sent.is_reducible()) {
                 // It may be the parent or the date. They are sent by themselves when the entity is there.
-                drafts.iter_mut().for_each(|(_, sent)| sent.leave_out_links());
+                for (_, sent) in &mut drafts {
+                    sent.leave_out_links();
+                }
                 answer = self.request_creations(kind, &drafts).await?;
             }
         }
@@ -164,16 +166,13 @@ impl SyncRun<'_> {
         for ((entity_id, sent), created) in drafts.iter().zip(&created) {
             let target = RemoteTarget { kind, id: created.id, entity_id: created.entity_id };
             let mut row = AgreedRow { kind: kind.word.to_owned(), id: created.id, ..AgreedRow::default() };
-            match &created.entity {
-                Some(seen) => {
-                    store_seen_fields(&mut row, seen);
-                    (row.base, row.entry_key) = (sent.fields.clone(), sent.entry_key);
-                }
+            if let Some(seen) = &created.entity {
+                store_seen_fields(&mut row, seen);
+                (row.base, row.entry_key) = (sent.fields.clone(), sent.entry_key);
+            } else {
                 // It is not known what was stored: every field here counts as changed here.
-                None => {
-                    let (name, is_private) = (sent.fields.name.clone(), !sent.fields.is_private);
-                    row.base = MirroredFields { name, is_private, ..MirroredFields::default() };
-                }
+                let (name, is_private) = (sent.fields.name.clone(), !sent.fields.is_private);
+                row.base = MirroredFields { name, is_private, ..MirroredFields::default() };
             }
             self.renumber(*entity_id, target, &row).await?;
             self.report.sent += 1;

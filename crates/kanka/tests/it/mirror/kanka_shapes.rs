@@ -124,7 +124,9 @@ async fn an_entity_that_cannot_be_shown_stays_here() {
         let mut stub = pair.stub();
         stub.sentences.insert(ann, "permission issue".to_owned());
         stub.sentences.insert(ben, "Invalid child, please contact us".to_owned());
-        ids.iter().for_each(|id| stub.touch(*id));
+        for id in ids {
+            stub.touch(id);
+        }
         stub.entities.get_mut(&cid).unwrap().entry = Some("<p>New.</p>".to_owned());
     }
     for scope in [SyncScope::Changes, SyncScope::Everything] {

@@ -140,7 +140,9 @@ impl StubData {
             fields.insert("entity_assets".to_owned(), assets.collect());
             fields.insert("posts".to_owned(), entity.posts.values().cloned().collect());
         }
-        self.omitted.iter().for_each(|key| drop(fields.remove(*key)));
+        for key in &self.omitted {
+            fields.remove(*key);
+        }
         row
     }
 
@@ -286,38 +288,43 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             entity.posts.insert(post_id, post.clone());
             json_answer(201, &json!({"data": post}))
         }
-        (method, [plural, rest @ ..]) => {
-            let Some(kind) = ENTITY_KINDS.iter().find(|kind| kind.plural == *plural) else { return not_found() };
-            let of_kind = |(_, entity): &(&u64, &StubEntity)| entity.kind == kind;
-            let found = rest.first().map(|text| id(text)).and_then(|id| {
-                stub.entities
-                    .iter()
-                    .filter(of_kind)
-                    .find(|(_, entity)| entity.id == id)
-                    .map(|(entity_id, _)| *entity_id)
-            });
-            match (method, rest, found) {
-                ("GET", [], _) => {
-                    let listed = stub.entities.iter().filter(of_kind).filter(|(id, _)| !stub.unlisted.contains(id));
-                    let rows: Vec<Value> =
-                        listed.map(|(entity_id, _)| stub.typed_row(*entity_id, is_related)).collect();
-                    json_answer(200, &page(&rows, query, &sync))
-                }
-                ("POST", [], _) => {
-                    let entity_id = stub.create(kind.code, body["name"].as_str().unwrap());
-                    stub.fill(entity_id, body);
-                    json_answer(201, &json!({"data": stub.typed_row(entity_id, false)}))
-                }
-                ("PATCH", [_], Some(entity_id)) => {
-                    stub.fill(entity_id, body);
-                    json_answer(200, &json!({"data": stub.typed_row(entity_id, false)}))
-                }
-                ("DELETE", [_], Some(entity_id)) => {
-                    stub.entities.remove(&entity_id);
-                    json_answer(204, &Value::Null)
-                }
-                _ => not_found(),
-            }
+        (method, [plural, rest @ ..]) => answer_typed(stub, method, (*plural, rest), query, body),
+        _ => not_found(),
+    }
+}
+
+/// A route of a kind: its list, or one entity of it.
+fn answer_typed(
+    stub: &mut StubData,
+    method: &str,
+    (plural, rest): (&str, &[&str]),
+    query: &str,
+    body: &Value,
+) -> Response {
+    let (sync, is_related) = (StubData::moment(stub.now), query.contains("related=1"));
+    let Some(kind) = ENTITY_KINDS.iter().find(|kind| kind.plural == plural) else { return not_found() };
+    let of_kind = |(_, entity): &(&u64, &StubEntity)| entity.kind == kind;
+    let found = rest.first().map(|text| text.parse::<u64>().unwrap_or(0)).and_then(|id| {
+        stub.entities.iter().filter(of_kind).find(|(_, entity)| entity.id == id).map(|(entity_id, _)| *entity_id)
+    });
+    match (method, rest, found) {
+        ("GET", [], _) => {
+            let listed = stub.entities.iter().filter(of_kind).filter(|(id, _)| !stub.unlisted.contains(id));
+            let rows: Vec<Value> = listed.map(|(entity_id, _)| stub.typed_row(*entity_id, is_related)).collect();
+            json_answer(200, &page(&rows, query, &sync))
+        }
+        ("POST", [], _) => {
+            let entity_id = stub.create(kind.code, body["name"].as_str().unwrap());
+            stub.fill(entity_id, body);
+            json_answer(201, &json!({"data": stub.typed_row(entity_id, false)}))
+        }
+        ("PATCH", [_], Some(entity_id)) => {
+            stub.fill(entity_id, body);
+            json_answer(200, &json!({"data": stub.typed_row(entity_id, false)}))
+        }
+        ("DELETE", [_], Some(entity_id)) => {
+            stub.entities.remove(&entity_id);
+            json_answer(204, &Value::Null)
         }
         _ => not_found(),
     }
