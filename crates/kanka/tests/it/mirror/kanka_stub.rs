@@ -102,7 +102,7 @@ impl StubData {
 
     pub(super) fn find(&self, name: &str) -> (u64, &StubEntity) {
         let found = self.entities.iter().find(|(_, entity)| entity.name == name);
-        found.map(|(id, entity)| (*id, entity)).unwrap_or_else(|| panic!("{name} is not there"))
+        found.map_or_else(|| panic!("{name} is not there"), |(id, entity)| (*id, entity))
     }
 
     fn moment(seconds: u64) -> String {
@@ -110,7 +110,7 @@ impl StubData {
         format!("{:.6}", begin + jiff::SignedDuration::from_secs(i64::try_from(seconds * 60).unwrap()))
     }
 
-    fn entity_row(&self, entity_id: u64, entity: &StubEntity) -> Map<String, Value> {
+    fn entity_row(entity_id: u64, entity: &StubEntity) -> Map<String, Value> {
         let row = json!({
             "id": entity_id, "name": entity.name, "type": entity.kind.code, "type_id": entity.kind.type_id,
             "child_id": entity.id, "tags": entity.tags, "is_private": entity.is_private, "is_template": false,
@@ -245,7 +245,7 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
                     && kinds.is_none_or(|kinds| kinds.split(',').any(|code| code == entity.kind.code))
             };
             let listed = stub.entities.iter().filter(|(_, entity)| is_asked(entity));
-            let rows = listed.map(|(entity_id, entity)| Value::Object(stub.entity_row(*entity_id, entity)));
+            let rows = listed.map(|(entity_id, entity)| Value::Object(StubData::entity_row(*entity_id, entity)));
             json_answer(200, &page(&rows.collect::<Vec<_>>(), query, &sync))
         }
         ("POST", ["entities", type_id]) => {
@@ -254,13 +254,13 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             let mut rows = Vec::new();
             for item in body["entities"].as_array().unwrap() {
                 let entity_id = stub.create(code, item["name"].as_str().unwrap());
-                rows.push(Value::Object(stub.entity_row(entity_id, &stub.entities[&entity_id])));
+                rows.push(Value::Object(StubData::entity_row(entity_id, &stub.entities[&entity_id])));
             }
             json_answer(200, &json!({"data": rows}))
         }
         ("GET", ["entities", entity_id]) => match stub.entities.get(&id(entity_id)) {
             Some(entity) => {
-                let mut row = stub.entity_row(id(entity_id), entity);
+                let mut row = StubData::entity_row(id(entity_id), entity);
                 row.insert("child".to_owned(), stub.typed_row(id(entity_id), is_related));
                 json_answer(200, &json!({"data": row}))
             }
