@@ -164,8 +164,8 @@ pub(crate) async fn serve_http(
     let (mcp, drain) = skald_mcp::http_route(Arc::clone(&engine), &options);
     let kanka = skald_kanka::ApiOptions { visible: options.visible };
     let kanka = skald_kanka::api_handler(Arc::clone(&engine), &kanka);
-    let server = ReachableServer::new(listener.local_addr()?, &arguments.address.allowed_hosts, is_token_required);
-    let snippets = SnippetSource { stdio: stdio_command, server };
+    let reachable = ReachableServer::new(listener.local_addr()?, &arguments.address.allowed_hosts, is_token_required);
+    let snippets = SnippetSource { stdio: stdio_command, server: reachable };
     let routes = skald_http::routes(&engine, options.visible, &readiness, exposition, &calls)
         .route(skald_mcp::PATH, mcp)
         .subtree("kanka", skald_kanka::API_PATH, FaultShape::StatusAndSentence, &calls, kanka)

@@ -90,9 +90,10 @@ impl Operation for SessionNote {
             None => {
                 let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
                 let (scene, spotlight) = (input.scene.clone(), input.spotlight.clone());
-                let note = match input.is_spotlight_alone() {
-                    true => None,
-                    false => Some(new_note(entered_campaign.state(), id, session_id.clone(), input)?),
+                let note = if input.is_spotlight_alone() {
+                    None
+                } else {
+                    Some(new_note(entered_campaign.state(), id, session_id.clone(), input)?)
                 };
                 begin_scene(entered_campaign.state(), session_id, scene, spotlight, note)?
             }

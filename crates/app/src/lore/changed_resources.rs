@@ -69,6 +69,7 @@ fn with_steps(event: &LoreEvent) -> Vec<&LoreEvent> {
     std::iter::once(event).chain(steps_of_event(event).iter().flat_map(with_steps)).collect()
 }
 
+#[expect(clippy::ref_option, reason = "events have optional texts, and iterators hand over references to them")]
 fn mentions(text: &Option<TextRef>) -> &[u64] {
     text.as_ref().map_or(&[], |text| &text.mentions)
 }
@@ -87,7 +88,9 @@ fn changes_by_readers(
     };
     for (at, event) in raw_events(record).iter().enumerate() {
         let readers = parsed.get(at).map_or(ChangeReaders::GAME_MASTERS, |event| states.of_event(event));
-        uris_of_event(record.stream.id(), event).into_iter().for_each(|uri| add(uri, readers.clone()));
+        for uri in uris_of_event(record.stream.id(), event) {
+            add(uri, readers.clone());
+        }
     }
     for event in parsed.iter().flat_map(with_steps) {
         let readers = states.of_event(event);

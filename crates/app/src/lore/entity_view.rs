@@ -59,7 +59,7 @@ pub(super) struct EntityView {
     pub snippet: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub posts: Option<Vec<PostView>>,
-    /// There are more posts: send it as posts_after.
+    /// There are more posts: send it as `posts_after`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unlisted" = true))]
     pub posts_after: Option<u64>,

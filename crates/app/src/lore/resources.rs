@@ -159,12 +159,12 @@ impl EnteredLore {
 
     /// Names and tags by the beginning of one of their words.
     fn complete_query(&self, typed: &str) -> Completion {
-        let named = self.entities_beginning_with(typed);
+        let entities = self.entities_beginning_with(typed);
         let folded = fold_name(typed);
         let tags: Vec<String> =
             self.visible_tags().into_iter().filter(|tag| fold_name(tag).starts_with(&folded)).collect();
-        let total = named.len() + tags.len();
-        let names = named.into_iter().take(limits::COMPLETIONS_MAX).map(|entity| entity.name.to_string());
+        let total = entities.len() + tags.len();
+        let names = entities.into_iter().take(limits::COMPLETIONS_MAX).map(|entity| entity.name.to_string());
         Completion { values: names.chain(tags).take(limits::COMPLETIONS_MAX).collect(), total }
     }
 }

@@ -203,12 +203,12 @@ fn switch_lighthouse(client: &mut TestClient, campaign_id: &Value, number: usize
 
 fn check_shared_entities(reader: &mut TestClient, campaign_id: &Value, logs: &[AgentLog]) {
     let read = reader.ok("get_entities", &json!({"campaign_id": campaign_id, "entity_ids": ["Counter", "Lighthouse"]}));
-    let counted: usize = logs.iter().map(|log| log.counted).sum();
+    let updates: usize = logs.iter().map(|log| log.counted).sum();
     let conflicts: usize = logs.iter().map(|log| log.conflicts).sum();
     let counter = &read["results"][0];
-    assert_eq!(counter["entry"], counted.to_string(), "no update is lost, and {conflicts} came too late");
-    assert_eq!(counter["revision"], counted + 1);
-    assert!(counted > 0, "somebody counts");
+    assert_eq!(counter["entry"], updates.to_string(), "no update is lost, and {conflicts} came too late");
+    assert_eq!(counter["revision"], updates + 1);
+    assert!(updates > 0, "somebody counts");
     let deletions: i64 = logs.iter().map(|log| log.lighthouse_deletions).sum();
     let is_there = read["results"][1]["success"] == true;
     assert_eq!(deletions, i64::from(!is_there), "{}", read["results"][1]);

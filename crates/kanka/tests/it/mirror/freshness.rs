@@ -136,7 +136,7 @@ async fn the_kanka_compatible_api_says_it_in_headers() {
     let pair = LinkedToStub::new(|stub| inn = stub.create("location", "Inn")).await;
     pair.pull().await;
     let engine: Arc<dyn Engine> = Arc::clone(&pair.here.engine) as _;
-    let options = ApiOptions { visible: ToolsetFilter::EVERYTHING, requests_per_minute: None };
+    let options = ApiOptions { visible: ToolsetFilter::EVERYTHING };
     let router =
         Router::new().route("/api/kanka/{*rest}", api_handler(engine, &options)).layer(Extension(Caller::owner()));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
