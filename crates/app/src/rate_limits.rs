@@ -209,7 +209,11 @@ mod tests {
             .map(|class| count_taken(&limits, &ana, class, moment(0)));
         assert_eq!(counts, [60, 100, 30]);
         let counts = [RateClass::Page, RateClass::Kanka].map(|class| count_taken(&limits, &ana, class, moment(0)));
-        assert_eq!(counts, [600, 90], "the page and the Kanka-compatible API are counted apart");
+        assert_eq!(
+            counts,
+            [limits::PAGE_REQUESTS_PER_MINUTE as usize, 90],
+            "the page and the Kanka-compatible API are counted apart"
+        );
         let bo = holder("bo", RateFigures::default());
         assert_eq!(count_taken(&limits, &bo, RateClass::Call, moment(0)), 60, "each principal has buckets of its own");
         assert_eq!(count_taken(&limits, &ana, RateClass::Call, moment(30_000)), 30);

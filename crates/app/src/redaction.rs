@@ -93,7 +93,7 @@ impl Redaction {
     }
 
     /// A visibility as the caller may know it.
-    pub(crate) fn narrow(&self, visibility: &Visibility) -> Visibility {
+    pub(crate) fn narrow_visibility(&self, visibility: &Visibility) -> Visibility {
         self.viewer().map_or(Visibility::GameMasters, |viewer| visibility.narrow_for(viewer))
     }
 

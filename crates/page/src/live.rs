@@ -138,13 +138,13 @@ fn encode(place: Option<&str>, html: &str) -> Bytes {
 }
 
 /// The caller and the campaign. Two screens of one caller show the same.
-type ViewerKey = (String, String);
+type TableViewKey = (String, String);
 /// The last rendering, and the place in the journal that it shows.
 type LastRendering = Arc<Mutex<Option<(String, Arc<str>)>>>;
 
 /// The last rendering of each table for each caller, so that many screens of one event cost one rendering.
 #[derive(Default)]
-pub(crate) struct RenderedTables(BlockingMutex<HashMap<ViewerKey, LastRendering>>);
+pub(crate) struct RenderedTables(BlockingMutex<HashMap<TableViewKey, LastRendering>>);
 
 impl RenderedTables {
     async fn fragments(
@@ -167,7 +167,7 @@ impl RenderedTables {
         Ok(html)
     }
 
-    fn last_rendering(&self, key: ViewerKey) -> LastRendering {
+    fn last_rendering(&self, key: TableViewKey) -> LastRendering {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.len() >= RENDERED_MAX {
             tables.clear();

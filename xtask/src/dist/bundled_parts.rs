@@ -35,7 +35,7 @@ const FOREIGN_ASSETS: [ForeignAssets; 2] = [
         licence: "0BSD",
         source: "https://github.com/bigskysoftware/htmx",
         licence_file: "crates/page/assets/LICENSE-htmx.txt",
-        files: &["crates/page/assets/htmx.min.js", "crates/page/assets/hx-sse.min.js"],
+        files: &["crates/page/assets/htmx.min.js"],
     },
     ForeignAssets {
         name: "DejaVu Sans",

@@ -51,7 +51,7 @@ pub(super) struct CampaignReadInput {
 
 /// An actor, with the entity of the lore that describes it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ActorRow {
+pub(super) struct ActorWithEntity {
     #[serde(flatten)]
     actor: Actor,
     /// Its entity in the lore.
@@ -69,7 +69,7 @@ pub(super) struct CampaignReadOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     participants: Option<Vec<Participant>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    actors: Option<Vec<ActorRow>>,
+    actors: Option<Vec<ActorWithEntity>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<Vec<Session>>,
     /// What is not set is null.
@@ -165,7 +165,8 @@ fn fill_campaign_view(
         }
         CampaignView::Actors => {
             let page = page_of_register(state.actors(), cursor, limit)?;
-            let actors = redaction.redact_all(page.items).into_iter().map(|actor| ActorRow { actor, entity_id: None });
+            let actors =
+                redaction.redact_all(page.items).into_iter().map(|actor| ActorWithEntity { actor, entity_id: None });
             CampaignReadOutput { actors: Some(actors.collect()), next_cursor: page.next_cursor, ..output }
         }
         CampaignView::Sessions => {
@@ -205,7 +206,7 @@ fn visible_ids<T: HasId + Redact>(map: &InsertionOrderedMap<T>, redaction: &Reda
 
 impl App {
     /// Puts the entities of actors into their rows, as far as the caller sees them.
-    async fn link_actors(&self, call: &Call<'_>, campaign_id: &str, rows: &mut [ActorRow]) -> Result<(), Fault> {
+    async fn link_actors(&self, call: &Call<'_>, campaign_id: &str, rows: &mut [ActorWithEntity]) -> Result<(), Fault> {
         let lore = self.load_lore(call, campaign_id.to_owned()).await?;
         for row in rows {
             row.entity_id = lore.entity_of_actor(&row.actor.id);

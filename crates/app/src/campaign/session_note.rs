@@ -111,7 +111,7 @@ impl Operation for SessionNote {
         app.execute_campaign_command::<Self, _>(call, entered_campaign.id_and_stream(), command, move |done| {
             let note = done.events.iter().rev().find_map(|event| answer_event(event, at, &by));
             let mut note = note.unwrap_or_else(|| unchanged_note(at, &by));
-            note.visible_to = seen.narrow(&note.visible_to);
+            note.visible_to = seen.narrow_visibility(&note.visible_to);
             if note.session_id.is_none() {
                 note.session_id.clone_from(&origin_session_id);
             }

@@ -36,7 +36,7 @@ fn caller(column: &str, here: &Value, elsewhere: &Value) -> Caller {
 }
 
 /// One cell of the matrix.
-struct Outcome {
+struct MatrixCell {
     row: String,
     outcome: String,
     /// The scope that a token needs for it; `None` for a read.
@@ -44,7 +44,7 @@ struct Outcome {
 }
 
 /// What comes of each call of an evening, in order, as one column.
-async fn outcomes(column: &str) -> Vec<Outcome> {
+async fn outcomes(column: &str) -> Vec<MatrixCell> {
     let engine: Arc<LocalEngine> = engine();
     let evening: Evening = play_evening(&engine).await;
     let elsewhere = json!({"name": "Elsewhere", "gm_mode": "AI"});
@@ -65,7 +65,7 @@ async fn outcomes(column: &str) -> Vec<Outcome> {
         };
         let entry = engine.catalogue().operation(operation).expect("an operation");
         let scope = (entry.kind != OperationKind::Read).then(|| entry.required_scope_for(&input));
-        outcomes.push(Outcome { row: row_name(operation, &input), outcome, scope });
+        outcomes.push(MatrixCell { row: row_name(operation, &input), outcome, scope });
     }
     for entry in engine.catalogue().operations() {
         assert!(
@@ -198,7 +198,7 @@ fn every_role_may_what_the_matrix_says() {
         let mut matrix = format!("| operation | {} |\n|---|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len()));
         let mut seen: Vec<&str> = Vec::new();
         let mut refused = Vec::new();
-        for (at, Outcome { row, scope, .. }) in columns[0].iter().enumerate() {
+        for (at, MatrixCell { row, scope, .. }) in columns[0].iter().enumerate() {
             if seen.contains(&row.as_str()) {
                 continue;
             }

@@ -20,7 +20,7 @@ pub(crate) struct EvidenceQuery {
 }
 
 #[derive(Debug, Deserialize)]
-struct ArtifactAnswer {
+struct EvidenceAnswer {
     artifact: ArtifactText,
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn show_evidence(
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
     let input = json!({"method": "artifact", "run_id": run.state.run_id, "path": query.path});
-    let ArtifactAnswer { artifact } = context.read(&visitor.caller, "state_gate.run", input).await?;
+    let EvidenceAnswer { artifact } = context.read(&visitor.caller, "state_gate.run", input).await?;
     let path = format!("/c/{}/runs/{}", encode(&campaign.id), encode(&run.state.run_id));
     let layout =
         PageLayout::for_visitor(&artifact.path, &visitor).campaign(&campaign, CampaignPart::Runs).style("gate.css");

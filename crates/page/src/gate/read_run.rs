@@ -12,7 +12,7 @@ const HISTORY_STEPS_MAX: usize = 500;
 
 /// A run as a visitor sees it.
 pub(super) struct RunAnswers {
-    pub state: StateAnswer,
+    pub state: RunStateAnswer,
     pub summary: SummaryAnswer,
     pub events: Vec<EventAnswer>,
     /// Oldest first.
@@ -22,7 +22,7 @@ pub(super) struct RunAnswers {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct StateAnswer {
+pub(super) struct RunStateAnswer {
     pub run_id: String,
     pub current_state: String,
     pub current_state_prompt: Option<String>,
@@ -212,7 +212,7 @@ impl PageContext {
         run_id: &str,
     ) -> Result<RunAnswers, Fault> {
         let caller = &visitor.caller;
-        let state: StateAnswer = self.read(caller, "state_gate.get_state", json!({"run_id": run_id})).await?;
+        let state: RunStateAnswer = self.read(caller, "state_gate.get_state", json!({"run_id": run_id})).await?;
         if state.campaign_id.as_deref() != Some(campaign_id) {
             let fault = Fault::new(skald_app::Code::RunNotFound, "there is no such run in this campaign");
             return Err(fault.hint("the list of runs has those that are there"));

@@ -78,7 +78,7 @@ pub(crate) struct MergedForm {
     /// The form, in which a field that only the others changed has their value.
     pub form: Form,
     /// What only the others changed.
-    pub taken: Vec<FieldText>,
+    pub their_fields: Vec<FieldText>,
     pub conflicts: Vec<FieldConflict>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn merge_form(form: &Form, base: Option<&EditBase>, revision: u64, st
         }
         if was.is_some_and(|was| is_same(was, mine)) {
             merged.form.set(field.key, theirs);
-            merged.taken.push(field.clone());
+            merged.their_fields.push(field.clone());
         } else {
             let (base, mine, theirs) = (was.map(str::to_owned), mine.to_owned(), theirs.to_owned());
             merged.conflicts.push(FieldConflict { key: field.key, label: field.label, base, mine, theirs });
@@ -175,11 +175,11 @@ pub(crate) fn conflict_page(visitor: &Visitor, subject: &ConflictSubject<'_>, me
                 @for field in subject.stored { input type="hidden" name=(field.key) value=(merged.form.text(field.key)); }
                 @for conflict in fields { (field_choice(conflict)) }
                 @if let Some(text) = text { (conflicting_text(text)) }
-                @if !merged.taken.is_empty() {
+                @if !merged.their_fields.is_empty() {
                     section {
                         h3 { "Only they changed; it stays as they saved it" }
-                        dl.taken {
-                            @for field in &merged.taken { dt { (field.label) } dd dir="auto" { (shown_value(field.key, &field.value)) } }
+                        dl.their-fields {
+                            @for field in &merged.their_fields { dt { (field.label) } dd dir="auto" { (shown_value(field.key, &field.value)) } }
                         }
                     }
                 }
@@ -286,7 +286,7 @@ mod tests {
         let stored = [field("is_private", "yes"), field("name", "Mira"), field("tags", "b")];
         let merged = merge_form(&Form::parse("name=Mirabel&tags=c"), Some(&base), 2, &stored);
         assert_eq!((merged.form.text("is_private"), merged.form.text("name")), ("yes", "Mirabel"));
-        assert_eq!(merged.taken, [field("is_private", "yes")]);
+        assert_eq!(merged.their_fields, [field("is_private", "yes")]);
         let conflicts: Vec<_> =
             merged.conflicts.iter().map(|conflict| (conflict.key, &*conflict.mine, &*conflict.theirs)).collect();
         assert_eq!(conflicts, [("tags", "c", "b")]);

@@ -189,7 +189,7 @@ pub(crate) async fn save(
     match context.send_item(&visitor, "update_entities", &head.id, ("updates", item)).await {
         Ok(outcome) => {
             let outcome = ItemOutcome { entity_id: Some(article.entity.entity_id), ..outcome };
-            Ok(done_page(&head.id, &outcome, if merged.taken.is_empty() { "saved" } else { "merged" }))
+            Ok(done_page(&head.id, &outcome, if merged.their_fields.is_empty() { "saved" } else { "merged" }))
         }
         Err(fault) if fault.code() == Code::RevisionConflict => {
             let newest = context.article(&visitor, &campaign, &entity).await?;

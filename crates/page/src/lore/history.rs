@@ -18,7 +18,7 @@ use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
 #[derive(Debug, Deserialize)]
-struct HistoryAnswer {
+struct EntityHistoryAnswer {
     #[serde(default)]
     versions: Vec<HistoryVersion>,
     #[serde(default)]
@@ -73,7 +73,7 @@ pub(crate) async fn show(
     if let Some(cursor) = query.filled("cursor") {
         input["cursor"] = cursor.into();
     }
-    let history: HistoryAnswer = context.read(&visitor.caller, "lore_history", input).await?;
+    let history: EntityHistoryAnswer = context.read(&visitor.caller, "lore_history", input).await?;
     let path = format!("{}/history", article.path());
     let layout = PageLayout::for_visitor("History", &visitor).campaign(&head, CampaignPart::Lore);
     let layout = layout.script("live-parts.js");
@@ -117,7 +117,7 @@ pub(crate) async fn show_version(
     if let Some(from) = from {
         input["from"] = from.into();
     }
-    let history: HistoryAnswer = context.read(&visitor.caller, "lore_history", input).await?;
+    let history: EntityHistoryAnswer = context.read(&visitor.caller, "lore_history", input).await?;
     let path = format!("{}/history", article.path());
     let title = format!("Version {version}");
     let layout = PageLayout::for_visitor(&title, &visitor).campaign(&head, CampaignPart::Lore);
@@ -210,7 +210,7 @@ pub(crate) async fn archive(
     if let Some(cursor) = query.filled("cursor") {
         input["cursor"] = cursor.into();
     }
-    let history: HistoryAnswer = context.read(&visitor.caller, "lore_history", input).await?;
+    let history: EntityHistoryAnswer = context.read(&visitor.caller, "lore_history", input).await?;
     let path = format!("{}/archive", lore_path(&head.id));
     let layout = PageLayout::for_visitor("Archive", &visitor).campaign(&head, CampaignPart::Lore);
     let layout = layout.script("live-parts.js");

@@ -190,7 +190,7 @@ pub(crate) async fn save(
     item["expected_revision"] = post.revision.into();
     match context.send_item(&visitor, "update_posts", &head.id, ("updates", item)).await {
         Ok(_) => {
-            let done = if merged.taken.is_empty() { "saved" } else { "merged" };
+            let done = if merged.their_fields.is_empty() { "saved" } else { "merged" };
             Ok(Redirect::to(&format!("{}?done={done}#post-{post_id}", article.path())).into_response())
         }
         Err(fault) if fault.code() == Code::RevisionConflict => {

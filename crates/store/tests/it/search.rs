@@ -251,7 +251,7 @@ async fn rejected_rows_do_not_count_to_the_limit(place: TestStore) {
 
 async fn only_given_rows_are_found(place: TestStore) {
     let book = Notebook::new(&place.journal, "c");
-    let text = |serial: u32| if serial % 3 == 0 { "dragon dragon dragon" } else { "dragon 京都" };
+    let text = |serial: u32| if serial.is_multiple_of(3) { "dragon dragon dragon" } else { "dragon 京都" };
     let notes =
         (0..300_u32).map(|serial| IndexedNote { class: u8::from(serial % 2 == 0), ..note(serial, text(serial)) });
     book.write(notes).await;

@@ -140,7 +140,7 @@ impl SyncRun<'_> {
     /// Gives an entity here the ids of the one there. Nothing is agreed on yet, so that fields that differ are conflicts.
     async fn bind(&self, entity_id: u64, seen: &RemoteEntity) -> Result<Step<AppliedEntity>, SyncFailure> {
         let row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..AgreedRow::default() };
-        self.renumber(entity_id, RemoteTarget::of(seen), &row).await?;
+        self.renumber(entity_id, RemoteTarget::from_entity(seen), &row).await?;
         Ok(Step::Again)
     }
 
@@ -198,7 +198,7 @@ impl SyncRun<'_> {
         };
         side_rows.push(self.side_row(seen.entity_id, &row)?);
         let mut refusal = None;
-        for ids in explicit_ids(RemoteTarget::of(seen), entity_type) {
+        for ids in explicit_ids(RemoteTarget::from_entity(seen), entity_type) {
             let new = NewEntity { ids: Some(ids), ..new.clone() };
             match self.execute(LoreCommand::CreateEntity(Box::new(new)), side_rows.clone()).await? {
                 Ok(_) => {

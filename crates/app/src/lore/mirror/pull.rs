@@ -23,7 +23,7 @@ const PAGES_MAX: usize = 10_000;
 struct FullPull {
     /// The moment of the first answer by the remote clock.
     sync: Option<Timestamp>,
-    seen: BTreeSet<u64>,
+    seen_ids: BTreeSet<u64>,
     /// Kinds that the remote place does not have.
     absent_kinds: BTreeSet<&'static str>,
     orphans: Vec<RemoteEntity>,
@@ -44,7 +44,7 @@ impl SyncRun<'_> {
         }
         // Most campaigns have no entities of the kinds that are only read: then their lists are not asked for.
         for kind in kinds.iter().filter(|kind| kind.entity_type.is_none()) {
-            if pull.seen.len() < pull.total {
+            if pull.seen_ids.len() < pull.total {
                 self.pull_kind(kind, &mut pull, progress).await?;
             }
         }
@@ -53,7 +53,7 @@ impl SyncRun<'_> {
         }
         self.apply_orphans(pull.orphans).await?;
         for known in self.app.agreed_ids(self.campaign_id).await? {
-            if !pull.seen.contains(&known.entity_id) && !pull.absent_kinds.contains(known.kind.as_str()) {
+            if !pull.seen_ids.contains(&known.entity_id) && !pull.absent_kinds.contains(known.kind.as_str()) {
                 self.fetch(known.entity_id).await?;
             }
         }
@@ -89,12 +89,12 @@ impl SyncRun<'_> {
                 hidden += page.hidden;
                 for entity in &page.rows {
                     if listed.insert(entity.entity_id) {
-                        pull.seen.insert(entity.entity_id);
+                        pull.seen_ids.insert(entity.entity_id);
                         self.apply_listed(entity, &mut pull.orphans).await?;
                     }
                 }
-                pull.total = pull.total.max(pull.seen.len());
-                progress(pull.seen.len(), pull.total);
+                pull.total = pull.total.max(pull.seen_ids.len());
+                progress(pull.seen_ids.len(), pull.total);
                 self.send_waiting_known().await?;
                 if page.is_last {
                     break;

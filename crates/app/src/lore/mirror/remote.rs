@@ -152,7 +152,7 @@ pub struct RemoteTarget {
 }
 
 impl RemoteTarget {
-    pub(super) fn of(entity: &RemoteEntity) -> Self {
+    pub(super) fn from_entity(entity: &RemoteEntity) -> Self {
         Self { kind: entity.kind, id: entity.id, entity_id: entity.entity_id }
     }
 }

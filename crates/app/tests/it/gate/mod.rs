@@ -3,6 +3,7 @@
 mod campaign;
 mod emit_event;
 mod folder;
+mod listing;
 mod permissions;
 mod quotas;
 mod races;

@@ -8,12 +8,12 @@ use skald_lore_files::{ExportedEntity, Import, SourceFile, import_files, write_e
 use super::{LoreCampaign, names};
 use crate::universe::run;
 
-fn source_file(path: &str, content: impl ToString) -> SourceFile {
+fn source_file(path: &str, content: &dyn ToString) -> SourceFile {
     SourceFile { path: path.to_owned(), content: Some(content.to_string().into_bytes()) }
 }
 
 fn kanka(documents: &[(&str, Value)]) -> Import {
-    let mut files = vec![source_file("info.json", json!({"kanka_version": "3.13"}))];
+    let mut files = vec![source_file("info.json", &json!({"kanka_version": "3.13"}))];
     files.extend(documents.iter().map(|(path, document)| source_file(path, document)));
     import_files(&files).expect("an export of Kanka")
 }
