@@ -30,7 +30,7 @@ const NOT_RUN: [(&str, usize); 8] = [
     ("docs/install.md", 8),
     ("docs/kanka.md", 4),
     ("docs/keeping.md", 4),
-    ("docs/plugin.md", 3),
+    ("docs/plugin.md", 4),
 ];
 
 fn root() -> PathBuf {
@@ -69,6 +69,32 @@ mod with_zsh {
     #[test]
     fn every_block_runs_with_zsh() {
         super::run_guides("zsh");
+    }
+}
+
+/// An answer with the status 200 may say that nothing was done.
+#[test]
+fn a_failure_in_an_answer_fails_the_page() {
+    let failures = [
+        ("delete_entities", r#"{"entity_ids": [77]}"#),
+        (
+            "../../mcp",
+            r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "odds", "arguments": {"expression": "d"}}}"#,
+        ),
+        ("../../mcp", r#"{"jsonrpc": "2.0", "id": 1, "method": "no/such/method"}"#),
+    ];
+    let initialize = r#"{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2024-11-05"}}"#;
+    let begin = format!(
+        "```sh\nskald serve\nA=http://127.0.0.1:8081/api/v1\n\
+         post() {{ curl -s -b jar -c jar -H 'Content-Type: application/json' -d \"$2\" \"$A/$1\"; echo; }}\n\
+         post campaign_create '{{\"name\": \"Bells\", \"gm_mode\": \"AI\"}}'\npost ../../mcp '{initialize}'\n"
+    );
+    let sound = GuidePage::parse("sound", &format!("{begin}```\n"));
+    assert_eq!(run_page("bash", &root(), &sound), None);
+    for (path, body) in failures {
+        let page = GuidePage::parse(path, &format!("{begin}post {path} '{body}'\n```\n"));
+        let problem = run_page("bash", &root(), &page).unwrap_or_else(|| panic!("{path} {body} is no failure"));
+        assert!(problem.contains("the answer above is a failure"), "{problem}");
     }
 }
 

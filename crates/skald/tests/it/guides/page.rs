@@ -21,7 +21,10 @@ pub(super) struct GuideBlock {
 
 impl GuidePage {
     pub(super) fn read(root: &Path, name: &str) -> Self {
-        let text = std::fs::read_to_string(root.join(name)).expect("a page");
+        Self::parse(name, &std::fs::read_to_string(root.join(name)).expect("a page"))
+    }
+
+    pub(super) fn parse(name: &str, text: &str) -> Self {
         let (mut blocks, mut comment, mut open) = (Vec::new(), None, None::<(usize, GuideBlock)>);
         for (index, line) in text.lines().enumerate() {
             let trimmed = line.trim_start();

@@ -50,12 +50,23 @@ fi
 exit 0
 "#;
 
-/// `curl`: a refusal is a failure, and a stream is read for two seconds.
+/// `curl`: a refusal is a failure, also one in an answer with the status 200 (a failed item, a failed tool of MCP, an error of
+/// JSON-RPC), and a stream is read for two seconds.
 const CURL: &str = r#"#!/bin/sh
 case " $* " in
-  *' -N '*) /usr/bin/curl --max-time 2 "$@"; test $? = 28 ;;
-  *) exec /usr/bin/curl --fail-with-body "$@" ;;
+  *' -N '*) /usr/bin/curl --max-time 2 "$@"; test $? = 28; exit ;;
 esac
+answer=$(mktemp "$GUIDE_STATE/answer.XXXXXX")
+/usr/bin/curl --fail-with-body "$@" > "$answer"
+status=$?
+cat "$answer"
+test $status = 0 || exit $status
+if jq --exit-status --slurp 'any(.[] | .. | objects;
+    (.success == false and has("error")) or .isError == true or (has("jsonrpc") and has("error")))' \
+    "$answer" > /dev/null 2>&1; then
+  echo 'the answer above is a failure' >&2
+  exit 22
+fi
 "#;
 
 /// `cargo run -- serve` and `cargo install` with the binary that is built already.
