@@ -7,6 +7,7 @@
 #![cfg(unix)]
 
 mod page;
+mod paste_rules;
 mod sample_shape;
 mod shell_session;
 
@@ -112,6 +113,48 @@ fn what_is_not_run_is_counted_and_says_why() {
     assert!(samples >= 8, "only {samples} samples are compared");
 }
 
+/// Printed text is compared with what is printed, or says why it is not.
+#[test]
+fn blocks_of_text_are_compared_or_say_why_not() {
+    for page in pages() {
+        for block in page.blocks.iter().filter(|block| block.is_text() && !block.is_sample()) {
+            let reason = block.reason_not_to_compare().unwrap_or_default();
+            assert!(reason.len() > 10, "{}:{}: neither compared nor a reason: {reason:?}", page.name, block.line);
+        }
+    }
+}
+
+/// A database belongs to its role, so the role is made first.
+#[test]
+fn roles_of_postgresql_are_made_before_their_databases() {
+    let mut databases = 0;
+    for page in pages() {
+        let (mut roles, mut served) = (Vec::new(), Vec::new());
+        for block in page.blocks.iter().filter(|block| block.is_shell()) {
+            for line in block.text.lines() {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                if words.contains(&"createuser") {
+                    roles.extend(words.last().copied());
+                }
+                if let Some(at) = words.iter().position(|word| *word == "createdb") {
+                    let [owner, role, database] = words[at + 1..] else { panic!("{}: {line}", page.name) };
+                    assert!(owner == "--owner" && roles.contains(&role), "{}: no role {role} yet: {line}", page.name);
+                    served.push(database);
+                    databases += 1;
+                }
+                // What is served is what was made, as who was made.
+                if let Some((_, address)) = line.split_once("postgres://").filter(|_| !served.is_empty()) {
+                    let (role, rest) = address.split_once(['@', ':']).unwrap_or((address, ""));
+                    let database = rest.rsplit('/').next().unwrap_or_default();
+                    let database = database.trim_end_matches('\'').split('?').next().unwrap_or_default();
+                    assert!(roles.contains(&role) && served.contains(&database), "{}: {line}", page.name);
+                }
+            }
+        }
+    }
+    assert!(databases >= 2, "only {databases} pages make a database");
+}
+
 /// Snippets of configuration start Skald with arguments that it takes: it ends in order when the client leaves at once.
 #[test]
 fn snippets_for_clients_start_skald() {
@@ -187,22 +230,4 @@ fn every_example_for_a_client_reaches_skald() {
         }
     }
     assert_eq!((started, connected), (6, 6), "each client has both");
-}
-
-/// An interactive zsh takes a `#` behind a command for an argument, and `"$(…)!"` for its history.
-#[test]
-fn blocks_can_be_pasted_into_an_interactive_shell() {
-    for page in pages() {
-        for block in page.blocks.iter().filter(|block| block.is_shell()) {
-            for line in block.text.lines() {
-                assert!(!line.trim_start().starts_with("# ") && !line.contains("  #"), "{}: {line}", page.name);
-                let words: Vec<&str> = line.split_whitespace().collect();
-                let is_dice = words.first() == Some(&"skald") && matches!(words.get(1), Some(&"roll" | &"odds"));
-                assert!(!is_dice || !line.contains('"'), "{}: single quotes around an expression: {line}", page.name);
-                for flag in ["--long-help", "sed -i", "readlink -f", "date -d", "grep -P", "xargs -r"] {
-                    assert!(!line.contains(flag), "{}: not on every system: {line}", page.name);
-                }
-            }
-        }
-    }
 }

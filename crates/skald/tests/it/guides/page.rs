@@ -69,6 +69,16 @@ impl GuideBlock {
             .map(str::trim)
     }
 
+    /// Whether it is text that somebody sees, such as what a command prints.
+    pub(super) fn is_text(&self) -> bool {
+        ["", "text"].contains(&self.language.as_str())
+    }
+
+    /// Why a block of text is compared with nothing.
+    pub(super) fn reason_not_to_compare(&self) -> Option<&str> {
+        self.comment.as_deref().and_then(|comment| comment.strip_prefix("not compared:")).map(str::trim)
+    }
+
     pub(super) fn is_run(&self) -> bool {
         self.is_shell() && self.reason_not_to_run().is_none()
     }
