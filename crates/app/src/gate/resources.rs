@@ -76,7 +76,7 @@ fn run_resources() -> Vec<Resource> {
             ..resource(
                 "stategate://runs/{run_id}/summary",
                 "gate_run_summary",
-                ("A run in short", "Where it stands, and which states are done, current and ahead."),
+                ("A run in short", "Its state, and which states are done, current and ahead."),
                 (READ, MIME_JSON),
                 Some(("view", "summary")),
             )

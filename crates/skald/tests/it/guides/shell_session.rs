@@ -79,10 +79,11 @@ echo "no such command in this test: cargo $*" >&2
 exit 1
 "#;
 
-/// `sudo` that keeps the environment, as the user of this test.
+/// `sudo` that keeps the store if it is told to, as the user of this test.
 const SUDO: &str = r#"#!/bin/sh
 case "$1" in
-  --preserve-env=*) shift; exec "$@" ;;
+  --preserve-env=SKALD_STORE) shift; exec "$@" ;;
+  skald) exec env -u SKALD_STORE "$@" ;;
 esac
 echo "no such command in this test: sudo $*" >&2
 exit 1
