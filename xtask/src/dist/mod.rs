@@ -126,7 +126,8 @@ pub(crate) fn make_release(arguments: &DistArguments) -> anyhow::Result<()> {
         let program = build_program::build(&paths::target())?;
         write_artifacts(&program, &folder(), Some(&build_program::function_order_file()))?;
     }
-    let warnings = [changes.map(|changes| format!("do not publish this. {changes}")), describe_owner(&Release::read()?.owner)];
+    let warnings =
+        [changes.map(|changes| format!("do not publish this. {changes}")), describe_owner(&Release::read()?.owner)];
     for warning in warnings.into_iter().flatten() {
         print_line(&format!("WARNING: {warning}"));
     }

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use super::bare_debian::{self, Root};
 use super::release::Release;
 use super::validators::{self, Validators};
-use super::{build_program, claude_plugin, debian_package, empty_folder, folder, oci_image, pack, service_trial, write_artifacts};
+use super::{
+    build_program, claude_plugin, debian_package, empty_folder, folder, oci_image, pack, service_trial, write_artifacts,
+};
 use crate::server::TestServer;
 use crate::{paths, print_line, run};
 

@@ -67,7 +67,11 @@ fn items_without_counterpart(source: &str) -> Vec<String> {
 
 /// The line after an attribute and those that follow it.
 fn following_item<'a>(lines: &[&'a str], attribute: usize) -> &'a str {
-    lines[attribute..].iter().find(|line| !line.starts_with("#[") && !line.starts_with("//")).copied().unwrap_or_default()
+    lines[attribute..]
+        .iter()
+        .find(|line| !line.starts_with("#[") && !line.starts_with("//"))
+        .copied()
+        .unwrap_or_default()
 }
 
 /// The keyword and name of an item; modules and imports differ in their names from their counterparts.
@@ -79,7 +83,8 @@ fn item_name(line: &str) -> Option<String> {
 
 #[test]
 fn a_missing_counterpart_is_found() {
-    let paired = "#[cfg(unix)]\npub(crate) fn hide(path: &Path) {}\n#[cfg(not(unix))]\npub(crate) fn hide(_: &Path) {}\n";
+    let paired =
+        "#[cfg(unix)]\npub(crate) fn hide(path: &Path) {}\n#[cfg(not(unix))]\npub(crate) fn hide(_: &Path) {}\n";
     assert_eq!(items_without_counterpart(paired), Vec::<String>::new());
     let alone = "#[cfg(unix)]\nfn hide(path: &Path) {}\n#[cfg(not(unix))]\nfn show(_: &Path) {}\n";
     assert_eq!(items_without_counterpart(alone), ["fn hide(path: &Path) {}"]);

@@ -84,7 +84,8 @@ fn a_failure_in_an_answer_fails_the_page() {
         ),
         ("../../mcp", r#"{"jsonrpc": "2.0", "id": 1, "method": "no/such/method"}"#),
     ];
-    let initialize = r#"{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2024-11-05"}}"#;
+    let initialize =
+        r#"{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2024-11-05"}}"#;
     let begin = format!(
         "```sh\nskald serve\nA=http://127.0.0.1:8081/api/v1\n\
          post() {{ curl -s -b jar -c jar -H 'Content-Type: application/json' -d \"$2\" \"$A/$1\"; echo; }}\n\
@@ -153,6 +154,43 @@ fn roles_of_postgresql_are_made_before_their_databases() {
         }
     }
     assert!(databases >= 2, "only {databases} pages make a database");
+}
+
+mod postgres {
+    use super::*;
+
+    /// The blocks about PostgreSQL of the page for hosts, on the PostgreSQL of the tests: a role, its database, a server on it, and
+    /// the lore of a file that is brought over.
+    #[test]
+    fn blocks_about_postgresql_run() {
+        let server = crate::test_stores::required_env("SKALD_TEST_POSTGRES");
+        let server = server.trim_start_matches("postgres://").split('/').next().expect("an address");
+        let (administrator, address) = server.split_once('@').expect("an administrator");
+        let (host, port) = address.split_once(':').expect("a port");
+        let role = format!("guide_{}", std::process::id());
+        let page = GuidePage::read(&root(), "docs/hosting.md");
+        let wanted = ["createuser", "serve --store 'postgres:", "skald export"];
+        let blocks = wanted.map(|words| {
+            let block = page.blocks.iter().find(|block| block.is_shell() && block.text.contains(words));
+            let text = &block.unwrap_or_else(|| panic!("no block with {words}")).text;
+            text.replace("--pwprompt skald", &format!("--pwprompt {role}"))
+                .replace("--owner skald skald", &format!("--owner {role} {role}"))
+                .replace("skald:PASSWORD@127.0.0.1/skald", &format!("{role}:PASSWORD@{address}/{role}"))
+        });
+        let [make, serve, bring_over] = blocks;
+        let post = "curl -s http://127.0.0.1:8081/api/v1";
+        let create = format!("{post}/campaign_create -d '{{\"name\": \"Dunmere\", \"gm_mode\": \"HUMAN\"}}'");
+        let write = format!(
+            "{post}/create_entities -d '{{\"entities\": [{{\"entity_type\": \"location\", \"name\": \"Eel Market\"}}]}}'"
+        );
+        let find = format!("{post}/find_entities -d '{{\"name\": \"Eel Market\"}}' | grep 'Eel Market'");
+        let text = format!(
+            "```sh\nexport PGHOST={host} PGPORT={port} PGUSER={administrator}\nmkdir -p /var/lib/skald\n\
+             skald serve --store sqlite:/var/lib/skald/skald.db\n{create}\n{write}\n{make}{serve}{create}\n{bring_over}{find}\n\
+             stop-server\ndropdb {role}\ndropuser {role}\n```\n"
+        );
+        assert_eq!(run_page("bash", &root(), &GuidePage::parse("docs/hosting.md", &text)), None);
+    }
 }
 
 /// Snippets of configuration start Skald with arguments that it takes: it ends in order when the client leaves at once.

@@ -6,17 +6,8 @@ use super::page::GuideBlock;
 use super::pages;
 
 /// Flags and programs that only GNU or Linux has.
-const NOT_ON_EVERY_SYSTEM: [&str; 9] = [
-    "--long-help",
-    "sed -i",
-    "readlink -f",
-    "date -d",
-    "grep -P",
-    "xargs -r",
-    "cp --",
-    "mktemp --",
-    "stat -c",
-];
+const NOT_ON_EVERY_SYSTEM: [&str; 9] =
+    ["--long-help", "sed -i", "readlink -f", "date -d", "grep -P", "xargs -r", "cp --", "mktemp --", "stat -c"];
 
 #[test]
 fn blocks_can_be_pasted_into_an_interactive_shell() {
@@ -91,7 +82,9 @@ fn what_cannot_be_pasted_is_found() {
 fn servers_are_added_to_claude_code_as_it_expects() {
     let mut lines = 0;
     for page in pages() {
-        for line in page.blocks.iter().filter(|block| block.is_shell()).flat_map(|block: &GuideBlock| block.text.lines()) {
+        for line in
+            page.blocks.iter().filter(|block| block.is_shell()).flat_map(|block: &GuideBlock| block.text.lines())
+        {
             if line.trim_start().starts_with("claude mcp add ") {
                 assert_eq!(claude_problem(line), None, "{}: {line}", page.name);
                 lines += 1;
@@ -129,7 +122,9 @@ fn claude_problem(line: &str) -> Option<&'static str> {
             _ => Some("what follows the address is no header"),
         },
         ["skald", "--", command, "mcp", ..] if !is_http && command.ends_with("skald") => None,
-        ["skald", "--env", variable, "--", command, "mcp", ..] if variable.contains('=') && command.ends_with("skald") => {
+        ["skald", "--env", variable, "--", command, "mcp", ..]
+            if variable.contains('=') && command.ends_with("skald") =>
+        {
             None
         }
         _ => Some("there is no name, or no address, or no -- before the command"),

@@ -82,11 +82,18 @@ exit 1
 /// `sudo` that keeps the store if it is told to, as the user of this test.
 const SUDO: &str = r#"#!/bin/sh
 case "$1" in
+  -u) shift 2; exec "$@" ;;
   --preserve-env=SKALD_STORE) shift; exec "$@" ;;
   skald) exec env -u SKALD_STORE "$@" ;;
 esac
 echo "no such command in this test: sudo $*" >&2
 exit 1
+"#;
+
+/// `createuser`, which asks its terminal for a password if it has one.
+const CREATEUSER: &str = r#"#!/bin/sh
+PATH=${PATH#*:}
+printf 'PASSWORD\nPASSWORD\n' | setsid --wait createuser "$@"
 "#;
 
 /// The folder of the service on a page, which is a folder of the test here.
@@ -98,9 +105,14 @@ pub(super) fn run_page(shell: &str, root: &Path, page: &GuidePage) -> Option<Str
     for name in ["bin", "home", "work"] {
         std::fs::create_dir_all(folder.file(name)).expect("a folder");
     }
-    for (name, text) in
-        [("skald", SKALD), ("stop-server", STOP_SERVER), ("curl", CURL), ("cargo", CARGO), ("sudo", SUDO)]
-    {
+    for (name, text) in [
+        ("skald", SKALD),
+        ("stop-server", STOP_SERVER),
+        ("curl", CURL),
+        ("cargo", CARGO),
+        ("sudo", SUDO),
+        ("createuser", CREATEUSER),
+    ] {
         let path = folder.file("bin").join(name);
         std::fs::write(&path, text).expect("a script");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
