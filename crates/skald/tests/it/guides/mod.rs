@@ -146,8 +146,8 @@ fn roles_of_postgresql_are_made_before_their_databases() {
                 // What is served is what was made, as who was made.
                 if let Some((_, address)) = line.split_once("postgres://").filter(|_| !served.is_empty()) {
                     let (role, rest) = address.split_once(['@', ':']).unwrap_or((address, ""));
-                    let database = rest.rsplit('/').next().unwrap_or_default();
-                    let database = database.trim_end_matches('\'').split('?').next().unwrap_or_default();
+                    let database = rest.split(['?', '\'']).next().and_then(|rest| rest.rsplit('/').next());
+                    let database = database.unwrap_or_default();
                     assert!(roles.contains(&role) && served.contains(&database), "{}: {line}", page.name);
                 }
             }
