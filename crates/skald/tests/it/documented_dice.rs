@@ -54,7 +54,7 @@ fn dice_are_judged_as_printed(seat: &mut TestClient) {
     let outcome_of_evening = seat.ok("duality_outcome", &evening);
     assert_contains(&json!({"total": 22, "outcome": "SUCCESS_WITH_FEAR"}), &outcome_of_evening);
     let odds = seat.ok("odds", &json!({"expression": "duality(+2, dc 15)"}));
-    assert!((odds["success_chance"].as_f64().expect("a chance") - 7.0 / 12.0).abs() < 1e-4, "{odds}");
+    assert_eq!(odds["success_chance"]["fraction"], "7/12", "{odds}");
 
     let mut input = known;
     input["request_id"] = json!("req_123");
