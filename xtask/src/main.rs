@@ -43,6 +43,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   dist              everything a release needs: archive, Debian package, MCPB bundle, image, plugin, server.json
   dist --try        the same, and each of them validated and started where nothing else is installed
   dist --binary FILE  the same around a binary that is there already
+  dist --dirty      the same of files that are in no commit, which is not to be published
   dist --check      the shapes of all manifests, without a build";
 
 fn main() -> ExitCode {

@@ -6,6 +6,7 @@ mod declarations;
 mod headings;
 mod order_by;
 mod pinned_crates;
+mod quoted_errors;
 mod source_rules;
 mod tested_limits;
 mod type_names;

@@ -86,7 +86,7 @@ error_table! {
     NotFound "NOT_FOUND" NotFound "there is no such thing, or not for this caller";
     RunNotFound "RUN_NOT_FOUND" NotFound "there is no such run";
     ProcessNotFound "PROCESS_NOT_FOUND" NotFound "there is no such process";
-    InvalidProcess "INVALID_PROCESS" Invalid "a process file has errors; each is told with its line and column";
+    InvalidProcess "INVALID_PROCESS" Invalid "a process file has errors; each is listed with its line and column";
     GuardFailed "GUARD_FAILED" Refused "a guard of the process is not satisfied";
     InvalidEvent "INVALID_EVENT" Refused "the event is not allowed in this state";
     ActiveSessionExists "ACTIVE_SESSION_EXISTS" Refused "the campaign has an active session already";
@@ -97,7 +97,7 @@ error_table! {
     RateLimited "RATE_LIMITED" Limited "too many at once; try again after retry_after_ms";
     TooLarge "TOO_LARGE" TooLarge "the request, or what it would keep, is larger than a limit; the limit is named";
     Unavailable "UNAVAILABLE" Unavailable "not possible right now; the same request may be sent again";
-    InternalError "INTERNAL_ERROR" Internal "a fault of the server; the request id stands in its log";
+    InternalError "INTERNAL_ERROR" Internal "a fault of the server; the request id is in its log";
 }
 
 /// An error as every surface shows it.
@@ -181,7 +181,7 @@ impl Fault {
 
     pub fn internal(cause: impl fmt::Display, request_id: String) -> Self {
         let mut fault = Self::new(Code::InternalError, format!("the server failed on this request ({request_id})"))
-            .hint("try again; if it stays, report the request id, which stands in the server's log");
+            .hint("try again; if it stays, report the request id, which is in the server's log");
         fault.body.request_id = Some(request_id);
         fault.cause = Some(cause.to_string().into());
         fault

@@ -52,7 +52,7 @@ impl LargeRequests {
     }
 }
 
-/// What is added to the thread's niceness.
+/// What is added to the thread's niceness. Other systems than Linux change the niceness of whole processes only.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 5;
 

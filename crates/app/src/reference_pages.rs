@@ -44,7 +44,7 @@ fn errors_page(http_status: impl Fn(Class) -> u16) -> String {
     }
     page.push_str(
         "\nOver MCP a failed tool call is a result with `isError: true` and two texts: a sentence that begins with the code, \
-         and the same object that REST sends, `{\"error\": {…}}`, which also stands under `_meta[\"skald/error\"]`. \
+         and the same object that REST sends, `{\"error\": {…}}`, which is also under `_meta[\"skald/error\"]`. \
          The object has `code`, `status` and `message`, and where they help `hint`, `path` (a JSON pointer), `value`, \
          `allowed`, `retryable`, `retry_after_ms` and `request_id`; where it is about a universe, `universeId`, and of a \
          command that is refused `events`, what it came to, and `example`, a right one.\n",

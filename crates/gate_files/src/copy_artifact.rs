@@ -18,6 +18,7 @@ pub fn copy_artifact(folder: &str, path: &str, sha256: &str, to: &Path) -> io::R
     let Ok((file, _)) = UntrustedFolder::open(folder).and_then(|below| below.open_file(path)) else { return Ok(false) };
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
+    // For the owner alone. On other systems a file is as private as its folder.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut copy = options.open(to)?;

@@ -68,7 +68,7 @@ impl FileStamp {
     }
 }
 
-/// Converts a field of `Stat`, whose types differ between systems.
+/// Converts a field of `Stat`, whose types differ between systems. Only Unix has it.
 #[cfg(unix)]
 fn convert_or<T>(value: impl TryInto<T>, otherwise: T) -> T {
     value.try_into().unwrap_or(otherwise)

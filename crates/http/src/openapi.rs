@@ -44,7 +44,7 @@ pub fn document(catalogue: &Catalogue, visible: ToolsetFilter) -> Value {
         "paths": paths,
         "components": {
             "headers": {"Revision": {
-                "description": "Where the campaign stands now: send it as If-Match to insist on it.",
+                "description": "The current revision of the campaign: send it as If-Match, and the command is refused if somebody changed the campaign meanwhile.",
                 "schema": {"type": "string", "examples": ["\"8\""]}
             }},
             "securitySchemes": {"token": {

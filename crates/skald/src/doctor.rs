@@ -177,10 +177,18 @@ fn running_server_requires_token(address: &str) -> Option<bool> {
     Some(!answer.starts_with("HTTP/1.1 200"))
 }
 
+/// Variables of this terminal that a client does not pass on, and that would make the child process a bridge, or a caller that
+/// its empty store does not know.
+const VARIABLES_OF_A_CALLER: [&str; 4] = ["SKALD_TOKEN", "SKALD_TOKEN_FILE", "SKALD_ADDR", "SKALD_CAMPAIGN"];
+
 /// Starts this binary as a client would and counts the tools that it offers.
 fn check_handshake(binary: &Path) -> anyhow::Result<String> {
     let began = Instant::now();
-    let mut child = std::process::Command::new(binary)
+    let mut command = std::process::Command::new(binary);
+    for name in VARIABLES_OF_A_CALLER {
+        command.env_remove(name);
+    }
+    let mut child = command
         .args(["mcp", "--transport", "stdio", "--store", "memory"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

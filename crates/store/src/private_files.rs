@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
+    // Other systems have no modes: a folder is as private as the one that it is in.
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)
@@ -81,6 +82,7 @@ pub fn hide_folder_from_others(folder: &Path) {
     set_private_folder(folder);
 }
 
+/// Only Unix calls it.
 #[cfg(unix)]
 fn hide_everything_in(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -95,6 +97,7 @@ fn hide_everything_in(folder: &Path) {
     }
 }
 
+/// Only Unix calls it.
 #[cfg(unix)]
 fn set_private_folder(folder: &Path) {
     use std::os::unix::fs::PermissionsExt;
@@ -132,6 +135,7 @@ pub(crate) fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()>
 }
 
 fn with_private_mode(options: &mut OpenOptions) -> &mut OpenOptions {
+    // Other systems have no modes.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options

@@ -45,6 +45,9 @@ const PACKERS: [(&str, &str); 6] = [
     ("tar", "tar"),
 ];
 
+/// The owner in the workspace's manifest as long as nobody has set one.
+const OWNER_PLACEHOLDER: &str = "OWNER";
+
 /// The arguments of `cargo xtask dist`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct DistArguments {
@@ -54,6 +57,8 @@ pub(crate) struct DistArguments {
     pub function_order: Option<PathBuf>,
     /// Also install and start every artifact, each in a Debian that has nothing else.
     pub is_tried: bool,
+    /// Also pack files that differ from the last commit.
+    pub is_dirty_allowed: bool,
 }
 
 impl DistArguments {
@@ -74,8 +79,13 @@ impl DistArguments {
                     arguments.is_tried = true;
                     rest
                 }
+                ["--dirty", rest @ ..] => {
+                    arguments.is_dirty_allowed = true;
+                    rest
+                }
                 [other, ..] => bail!(
-                    "dist knows no {other:?}; it takes --binary FILE, --function-order FILE and --try, or --check alone"
+                    "dist knows no {other:?}; it takes --binary FILE, --function-order FILE, --try and --dirty, or --check \
+                     alone"
                 ),
             }
         }
@@ -97,8 +107,15 @@ pub(crate) fn folder() -> PathBuf {
     paths::target().join("dist/artifacts")
 }
 
-/// Builds the program unless one is given, and writes all artifacts.
+/// Builds the program unless one is given, and writes all artifacts. Refuses files that differ from the last commit before it
+/// builds, since the artifacts have the time of that commit.
 pub(crate) fn make_release(arguments: &DistArguments) -> anyhow::Result<()> {
+    let changes = describe_changes(&run::run_captured(
+        Command::new("git").args(["status", "--porcelain"]).current_dir(paths::root()),
+    )?);
+    if let Some(refusal) = refuse_changes(changes.as_deref(), arguments) {
+        bail!("{refusal}");
+    }
     if let Some(binary) = &arguments.binary {
         write_artifacts(binary, &folder(), None)?;
     } else {
@@ -109,27 +126,41 @@ pub(crate) fn make_release(arguments: &DistArguments) -> anyhow::Result<()> {
         let program = build_program::build(&paths::target())?;
         write_artifacts(&program, &folder(), Some(&build_program::function_order_file()))?;
     }
-    warn_of_uncommitted_changes()?;
+    let warnings =
+        [changes.map(|changes| format!("do not publish this. {changes}")), describe_owner(&Release::read()?.owner)];
+    for warning in warnings.into_iter().flatten() {
+        print_line(&format!("WARNING: {warning}"));
+    }
     if arguments.is_tried { try_artifacts(&folder()) } else { Ok(()) }
 }
 
-/// Says that the artifacts are those of no commit, if files have changed since the last one.
-fn warn_of_uncommitted_changes() -> anyhow::Result<()> {
-    let changed = run::run_captured(Command::new("git").args(["status", "--porcelain"]).current_dir(paths::root()))?;
-    if let Some(warning) = describe_changes(&changed) {
-        print_line(&warning);
-    }
-    Ok(())
-}
-
-/// What is wrong with publishing, by the output of `git status --porcelain`.
+/// How many files differ from the last commit, by the output of `git status --porcelain`.
 fn describe_changes(status: &str) -> Option<String> {
     let first = status.lines().next()?;
     Some(format!(
-        "WARNING: do not publish this. {} files differ from the last commit, such as {}",
+        "{} files differ from the last commit, such as {}",
         status.lines().count(),
         first.get(3..).unwrap_or(first)
     ))
+}
+
+/// Why nothing is packed. Whoever gives a binary works on the packing itself and has changed files.
+fn refuse_changes(changes: Option<&str>, arguments: &DistArguments) -> Option<String> {
+    let changes = changes?;
+    (!arguments.is_dirty_allowed && arguments.binary.is_none()).then(|| {
+        format!("{changes}. A release is made of a commit: commit or stash them, or give --dirty for artifacts that you do not publish")
+    })
+}
+
+/// What to do if nobody has said who publishes the release.
+fn describe_owner(owner: &str) -> Option<String> {
+    (owner == OWNER_PLACEHOLDER).then(|| {
+        format!(
+            "the artifacts name no publisher: the owner is still {OWNER_PLACEHOLDER}, in server.json, in the plugin's and the \
+             image's labels and in all addresses. Before you publish, write the account that you publish under into \
+             [workspace.metadata.release] of Cargo.toml, as in owner = \"ana\", and commit it"
+        )
+    })
 }
 
 /// Packs a program into all artifacts, in a folder that is emptied first. The order of its functions joins them, if it is
@@ -227,10 +258,11 @@ mod tests {
             binary: Some(PathBuf::from("/a/skald")),
             function_order: Some(PathBuf::from("/a/order")),
             is_tried: true,
+            is_dirty_allowed: true,
         };
         for words in [
-            ["--try", "--binary", "/a/skald", "--function-order", "/a/order"],
-            ["--function-order", "/a/order", "--binary", "/a/skald", "--try"],
+            ["--try", "--binary", "/a/skald", "--dirty", "--function-order", "/a/order"],
+            ["--function-order", "/a/order", "--binary", "/a/skald", "--dirty", "--try"],
         ] {
             assert_eq!(DistArguments::parse(&words).unwrap(), expected);
         }
@@ -240,10 +272,24 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_are_in_no_commit_are_told() {
+    fn changed_files_are_refused_unless_they_are_allowed() {
         assert_eq!(describe_changes(""), None);
-        let told = describe_changes(" M README.md\n?? notes.txt\n").unwrap();
-        assert!(told.contains("2 files") && told.ends_with("README.md"), "{told}");
+        let changes = describe_changes(" M README.md\n?? notes.txt\n").unwrap();
+        assert!(changes.contains("2 files") && changes.ends_with("README.md"), "{changes}");
+        let refused = refuse_changes(Some(&changes), &DistArguments::default()).unwrap();
+        assert!(refused.contains("README.md") && refused.contains("--dirty"), "{refused}");
+        assert_eq!(refuse_changes(None, &DistArguments::default()), None);
+        let allowed = [&["--dirty"][..], &["--binary", "/a/skald"]];
+        for words in allowed {
+            assert_eq!(refuse_changes(Some(&changes), &DistArguments::parse(words).unwrap()), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn an_owner_that_nobody_has_set_is_warned_of() {
+        let warning = describe_owner(OWNER_PLACEHOLDER).unwrap();
+        assert!(warning.contains("[workspace.metadata.release] of Cargo.toml"), "{warning}");
+        assert_eq!(describe_owner("ana"), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The container image, as an OCI layout written without a daemon: a layer with the few files of Debian that the program
-//! needs, and a layer with the program.
+//! needs, and a layer with the program. A `manifest.json` beside the layout names the same blobs, for a Docker that loads only
+//! the archives of `docker save`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ pub(super) const USER: u32 = 65532;
 const DATA: &str = "/data";
 /// The Debian packages that files are taken of. Each brings its copyright, and its entry for scanners.
 const PACKAGES: [&str; 4] = ["base-files", "ca-certificates", "libc6", "libgcc-s1"];
+/// Where `docker load` looks for the parts of an image.
+const DOCKER_MANIFEST: &str = "manifest.json";
 const CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// A layer in the layout.
@@ -46,6 +49,7 @@ pub(super) fn write(release: &Release, payload: &Payload, staging: &Path, folder
     let diff_ids: Vec<&str> = layers.iter().map(|layer| layer.diff_id.as_str()).collect();
     let config = write_blob(&layout, &render_config(release, &diff_ids)?, "application/vnd.oci.image.config.v1+json")?;
     let layers: Vec<Value> = layers.into_iter().map(|layer| layer.descriptor).collect();
+    write_text(&layout.join(DOCKER_MANIFEST), &pretty(&render_docker_manifest(release, &config, &layers)?))?;
     let manifest = json!({
         "schemaVersion": 2,
         "mediaType": "application/vnd.oci.image.manifest.v1+json",
@@ -58,7 +62,7 @@ pub(super) fn write(release: &Release, payload: &Payload, staging: &Path, folder
     // The second is what Docker and Podman call a loaded image; the first is its tag in the layout.
     manifest["annotations"] = json!({
         "org.opencontainers.image.ref.name": release.version,
-        "io.containerd.image.name": format!("localhost/skald:{}", release.version),
+        "io.containerd.image.name": local_name(release),
     });
     let index = json!({
         "schemaVersion": 2,
@@ -72,10 +76,43 @@ pub(super) fn write(release: &Release, payload: &Payload, staging: &Path, folder
     command.args(pack::OF_ROOT).arg("-cf").arg(&image).arg("-C").arg(&layout).args([
         "blobs",
         "index.json",
+        DOCKER_MANIFEST,
         "oci-layout",
     ]);
     run::run_captured(&mut command)?;
     Ok(image)
+}
+
+/// What Docker and Podman call the image after they have loaded it.
+fn local_name(release: &Release) -> String {
+    format!("localhost/skald:{}", release.version)
+}
+
+/// The manifest of `docker save`: the paths of the configuration and of the layers, by their descriptors in the layout.
+fn render_docker_manifest(release: &Release, config: &Value, layers: &[Value]) -> anyhow::Result<Value> {
+    let path = |descriptor: &Value| {
+        let digest = descriptor["digest"].as_str().and_then(|digest| digest.strip_prefix("sha256:"));
+        digest.map(|digest| format!("blobs/sha256/{digest}")).context("a blob without a digest")
+    };
+    let layers: Vec<String> = layers.iter().map(path).collect::<anyhow::Result<_>>()?;
+    Ok(json!([{"Config": path(config)?, "RepoTags": [local_name(release)], "Layers": layers}]))
+}
+
+/// Checks an unpacked image: the manifest for Docker names files that are there, and as many layers as the configuration.
+pub(super) fn check_docker_manifest(layout: &Path) -> anyhow::Result<()> {
+    let read = |name: &str| -> anyhow::Result<Value> {
+        let text = fs::read_to_string(layout.join(name)).with_context(|| format!("{name} is not in the image"))?;
+        serde_json::from_str(&text).with_context(|| format!("{name} is no JSON"))
+    };
+    let manifest = read(DOCKER_MANIFEST)?;
+    let config = read(manifest[0]["Config"].as_str().context("no configuration")?)?;
+    let layers: Vec<&str> = manifest[0]["Layers"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for layer in &layers {
+        ensure!(layout.join(layer).is_file(), "{DOCKER_MANIFEST} names {layer}, which is not in the image");
+    }
+    let expected = config["rootfs"]["diff_ids"].as_array().map_or(0, Vec::len);
+    ensure!(layers.len() == expected && expected > 0, "{DOCKER_MANIFEST} has {} of {expected} layers", layers.len());
+    Ok(())
 }
 
 /// Copies what the program needs of Debian: the libraries that it loads, certificates, and the files that name users,
@@ -249,6 +286,32 @@ mod tests {
         for (line, expected) in lines {
             assert_eq!(parse_ldd_line(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn docker_finds_the_parts_of_the_image() {
+        let blob = |name: &str| json!({"digest": format!("sha256:{name}"), "size": 1});
+        let release = Release::example();
+        let manifest = render_docker_manifest(&release, &blob("c"), &[blob("a"), blob("b")]).unwrap();
+        let expected = json!([{
+            "Config": "blobs/sha256/c",
+            "RepoTags": ["localhost/skald:1.2.3"],
+            "Layers": ["blobs/sha256/a", "blobs/sha256/b"],
+        }]);
+        assert_eq!(manifest, expected);
+        assert!(render_docker_manifest(&release, &json!({}), &[]).is_err());
+
+        let layout = std::env::temp_dir().join(format!("skald-docker-manifest-{}", std::process::id()));
+        empty_folder(&layout.join("blobs/sha256")).unwrap();
+        fs::write(layout.join(DOCKER_MANIFEST), manifest.to_string()).unwrap();
+        let config = json!({"rootfs": {"diff_ids": ["sha256:1", "sha256:2"]}});
+        fs::write(layout.join("blobs/sha256/c"), config.to_string()).unwrap();
+        fs::write(layout.join("blobs/sha256/a"), "").unwrap();
+        let error = check_docker_manifest(&layout).unwrap_err().to_string();
+        assert!(error.contains("blobs/sha256/b"), "{error}");
+        fs::write(layout.join("blobs/sha256/b"), "").unwrap();
+        check_docker_manifest(&layout).unwrap();
+        fs::remove_dir_all(layout).unwrap();
     }
 
     #[test]

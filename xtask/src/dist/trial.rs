@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use super::bare_debian::{self, Root};
 use super::release::Release;
 use super::validators::{self, Validators};
-use super::{build_program, debian_package, empty_folder, folder, pack, service_trial, write_artifacts};
+use super::{
+    build_program, claude_plugin, debian_package, empty_folder, folder, oci_image, pack, service_trial, write_artifacts,
+};
 use crate::server::TestServer;
 use crate::{paths, print_line, run};
 
@@ -60,6 +62,7 @@ pub(crate) fn try_artifacts(folder: &Path) -> anyhow::Result<()> {
     validators::check_unit()?;
     print_line("the validators accept the bill of materials, the plugin and the systemd unit");
     try_bundle(&release, &validators, folder).context("the MCPB bundle")?;
+    try_plugin(&release, &validators, folder).context("the plugin for Claude Code")?;
     if !bare_debian::can_enter() {
         print_line("NOT RUN: artifacts in a bare Debian. This machine forbids a mount.");
         return Ok(());
@@ -90,6 +93,16 @@ fn try_bundle(release: &Release, validators: &Validators, folder: &Path) -> anyh
     ensure!(answer["result"]["serverInfo"]["version"] == release.version.as_str(), "it answered {answer}");
     ensure!(data.join("skald.db").exists(), "the world is not in the folder of the setting");
     print_line("mcpb accepts the bundle, and its server answers");
+    fs::remove_dir_all(unpacked).map_err(Into::into)
+}
+
+/// Unpacks the plugin, and has Claude Code install it.
+fn try_plugin(release: &Release, validators: &Validators, folder: &Path) -> anyhow::Result<()> {
+    let unpacked = paths::target().join("roots/claude-plugin");
+    empty_folder(&unpacked)?;
+    zip::ZipArchive::new(fs::File::open(folder.join(claude_plugin::file_name(release)))?)?.extract(&unpacked)?;
+    validators.install_plugin(&unpacked)?;
+    print_line("Claude Code installs the plugin from its unpacked folder, and removes it again");
     fs::remove_dir_all(unpacked).map_err(Into::into)
 }
 
@@ -175,12 +188,13 @@ fn try_image(release: &Release, folder: &Path) -> anyhow::Result<()> {
     empty_folder(&unpacked.join("layout"))?;
     let archive = folder.join(release.file_name("oci.tar"));
     run::run_captured(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(unpacked.join("layout")))?;
+    oci_image::check_docker_manifest(&unpacked.join("layout"))?;
     let image = format!("{}:{}", unpacked.join("layout").display(), release.version);
     run::run_captured(Command::new("umoci").args(["unpack", "--image", &image]).arg(unpacked.join("bundle")))?;
     let config: Value = serde_json::from_str(&fs::read_to_string(unpacked.join("bundle/config.json"))?)?;
     let process = &config["process"];
     let user = process["user"]["uid"].as_u64().and_then(|user| u32::try_from(user).ok()).context("no user")?;
-    ensure!(user == super::oci_image::USER, "the image runs as {user}");
+    ensure!(user == oci_image::USER, "the image runs as {user}");
     let environment = process["env"].as_array().into_iter().flatten().filter_map(|line| line.as_str()?.split_once('='));
     let environment: Vec<(String, String)> =
         environment.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

@@ -53,16 +53,34 @@ impl Validators {
 
     /// Checks the plugin, the marketplace that lists it, and the skills of the plugin.
     pub(super) fn check_plugin(&self) -> anyhow::Result<()> {
-        // npm may not have been allowed to run the script that puts the program in its place.
-        let claude = format!("node_modules/@anthropic-ai/claude-code-linux-{}/claude", node_machine());
         for path in [paths::root(), claude_plugin::source()] {
-            run::run_captured(self.node_command(&claude).args(["plugin", "validate", "--strict"]).arg(path))?;
+            run::run_captured(self.claude_command().args(["plugin", "validate", "--strict"]).arg(path))?;
         }
         for skill in claude_plugin::skills(&claude_plugin::source())? {
             let mut command = Command::new(self.folder.join("python/bin/agentskills"));
             run::run_captured(command.arg("validate").arg(skill))?;
         }
         Ok(())
+    }
+
+    /// Installs an unpacked plugin as its guide says, and removes it again.
+    pub(super) fn install_plugin(&self, plugin: &Path) -> anyhow::Result<()> {
+        let folder = plugin.to_string_lossy().into_owned();
+        let config = format!("data_dir={folder}/world");
+        for arguments in [
+            &["plugin", "marketplace", "add", &folder][..],
+            &["plugin", "install", "skald@skald", "--config", &config],
+            &["plugin", "uninstall", "skald@skald"],
+            &["plugin", "marketplace", "remove", "skald"],
+        ] {
+            run::run_captured(self.claude_command().args(arguments))?;
+        }
+        Ok(())
+    }
+
+    /// Claude Code. npm may not have been allowed to run the script that puts the program in its place.
+    fn claude_command(&self) -> Command {
+        self.node_command(&format!("node_modules/@anthropic-ai/claude-code-linux-{}/claude", node_machine()))
     }
 
     pub(super) fn check_sbom(&self, sbom: &Path) -> anyhow::Result<()> {

@@ -168,7 +168,7 @@ impl Operation for OddsOperation {
     const NAME: &'static str = "odds";
     const TITLE: &'static str = "Odds of an expression";
     const SUMMARY: &'static str = "Exact odds of any dice expression, comparison or opposed roll, or of two compared; \
-        with target, what difficulty or modifier gives that chance. Rolls nothing unless told to simulate.";
+        with target, what difficulty or modifier gives that chance. Rolls nothing unless simulate is set.";
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;

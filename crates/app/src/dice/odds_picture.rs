@@ -24,7 +24,7 @@ pub(super) struct OddsPictureInput {
     /// Whose habits they are written in; found out by itself if left out.
     #[serde(default)]
     dialect: Dialect,
-    /// What the bars stand for; exactly if left out. A Duality roll is drawn as a grid unless this is given.
+    /// What the bars show; exactly if left out. A Duality roll is drawn as a grid unless this is given.
     mode: Option<ChartMode>,
     /// The colours; those that the reader prefers if left out.
     #[serde(default)]

@@ -49,7 +49,7 @@ pub(super) struct GetStateOutput {
 
 impl Operation for GetState {
     const NAME: &'static str = "state_gate.get_state";
-    const TITLE: &'static str = "Where a run stands";
+    const TITLE: &'static str = "The state of a run";
     const SUMMARY: &'static str = "The state of a run, what to do there, which evidence is missing and which events may \
         be emitted. Begin with it.";
     const TOOLSET: Toolset = Toolset::Gate;

@@ -19,7 +19,7 @@ pub(super) struct ListRunsInput {
     process_id: Option<String>,
     /// Only runs of this campaign.
     campaign_id: Option<String>,
-    /// Only runs that stand so.
+    /// Only runs with this status.
     status: Option<RunStatus>,
     /// The `next_cursor` of the page before.
     pub(super) cursor: Option<String>,

@@ -34,7 +34,7 @@ enum DocumentForm {
 pub(super) struct GateDocumentInput {
     /// The process, as new runs get it; or name a run.
     process_id: Option<String>,
-    /// A run: the process that it is pinned to, and where it stands.
+    /// A run: its process, with the current state marked.
     run_id: Option<String>,
     /// Which document.
     #[serde(default)]
@@ -60,8 +60,8 @@ struct ProcessDrawing {
 impl Operation for GateDocument {
     const NAME: &'static str = "state_gate.document";
     const TITLE: &'static str = "A process as a document";
-    const SUMMARY: &'static str = "The source of a process, or its diagram as Mermaid or SVG; of a run, with where it \
-        stands.";
+    const SUMMARY: &'static str = "The source of a process, or its diagram as Mermaid or SVG; of a run, with its current \
+        state marked.";
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);

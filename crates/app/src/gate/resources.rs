@@ -76,7 +76,7 @@ fn run_resources() -> Vec<Resource> {
             ..resource(
                 "stategate://runs/{run_id}/summary",
                 "gate_run_summary",
-                ("A run in short", "Where it stands, and which states are done, current and ahead."),
+                ("A run in short", "Its state, and which states are done, current and ahead."),
                 (READ, MIME_JSON),
                 Some(("view", "summary")),
             )
@@ -108,7 +108,7 @@ fn run_resources() -> Vec<Resource> {
         resource(
             "stategate://runs/{run_id}/diagram.svg{?theme}",
             "gate_run_picture",
-            ("The picture of a run", "Its process, drawn, with where it is and has been."),
+            ("The picture of a run", "Its process as a picture, with the states that it is in and was in."),
             (DOCUMENT, SVG),
             Some(("form", "svg")),
         ),

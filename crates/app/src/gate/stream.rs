@@ -15,7 +15,7 @@ use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnap
 /// The read model of all runs, the newest first.
 pub(crate) const RUNS: &str = "runs";
 
-/// A run in a list: where it stands, not what it holds.
+/// A run in a list: its state, without what it contains.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListedRun {
     pub run_id: String,

@@ -48,7 +48,7 @@ fn content_quotas(found_run: &FoundRun) -> [ContentQuota; 2] {
 pub(super) struct SentArtifact {
     /// Its name: a relative path.
     pub path: String,
-    /// Its type; told by its name if left out.
+    /// Its type; by default from its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
     /// Its content as text. Without any content it is a file below the artifact folder.

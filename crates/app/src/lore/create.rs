@@ -45,13 +45,13 @@ pub(super) struct NewEntityItem {
     /// Markdown; mention others as [[Name]] or [entity:ID|text].
     entry: Option<String>,
     tags: Option<Vec<String>>,
-    /// Only game masters see it; notes are private unless told otherwise.
+    /// Only game masters see it; notes are private by default.
     is_private: Option<bool>,
     #[schemars(extend("x-unlisted" = true))]
     is_hidden: Option<bool>,
     /// Other names, misspellings: found like the name.
     aliases: Option<Vec<String>>,
-    /// The entity that it belongs to or lies in.
+    /// The entity that it belongs to or is in.
     parent: Option<EntityReference>,
     /// A URL.
     image: Option<String>,

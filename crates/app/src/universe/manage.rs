@@ -23,7 +23,7 @@ pub(super) struct ManageUniverse;
 pub(super) enum UniverseMethod {
     Create,
     Rename,
-    /// Write it anew: its name, all that it holds, or both.
+    /// Replace its name, its whole state, or both.
     Replace,
     /// It is not there any more; what happened stays in the journal.
     Delete,

@@ -12,7 +12,7 @@ use crate::{
     RenderedJson, Route, Toolset,
 };
 
-/// A universe as it is told, without what it holds.
+/// A universe without its state.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UniverseRecord {

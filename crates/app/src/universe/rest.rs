@@ -300,8 +300,8 @@ fn deserialize_non_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D
 
 impl Operation for ReplaceUniverse {
     const NAME: &'static str = "universe_replace";
-    const TITLE: &'static str = "Write a universe anew";
-    const SUMMARY: &'static str = "Write a universe anew: its name, all that it holds, or both.";
+    const TITLE: &'static str = "Replace a universe";
+    const SUMMARY: &'static str = "Replace the name of a universe, its whole state, or both.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;

@@ -23,7 +23,7 @@ pub(super) struct UniverseEventsInput {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UniverseEventsOutput {
-    /// The id after which events are told.
+    /// Only events after this id are sent.
     last_event_id: String,
     #[serde(skip)]
     feed: Box<Feed>,

@@ -138,7 +138,7 @@ pub enum CampaignEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         trackers: Vec<Tracker>,
     },
-    /// A tracker was added or defined anew.
+    /// A tracker was added, or its definition was replaced.
     #[serde(rename = "tracker.set.v1")]
     TrackerSet {
         #[serde(flatten)]

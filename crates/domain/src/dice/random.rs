@@ -128,7 +128,7 @@ impl JsonSchema for Seed {
     }
 }
 
-/// LIVE rolls anew; REPLAY repeats a roll from its seed.
+/// LIVE: new dice. REPLAY: those of a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum RollMode {
@@ -149,7 +149,7 @@ case_insensitive_enum!(RollMode {
 pub struct RandomRequest {
     /// An integer or 64 hex digits; counts in REPLAY only.
     pub seed: Option<Seed>,
-    /// LIVE (default) rolls anew; REPLAY repeats the roll of the seed.
+    /// LIVE (default): new dice. REPLAY: those of the seed.
     #[serde(default)]
     pub roll_mode: RollMode,
 }

@@ -13,7 +13,7 @@ use super::odds::{checked_floor_division, truncate_expression};
 use super::{DUALITY_SIDES, DiceRefusal, Judgement};
 use crate::limits;
 
-/// One die, as it lies there.
+/// One die, as it was rolled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DieThrow {
     /// What it shows.

@@ -270,7 +270,7 @@ impl LoreRefusal {
                 "use tags that are there already; a tag that no entity has is dropped"
             }
             Self::TooMany { things: "open conflicts", .. } => "resolve conflicts first; `canon` lists them",
-            Self::TooMany { things: "steps of one conflict", .. } => "leave it as it is, or propose the change anew",
+            Self::TooMany { things: "steps of one conflict", .. } => "leave it as it is, or propose the change again",
             Self::TooMany { things: "reviewed findings", .. } => "take back reviews that no longer matter",
             Self::TooMany { things: "relationships" | "timeline events", .. } => "remove those that matter least",
             Self::TooMany { .. } => "delete what is not needed and empty the archive",
@@ -286,7 +286,7 @@ impl LoreRefusal {
                 "ask a person: with a token of kind human and another role than agent, or at a server started with --role"
             }
             Self::ConflictNotFound { .. } => "`canon` with method list has the conflicts",
-            Self::ConflictResolved { .. } => "reopen it to decide anew",
+            Self::ConflictResolved { .. } => "reopen it to decide again",
             Self::ConflictNotResolved { .. } => "resolve it, or go on",
             Self::ProposalOutdated { .. } => "choose current, or send the whole text as value",
             Self::ChangedSinceResolved { .. } => {

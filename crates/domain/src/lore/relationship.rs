@@ -12,7 +12,7 @@ use super::relationship_types::known_relation;
 use crate::case_insensitive_enum::case_insensitive_enum;
 use crate::visibility::Visibility;
 
-/// How the two stand to each other.
+/// How the two feel about each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {

@@ -24,7 +24,7 @@ impl fmt::Display for VerifyFinding {
 }
 
 /// The remedy for what can be derived from the records.
-const REBUILD: &str = "stop Skald, and skald rebuild makes it anew from the records";
+const REBUILD: &str = "stop Skald, then run skald rebuild, which makes it again from the records";
 /// The remedy for what cannot be derived from anything else.
 const RESTORE: &str = "find out who can write to the store, and restore a backup from before";
 const REMOVE_TOKEN: &str = "skald token revoke ID removes it; find out who put it there";

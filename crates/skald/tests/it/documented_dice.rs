@@ -49,6 +49,13 @@ fn dice_are_judged_as_printed(seat: &mut TestClient) {
     });
     assert_eq!(seat.ok("duality_outcome", &known), outcome);
 
+    // The evening in the README.
+    let evening = json!({"hope": 9, "fear": 11, "modifier": 2, "difficulty": 15});
+    let outcome_of_evening = seat.ok("duality_outcome", &evening);
+    assert_contains(&json!({"total": 22, "outcome": "SUCCESS_WITH_FEAR"}), &outcome_of_evening);
+    let odds = seat.ok("odds", &json!({"expression": "duality(+2, dc 15)"}));
+    assert_eq!(odds["success_chance"]["fraction"], "7/12", "{odds}");
+
     let mut input = known;
     input["request_id"] = json!("req_123");
     let explained = seat.ok("duality_explain", &input);

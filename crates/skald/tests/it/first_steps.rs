@@ -138,6 +138,22 @@ fn the_doctor_speaks_of_the_store_that_is_named() {
     assert!(told.contains(&format!("ok    store: {} opens", folder.file("data/skald/skald.db").display())), "{told}");
 }
 
+/// A client passes none of these on, and the store of the check knows no token and no campaign.
+#[test]
+fn the_doctor_starts_skald_as_a_client_would() {
+    for (name, value) in [
+        ("SKALD_TOKEN", "skald_7ny22y6dntku_unknown"),
+        ("SKALD_TOKEN_FILE", "/no/such/file"),
+        ("SKALD_ADDR", "127.0.0.1:1"),
+        ("SKALD_CAMPAIGN", "no such campaign"),
+    ] {
+        let mut command = skald_command(&["doctor", "--http-addr", "127.0.0.1:0"]);
+        let output = command.env(name, value).stdin(Stdio::null()).output().expect("the binary starts");
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        assert!(output.status.success() && printed.contains("ok    handshake: skald answered"), "{name}: {printed}");
+    }
+}
+
 #[test]
 fn the_doctor_prints_no_password() {
     let store = "postgres://nils:hush@127.0.0.1:1/skald?password=hush";

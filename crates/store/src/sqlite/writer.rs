@@ -296,7 +296,7 @@ pub(super) fn to_store_error(error: &rusqlite::Error) -> StoreError {
     if is_held(error) {
         StoreError::Held(error.to_string())
     } else if is_index_damage(error) {
-        StoreError::Damaged(format!("the search index ({error}); stop Skald, and skald rebuild makes it anew"))
+        StoreError::Damaged(format!("the search index ({error}); stop Skald, then run skald rebuild"))
     } else if is_damage(error) {
         StoreError::Damaged(error.to_string())
     } else if is_refusal(error) {

@@ -216,7 +216,7 @@ pub(super) fn remote_fault(failure: &RemoteFailure) -> Fault {
             Fault::new(Code::Rejected, message).hint("the token's user needs a role in that campaign that may do this")
         }
         Kind::NotFound => Fault::new(Code::Rejected, message)
-            .hint("check the number of the campaign; it stands in the address of its pages"),
+            .hint("check the number of the campaign; it is in the address of its pages"),
         Kind::Invalid => Fault::new(Code::Rejected, message).hint("change what is refused, and push again"),
         Kind::BrokenEntity => {
             Fault::new(Code::Unavailable, message).hint("open it in Kanka and save it; everything else is synced")

@@ -57,7 +57,7 @@ pub struct EventView {
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     pub payload_schema: Option<Value>,
     pub transitions: Vec<TransitionView>,
-    /// Whether it would be accepted as things stand. Guards are evaluated without new evidence and without a payload: an
+    /// Whether it would be accepted now. Guards are evaluated without new evidence and without a payload: an
     /// event that only they block can still be emitted, with what they miss.
     pub is_allowed: bool,
     /// Why it would not; null if it would. What guards miss is in `missing_requirements`.

@@ -17,7 +17,7 @@ pub struct Plan {
     pub steps: Vec<Step>,
 }
 
-/// One transition of a plan. Guards are evaluated as things stand; later steps may change that.
+/// One transition of a plan. Guards are evaluated in the current state; later steps may change that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Step {
     pub event_name: String,

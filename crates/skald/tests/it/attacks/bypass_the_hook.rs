@@ -529,9 +529,9 @@ fn what_a_state_does_not_allow_is_not_run_by_another_name() {
 
 /// Commands that the hook cannot judge, each with the words by which the document says so.
 const BEYOND: &[(&str, &str)] = &[
-    ("python3 scripts/check.py", "a program or script that runs"),
-    ("cargo test", "a program or script that runs"),
-    ("./configure && make", "a program or script that runs"),
+    ("python3 scripts/check.py", "what a program or script does"),
+    ("cargo test", "what a program or script does"),
+    ("./configure && make", "what a program or script does"),
     ("echo bXYgLmNsYXVkZSB4 | base64 -d | sh", "text that becomes a command or a name only at run time"),
     ("x=$(printf '.cl%s' aude); mv \"$x\" y", "text that becomes a command or a name only at run time"),
     (
@@ -542,9 +542,9 @@ const BEYOND: &[(&str, &str)] = &[
     ("git switch other", "what git writes when it goes to another commit"),
     ("git reset --hard HEAD~3", "what git writes when it goes to another commit"),
     ("git stash", "what git writes when it goes to another commit"),
-    ("git apply /tmp/x.patch", "which files a list in another file names"),
-    ("patch -p1 -i /tmp/x.patch", "which files a list in another file names"),
-    ("rsync -a --files-from=/tmp/x /tmp/y src", "which files a list in another file names"),
+    ("git apply /tmp/x.patch", "which files a command writes if another file lists them"),
+    ("patch -p1 -i /tmp/x.patch", "which files a command writes if another file lists them"),
+    ("rsync -a --files-from=/tmp/x /tmp/y src", "which files a command writes if another file lists them"),
     ("docker run -v .:/x image sh /x/run.sh", "on another machine, in a container or as another user"),
     ("ssh localhost ./run.sh", "on another machine, in a container or as another user"),
     ("(sleep 60; ./run.sh) &", "what goes on running after the tool has ended"),

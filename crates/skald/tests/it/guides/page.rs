@@ -21,7 +21,10 @@ pub(super) struct GuideBlock {
 
 impl GuidePage {
     pub(super) fn read(root: &Path, name: &str) -> Self {
-        let text = std::fs::read_to_string(root.join(name)).expect("a page");
+        Self::parse(name, &std::fs::read_to_string(root.join(name)).expect("a page"))
+    }
+
+    pub(super) fn parse(name: &str, text: &str) -> Self {
         let (mut blocks, mut comment, mut open) = (Vec::new(), None, None::<(usize, GuideBlock)>);
         for (index, line) in text.lines().enumerate() {
             let trimmed = line.trim_start();
@@ -64,6 +67,16 @@ impl GuideBlock {
             .filter(|_| self.is_shell())
             .and_then(|comment| comment.strip_prefix("not run:"))
             .map(str::trim)
+    }
+
+    /// Whether it is text that somebody sees, such as what a command prints.
+    pub(super) fn is_text(&self) -> bool {
+        ["", "text"].contains(&self.language.as_str())
+    }
+
+    /// Why a block of text is compared with nothing.
+    pub(super) fn reason_not_to_compare(&self) -> Option<&str> {
+        self.comment.as_deref().and_then(|comment| comment.strip_prefix("not compared:")).map(str::trim)
     }
 
     pub(super) fn is_run(&self) -> bool {

@@ -50,12 +50,23 @@ fi
 exit 0
 "#;
 
-/// `curl`: a refusal is a failure, and a stream is read for two seconds.
+/// `curl`: a refusal is a failure, also one in an answer with the status 200 (a failed item, a failed tool of MCP, an error of
+/// JSON-RPC), and a stream is read for two seconds.
 const CURL: &str = r#"#!/bin/sh
 case " $* " in
-  *' -N '*) /usr/bin/curl --max-time 2 "$@"; test $? = 28 ;;
-  *) exec /usr/bin/curl --fail-with-body "$@" ;;
+  *' -N '*) /usr/bin/curl --max-time 2 "$@"; test $? = 28; exit ;;
 esac
+answer=$(mktemp "$GUIDE_STATE/answer.XXXXXX")
+/usr/bin/curl --fail-with-body "$@" > "$answer"
+status=$?
+cat "$answer"
+test $status = 0 || exit $status
+if jq --exit-status --slurp 'any(.[] | .. | objects;
+    (.success == false and has("error")) or .isError == true or (has("jsonrpc") and has("error")))' \
+    "$answer" > /dev/null 2>&1; then
+  echo 'the answer above is a failure' >&2
+  exit 22
+fi
 "#;
 
 /// `cargo run -- serve` and `cargo install` with the binary that is built already.
@@ -68,13 +79,21 @@ echo "no such command in this test: cargo $*" >&2
 exit 1
 "#;
 
-/// `sudo` that keeps the environment, as the user of this test.
+/// `sudo` that keeps the store if it is told to, as the user of this test.
 const SUDO: &str = r#"#!/bin/sh
 case "$1" in
-  --preserve-env=*) shift; exec "$@" ;;
+  -u) shift 2; exec "$@" ;;
+  --preserve-env=SKALD_STORE) shift; exec "$@" ;;
+  skald) exec env -u SKALD_STORE "$@" ;;
 esac
 echo "no such command in this test: sudo $*" >&2
 exit 1
+"#;
+
+/// `createuser`, which asks its terminal for a password if it has one.
+const CREATEUSER: &str = r#"#!/bin/sh
+PATH=${PATH#*:}
+printf 'PASSWORD\nPASSWORD\n' | setsid --wait createuser "$@"
 "#;
 
 /// The folder of the service on a page, which is a folder of the test here.
@@ -86,9 +105,14 @@ pub(super) fn run_page(shell: &str, root: &Path, page: &GuidePage) -> Option<Str
     for name in ["bin", "home", "work"] {
         std::fs::create_dir_all(folder.file(name)).expect("a folder");
     }
-    for (name, text) in
-        [("skald", SKALD), ("stop-server", STOP_SERVER), ("curl", CURL), ("cargo", CARGO), ("sudo", SUDO)]
-    {
+    for (name, text) in [
+        ("skald", SKALD),
+        ("stop-server", STOP_SERVER),
+        ("curl", CURL),
+        ("cargo", CARGO),
+        ("sudo", SUDO),
+        ("createuser", CREATEUSER),
+    ] {
         let path = folder.file("bin").join(name);
         std::fs::write(&path, text).expect("a script");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
