@@ -85,6 +85,7 @@ pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_valu
 pub use noun_registry::{CampaignEffect, Noun, Nouns, RecordAudience, RecordSecrecy};
 pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, answer_bytes};
 pub use page_sessions::{ListedPageSession, StartedPageSession, page_session_id};
+pub use permissions::PermissionClass;
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use rate_limits::{DEFAULT_RATE_FIGURES, RateAllowance, RateClass, RateLimits};
 pub use request_surface::RequestSurface;

@@ -3,6 +3,7 @@
 //! The state of all tokens is derived from the events of one stream. Older stores have them in rows outside the
 //! journal; only migration turns these into events.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -30,8 +31,9 @@ use crate::{
     Toolset,
 };
 use skald_journal::{
-    CommittedState, FindingKind, Journal, JournalFailure, Record, RegisteredKind, RowCheck, SideRowCheck, StoreError,
-    StreamKind, StreamName, Streams, Submission, WholeSnapshot, parse_events, truncate_to_micros,
+    CommittedState, FindingKind, Journal, JournalFailure, ReadModelChange, Record, RegisteredKind, RowCheck,
+    SideRowCheck, StoreError, StreamKind, StreamName, Streams, Submission, WholeSnapshot, parse_events,
+    truncate_to_micros,
 };
 
 /// The kind of the side rows in which older stores have tokens.
@@ -76,13 +78,28 @@ pub(crate) struct TokenStream;
 impl StreamKind for TokenStream {
     type Rules = AccessRules;
     const NAME: &'static str = "access";
+    const SNAPSHOT_VERSION: u32 = 1;
     /// There are few events, and a forged state would be a forged token.
     const USES_SNAPSHOTS: bool = false;
     type Parts = WholeSnapshot<AccessState>;
     type ReadCache = ();
 
+    fn next_read_cache((): &()) {}
+
     fn event_kind(event: &AccessEvent) -> &'static str {
         event.kind()
+    }
+
+    fn read_model_changes(_: &StreamName, _: &AccessState, _: &[AccessEvent]) -> Vec<ReadModelChange> {
+        Vec::new()
+    }
+
+    fn referenced_side_rows(_: &StreamName, _: &AccessState) -> Vec<(Cow<'static, str>, String)> {
+        Vec::new()
+    }
+
+    fn removed_side_rows(_: &StreamName, _: &[AccessEvent]) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

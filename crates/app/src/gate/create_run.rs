@@ -14,7 +14,7 @@ use super::process_lookup::unreadable_file_fault;
 use super::stream::{is_run_id, refusal_fault, run_stream};
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,
-    Toolset, check_chosen_id, creation_quota, limits,
+    PermissionClass, Toolset, check_chosen_id, creation_quota, limits,
 };
 use skald_journal::Applied;
 
@@ -55,6 +55,7 @@ impl Operation for CreateRun {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     type Input = CreateRunInput;
     type Output = CommandAnswer<CreateRunOutput>;
 

@@ -13,7 +13,9 @@ use super::entity_fields::privacy;
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
 use super::stream::LoreStream;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 use skald_journal::Applied;
 
 pub(super) struct CreatePosts;
@@ -49,6 +51,7 @@ impl Operation for CreatePosts {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("posts");
     type Input = CreatePostsInput;
@@ -113,6 +116,7 @@ impl Operation for UpdatePosts {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("updates");
     type Input = UpdatePostsInput;
@@ -221,6 +225,7 @@ impl Operation for DeletePosts {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const DESTRUCTIVE: bool = true;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("deletions");

@@ -13,7 +13,7 @@ use super::entity_fields::{clearable, privacy};
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
 use super::stream::LoreStream;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Toolset};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, PermissionClass, Toolset};
 use skald_journal::Applied;
 
 pub(super) struct UpdateEntities;
@@ -61,6 +61,7 @@ impl Operation for UpdateEntities {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("updates");
     type Input = UpdateEntitiesInput;
@@ -176,6 +177,7 @@ impl Operation for DeleteEntities {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const DESTRUCTIVE: bool = true;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("entity_ids");

@@ -13,7 +13,7 @@ use crate::list_page::check_page_limit;
 use crate::method_fields::MethodFields;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,
-    Toolset, check_chosen_id, creation_quota, limits,
+    PermissionClass, Toolset, check_chosen_id, creation_quota, limits,
 };
 
 pub(super) struct ManageUniverse;
@@ -122,6 +122,7 @@ impl Operation for ManageUniverse {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::WriteUniverse;
     const GAME_MASTER_METHODS: &'static [&'static str] = &["create", "rename", "replace", "delete"];
     const DESTRUCTIVE: bool = true;
     type Input = ManageUniverseInput;

@@ -1,5 +1,6 @@
 //! Tests that a noun registered by a test appears on every surface without code written there.
 
+use std::borrow::Cow;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skald_app::{
     Allowed, App, Call, Caller, CampaignEffect, Engine, Exposed, Fault, FaultField, LocalEngine, Noun, Nouns,
-    Operation, OperationEntry, OperationKind, Prompt, PromptEntry, RecordAudience, Resource, ResourceChange, Route,
-    Toolset, ToolsetFilter,
+    Operation, OperationEntry, OperationKind, PermissionClass, Prompt, PromptEntry, RecordAudience, Resource,
+    ResourceChange, Route, Toolset, ToolsetFilter,
 };
 use skald_domain::decider::{Decider, DecisionContext};
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
@@ -63,8 +64,12 @@ struct LanternStream;
 impl StreamKind for LanternStream {
     type Rules = LanternRules;
     const NAME: &'static str = "lantern";
+    const SNAPSHOT_VERSION: u32 = 1;
+    const USES_SNAPSHOTS: bool = true;
     type Parts = WholeSnapshot<Lantern>;
     type ReadCache = ();
+
+    fn next_read_cache((): &()) {}
 
     fn event_kind(_: &LanternEvent) -> &'static str {
         "lantern.lit.v1"
@@ -79,6 +84,14 @@ impl StreamKind for LanternStream {
             body: "{}".to_owned(),
             search: None,
         })]
+    }
+
+    fn referenced_side_rows(_: &StreamName, _: &Lantern) -> Vec<(Cow<'static, str>, String)> {
+        Vec::new()
+    }
+
+    fn removed_side_rows(_: &StreamName, _: &[LanternEvent]) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 
@@ -110,6 +123,7 @@ impl Operation for LanternLight {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = LanternInput;
     type Output = LanternOutput;
 
@@ -132,6 +146,7 @@ impl Operation for LanternRead {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::Everywhere;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/lanterns/{lantern_id}")];
     type Input = LanternInput;
