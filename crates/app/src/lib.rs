@@ -74,6 +74,7 @@ pub use gate::{ArtifactFile, ContentRequest, EvidenceFile, FilesError, GateFiles
 pub use identify_caller::{caller_without_token, parse_bearer_token, unauthorized_fault, unidentified_caller_fault};
 pub use input::{TooComplex, input_from_text, nearest_word, parse_json};
 pub use invitations::{NewInvitation, RedeemedInvitation};
+pub use journal_follower::CampaignStates;
 pub use large_requests::LargeRequests;
 pub use lore::{
     ImportReport, LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated,
@@ -82,7 +83,7 @@ pub use lore::{
     SyncScope, UnresolvedLink, mirror_linked_campaigns,
 };
 pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
-pub use noun_registry::{CampaignEffect, Noun, Nouns, RecordAudience, RecordSecrecy};
+pub use noun_registry::{CampaignEffect, Noun, Nouns, RecordAudience, RecordSecrecy, SecretChanges};
 pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, answer_bytes};
 pub use page_sessions::{ListedPageSession, StartedPageSession, page_session_id};
 pub use permissions::PermissionClass;

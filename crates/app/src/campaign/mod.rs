@@ -14,6 +14,7 @@ mod luck;
 mod numbers;
 mod people_names;
 mod prompts;
+mod quota;
 mod read;
 mod record_group_roll;
 mod record_roll;
@@ -42,7 +43,7 @@ pub(crate) use recorded_events::RecordedEvent;
 pub(crate) use resolve_name::is_same_name;
 pub(crate) use set_context::{CONTEXT_URI, SessionContexts};
 pub use stream::CampaignStream;
-pub(crate) use stream::{CAMPAIGNS, PARTICIPANTS, campaign_stream};
+pub(crate) use stream::{PARTICIPANTS, campaign_stream};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
