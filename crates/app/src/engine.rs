@@ -20,7 +20,7 @@ use crate::{
     Administration, Answer, App, Caller, CampaignEffect, Catalogue, ChangeReaders, Changes, Code, Completion,
     CompletionRequest, Conversation, Fault, Holder, LinkedLore, ListedPageSession, News, OperationEntry, Principal,
     PrincipalKind, RateAllowance, RateClass, RedeemedInvitation, RenderedJson, RequestSurface, ResourceChange,
-    StartedPageSession, answer_bytes, completion, input_from_text,
+    StartedPageSession, answer_bytes, completion, input_from_text, truncate_for_message,
 };
 use crate::{entered_campaign, invitations};
 use skald_journal::{Cursor, Record, StoreError};
@@ -54,6 +54,24 @@ pub struct RequestControl {
 }
 
 impl RequestControl {
+    /// Of a surface that sends the idempotency key and the expected revision as texts, the revision as an etag. Both texts
+    /// are checked by the surface for their length and characters.
+    pub fn from_texts(
+        surface: RequestSurface,
+        idempotency_key: Option<String>,
+        if_match: Option<&str>,
+    ) -> Result<Self, Fault> {
+        let expected_revision = match if_match {
+            None | Some("*") => None,
+            Some(text) => Some(text.trim_matches('"').parse().map_err(|_| {
+                let given = truncate_for_message(text);
+                let fault = Fault::new(Code::InvalidParams, format!("if-match is {given:?}, not a revision"));
+                fault.hint("send the etag of the answer that you have seen")
+            })?),
+        };
+        Ok(Self { idempotency_key, expected_revision, surface, ..Self::default() })
+    }
+
     /// Only the first call counts: an operation is about one stream.
     pub fn set_revision(&self, revision: u64) {
         let _ = self.revision.set(revision);
