@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::audit::AnsweredCall;
 use crate::campaign_lookup::DocumentOwner;
 use crate::journal_follower::{JournalFollower, RECORDS_PER_READ, announcements_of, place_at};
-use crate::page_sessions::no_page_sessions_fault;
+use crate::tokens::page_sessions::no_page_sessions_fault;
 use crate::resource_changes::{Announcement, ChangeAudience, JournalPlace};
 use crate::{
     Administration, Answer, App, Caller, CampaignEffect, Catalogue, ChangeReaders, Changes, Code, Completion,
@@ -22,7 +22,8 @@ use crate::{
     PrincipalKind, RateAllowance, RateClass, RedeemedInvitation, RenderedJson, RequestSurface, ResourceChange,
     StartedPageSession, answer_bytes, completion, input_from_text, truncate_for_message,
 };
-use crate::{entered_campaign, invitations};
+use crate::entered_campaign;
+use crate::tokens::invitations;
 use skald_journal::{Cursor, Record, StoreError};
 
 /// Who failed to come in, in the audit log.

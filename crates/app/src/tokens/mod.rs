@@ -3,6 +3,12 @@
 //! The state of all tokens is derived from the events of one stream. Older stores have them in rows outside the
 //! journal; only migration turns these into events.
 
+pub(crate) mod access_tokens;
+pub(crate) mod identify_caller;
+pub(crate) mod invitations;
+pub(crate) mod page_sessions;
+pub(crate) mod revocations;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +28,7 @@ use tokio::time::Instant;
 
 use crate::campaign::{PARTICIPANTS, campaign_stream, is_same_name};
 use crate::deceptive_characters::{code_point, first_deceptive};
-use crate::identify_caller::{constant_time_eq, unauthorized_fault};
+use crate::tokens::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::noun_registry::CampaignEffect;
 use crate::sha256::sha256_hex;
 use crate::{

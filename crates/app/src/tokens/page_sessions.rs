@@ -10,7 +10,7 @@ use skald_domain::access::{AccessCommand, PageSession, PageSessionToStart};
 use skald_journal::JournalFailure;
 
 use crate::deceptive_characters::first_deceptive;
-use crate::identify_caller::{constant_time_eq, unauthorized_fault};
+use crate::tokens::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::sha256::sha256_hex;
 use crate::tokens::TOKEN_PREFIX;
 use crate::{App, Caller, Code, Conversation, Fault, Holder, Principal, limits};
