@@ -58,13 +58,9 @@ impl Operation for CreatePosts {
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: CreatePostsInput) -> Result<BatchOutput, Fault> {
-        check_batch(call, input.posts.len(), "posts")?;
-        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let answer = |index: usize| -> ItemAnswer {
-            let unresolved = lore.links_to_nowhere(input.posts[index].entry.as_deref());
-            Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..post_result(done) })
-        };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("posts", &input.posts), answer).await.with_misfits(call))
+        let (campaign_id, posts) = (input.campaign_id.as_deref(), ("posts", &input.posts[..]));
+        let sent_text: fn(&NewPostItem) -> Option<&str> = |item| item.entry.as_deref();
+        app.run_batch_of_texts::<Self, _>(call, campaign_id, posts, sent_text, post_result).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -123,14 +119,10 @@ impl Operation for UpdatePosts {
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UpdatePostsInput) -> Result<BatchOutput, Fault> {
-        check_batch(call, input.updates.len(), "updates")?;
-        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let answer = |index: usize| -> ItemAnswer {
-            let item: &PostUpdateItem = &input.updates[index];
-            let unresolved = lore.links_to_nowhere(item.entry.as_deref().or(item.entry_append.as_deref()));
-            Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..post_result(done) })
-        };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("updates", &input.updates), answer).await.with_misfits(call))
+        let (campaign_id, updates) = (input.campaign_id.as_deref(), ("updates", &input.updates[..]));
+        let sent_text: fn(&PostUpdateItem) -> Option<&str> =
+            |item| item.entry.as_deref().or(item.entry_append.as_deref());
+        app.run_batch_of_texts::<Self, _>(call, campaign_id, updates, sent_text, post_result).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {

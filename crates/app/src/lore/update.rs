@@ -68,14 +68,10 @@ impl Operation for UpdateEntities {
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UpdateEntitiesInput) -> Result<BatchOutput, Fault> {
-        check_batch(call, input.updates.len(), "updates")?;
-        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let answer = |index: usize| -> ItemAnswer {
-            let item: &EntityUpdateItem = &input.updates[index];
-            let unresolved = lore.links_to_nowhere(item.entry.as_deref().or(item.entry_append.as_deref()));
-            Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..changed_result(done) })
-        };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("updates", &input.updates), answer).await.with_misfits(call))
+        let (campaign_id, updates) = (input.campaign_id.as_deref(), ("updates", &input.updates[..]));
+        let sent_text: fn(&EntityUpdateItem) -> Option<&str> =
+            |item| item.entry.as_deref().or(item.entry_append.as_deref());
+        app.run_batch_of_texts::<Self, _>(call, campaign_id, updates, sent_text, changed_result).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
