@@ -99,11 +99,9 @@ fn write_lore(owner: &mut TestClient, campaign_id: &Value) {
     };
     let entities = json!([
         {"entity_type": "character", "name": "Abbot Ferrin", "type": "abbot", "aliases": ["The Abbot"], "entry": "He keeps the key."},
-        {"entity_type": "location", "name": "The crypt", "entry": "Below the foundry.", "parent_id": null},
+        {"entity_type": "location", "name": "The crypt", "entry": "Below the foundry."},
         {"entity_type": "note", "name": "A draft", "entry": "To be deleted."},
     ]);
-    let mut entities = entities;
-    entities[1].as_object_mut().expect("an object").remove("parent_id");
     let created = owner.ok("create_entities", &of(json!({"entities": entities})));
     let id = |at: usize| created["results"][at]["entity_id"].clone();
     let posts = json!([

@@ -293,6 +293,8 @@ fn write_fixture(file: &Path, text: &Path) {
 
 /// A PostgreSQL schema of an earlier version, with the rows of a fixture.
 mod postgres {
+    use std::fmt::Write as _;
+
     use super::*;
 
     #[test]
@@ -318,7 +320,7 @@ mod postgres {
             .map(|number| std::fs::read_to_string(folder.join(format!("{number:03}.sql"))).expect("a migration"));
         let mut script: String = migrations.collect();
         script.push_str("CREATE TABLE skald_schema (version bigint NOT NULL);\n");
-        script.push_str(&format!("INSERT INTO skald_schema (version) VALUES ({});\n", fixture.version));
+        let _ = writeln!(script, "INSERT INTO skald_schema (version) VALUES ({});", fixture.version);
         let database = rusqlite::Connection::open(fixture.path("db")).expect("the fixture");
         for table in TABLES {
             script.push_str(&inserts(&database, table));
@@ -333,6 +335,7 @@ mod postgres {
     /// The rows of a table as statements.
     fn inserts(database: &rusqlite::Connection, table: &str) -> String {
         let columns = match table {
+            // The head of a stream in PostgreSQL also has the hash before its own.
             "heads" => {
                 "stream, shard, revision, hash, (SELECT previous FROM records \
                         WHERE records.stream = heads.stream AND records.revision = heads.revision) AS previous"
@@ -346,7 +349,7 @@ mod postgres {
         while let Some(row) = rows.next().expect(table) {
             let values: Vec<String> = (0..names.len()).map(|at| literal(row.get_ref(at).expect(table))).collect();
             let (names, values) = (names.join(", "), values.join(", "));
-            script.push_str(&format!("INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE VALUES ({values});\n"));
+            let _ = writeln!(script, "INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE VALUES ({values});");
         }
         script
     }
