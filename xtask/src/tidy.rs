@@ -37,8 +37,8 @@ fn crate_dependencies() -> BTreeSet<String> {
     let mut arrows = BTreeSet::new();
     for package in packages {
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
-            let is_room = dependency["path"].is_string();
-            if is_room {
+            let is_own_crate = dependency["path"].is_string();
+            if is_own_crate {
                 let kind = if dependency["kind"] == "dev" { " (tests)" } else { "" };
                 let name =
                     |value: &Value| value.as_str().expect("a name").trim_start_matches("skald-").replace('-', "_");
@@ -50,7 +50,7 @@ fn crate_dependencies() -> BTreeSet<String> {
 }
 
 #[test]
-fn rooms_depend_on_each_other_as_agreed() {
+fn crates_depend_on_each_other_as_agreed() {
     let agreed = read_text(&paths::root().join("xtask/arrows.txt"));
     let agreed: BTreeSet<String> =
         agreed.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect();
@@ -63,12 +63,16 @@ fn rooms_depend_on_each_other_as_agreed() {
 
 #[test]
 fn names_say_what_is_inside() {
-    let mut found = Vec::new();
-    for path in repository_files(".rs") {
-        let relative = path.strip_prefix(paths::root()).expect("a file of the repository").display().to_string();
-        found.extend(banned_names::bad_names(&relative, &read_text(&path), is_source(&path)));
-    }
+    let names: Vec<_> = repository_files(".rs")
+        .iter()
+        .flat_map(|path| banned_names::banned_names_of(&relative_path(path), &read_text(path), is_source(path)))
+        .collect();
+    let found = banned_names::findings(&names);
     assert!(found.is_empty(), "these need a noun, or a verb and an object: {found:#?}");
+}
+
+fn relative_path(path: &Path) -> String {
+    path.strip_prefix(paths::root()).expect("a file of the repository").display().to_string()
 }
 
 /// Whether a file is code of the product or of xtask, or an example, and no test.
@@ -83,10 +87,10 @@ fn type_names_have_one_meaning() {
     let sources: Vec<(String, String)> = repository_files(".rs")
         .iter()
         .filter(|path| is_source(path))
-        .map(|path| (path.display().to_string(), read_text(path)))
+        .map(|path| (relative_path(path), read_text(path)))
         .collect();
-    let shared = type_names::shared_names(&sources);
-    assert!(shared.is_empty(), "each needs a name of its own: {shared:#?}");
+    let found = type_names::bad_type_names(&sources);
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]
@@ -100,8 +104,8 @@ fn files_stay_readable() {
 #[test]
 fn every_file_says_what_it_owns() {
     for path in repository_files(".rs") {
-        let is_test_of_a_room = path.file_name().is_some_and(|name| name == "tests.rs");
-        assert!(is_test_of_a_room || read_text(&path).starts_with("//! "), "{} has no head", path.display());
+        let is_test_module = path.file_name().is_some_and(|name| name == "tests.rs");
+        assert!(is_test_module || read_text(&path).starts_with("//! "), "{} has no head", path.display());
     }
 }
 

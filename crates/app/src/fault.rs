@@ -39,6 +39,22 @@ impl Class {
             Self::Internal => "Internal",
         }
     }
+
+    /// The status of a response over HTTP, on every surface that has no statuses of its own.
+    pub fn http_status(self) -> u16 {
+        match self {
+            Self::Invalid => 400,
+            Self::Unauthenticated => 401,
+            Self::Denied => 403,
+            Self::NotFound => 404,
+            Self::Conflict => 409,
+            Self::TooLarge => 413,
+            Self::Refused => 422,
+            Self::Limited => 429,
+            Self::Internal => 500,
+            Self::Unavailable => 503,
+        }
+    }
 }
 
 /// One row of the error table.

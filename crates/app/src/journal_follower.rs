@@ -176,8 +176,7 @@ pub(crate) async fn announcements_of(
             }
             RecordAudience::CampaignOfStreamIdBySecrecy(secrecy) if (secrecy.is_secret)(record) => {
                 let campaign_id: Arc<str> = record.stream.id().into();
-                let (campaign, lore) = states.read(&campaign_id).await?;
-                let changes = (secrecy.changes)(record, &campaign.state, &lore.state);
+                let changes = (secrecy.changes)(record, states).await?;
                 let changes = changes.into_iter().map(|(change, readers)| (change, readers.audience_in(&campaign_id)));
                 all.push(Some(Announcement { changes: changes.collect(), place }));
                 continue;
@@ -202,18 +201,18 @@ pub(crate) async fn announcements_of(
 
 /// The states of campaigns and their lore, which say who may know of a secret change.
 #[derive(Clone)]
-pub(crate) struct CampaignStates {
-    pub campaigns: Streams<CampaignStream>,
-    pub lore: Streams<LoreStream>,
+pub struct CampaignStates {
+    pub(crate) campaigns: Streams<CampaignStream>,
+    pub(crate) lore: Streams<LoreStream>,
 }
 
-type CommittedCampaign = Arc<CommittedState<CampaignStream>>;
-type CommittedLore = Arc<CommittedState<LoreStream>>;
-
 impl CampaignStates {
-    async fn read(&self, campaign_id: &str) -> Result<(CommittedCampaign, CommittedLore), StoreError> {
-        let campaign = self.campaigns.read(&campaign_stream(campaign_id)).await?;
-        Ok((campaign, self.lore.read(&lore_stream(campaign_id)).await?))
+    pub(crate) async fn campaign(&self, campaign_id: &str) -> Result<Arc<CommittedState<CampaignStream>>, StoreError> {
+        self.campaigns.read(&campaign_stream(campaign_id)).await
+    }
+
+    pub(crate) async fn lore(&self, campaign_id: &str) -> Result<Arc<CommittedState<LoreStream>>, StoreError> {
+        self.lore.read(&lore_stream(campaign_id)).await
     }
 }
 

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use skald_domain::campaign::CampaignState;
-use skald_domain::lore::LoreState;
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StoreError, StreamKinds};
 
 use crate::{
-    App, ChangeReaders, FaultField, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice,
-    gate, lore, tokens, universe,
+    App, CampaignStates, ChangeReaders, FaultField, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset,
+    campaign, dice, gate, lore, tokens, universe,
 };
 
 /// One noun of Skald. No method has a default, so that a noun that forgets a part does not compile.
@@ -86,13 +84,19 @@ pub enum RecordAudience {
     GameMastersAndCreatorInDocument(&'static str),
 }
 
+/// Finds the changes of a record and their readers. It reads of a campaign's states those that its noun needs.
+pub type SecretChanges = for<'a> fn(
+    &'a Record,
+    &'a CampaignStates,
+) -> BoxFuture<'a, Result<Vec<(ResourceChange, ChangeReaders)>, StoreError>>;
+
 /// How the records of a noun are announced that concern something that not everybody may know of.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordSecrecy {
     /// Whether a part of a record may concern something secret. All of what this version cannot read may.
     pub is_secret: fn(&Record) -> bool,
     /// The resources that read differently after a record that is secret in part, each with who may know it.
-    pub changes: fn(&Record, &CampaignState, &LoreState) -> Vec<(ResourceChange, ChangeReaders)>,
+    pub changes: SecretChanges,
 }
 
 /// All nouns of a program, in the order of the reference pages.

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use crate::input::ItemMisfit;
 use crate::json_schema::TypeSchema;
 use crate::{
-    Answer, App, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, MIME_JSON, Principal,
-    RequestControl, Route, TokenScope, Toolset, input, json_schema,
+    Answer, App, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, MIME_JSON, PermissionClass,
+    Principal, RequestControl, Route, TokenScope, Toolset, input, json_schema,
 };
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
@@ -128,6 +128,8 @@ pub trait Operation: 'static {
     const TOOLSET: Toolset;
     const KIND: OperationKind;
     const ALLOWED: Allowed;
+    /// Its row in the table of permissions.
+    const CLASS: PermissionClass;
     /// Whether it can delete data: a client may ask its user first.
     const DESTRUCTIVE: bool = false;
     /// Values of the input field `method` that only game masters may send: a token needs the scope `gm` for them.
@@ -209,6 +211,7 @@ pub struct OperationEntry {
     pub toolset: Toolset,
     pub kind: OperationKind,
     pub allowed: Allowed,
+    pub class: PermissionClass,
     pub destructive: bool,
     pub game_master_methods: &'static [&'static str],
     pub is_for_game_masters: bool,
@@ -239,6 +242,7 @@ impl OperationEntry {
             toolset: O::TOOLSET,
             kind: O::KIND,
             allowed: O::ALLOWED,
+            class: O::CLASS,
             destructive: O::DESTRUCTIVE,
             game_master_methods: O::GAME_MASTER_METHODS,
             is_for_game_masters: O::FOR_GAME_MASTERS,

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::{Allowed, CampaignRole, Catalogue, OperationEntry, OperationKind, Toolset};
+use crate::{Allowed, CampaignRole, Catalogue};
 
 /// One class of operations, and who may call them.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct PermissionRow {
     pub role: Option<CampaignRole>,
 }
 
-/// What kind of thing an operation does.
+/// What kind of thing an operation does. Each operation names its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionClass {
     /// Reads what belongs to no campaign.
@@ -82,29 +82,6 @@ const fn row(class: PermissionClass, what: &'static str, role: Option<CampaignRo
 }
 
 impl PermissionClass {
-    /// The class of an operation, by what it is about. It does not depend on who may call it.
-    pub fn from_operation(entry: &OperationEntry) -> Self {
-        let is_read = entry.kind == OperationKind::Read;
-        let is_reference = is_read && entry.allowed == Allowed::Anyone;
-        match entry.toolset {
-            _ if is_reference => Self::Reference,
-            Toolset::Dice => Self::Dice,
-            // It shows how a text will look that is about to be written.
-            Toolset::Lore if entry.name == "preview_entry" => Self::WriteLore,
-            Toolset::Campaign | Toolset::Lore | Toolset::Canon if is_read => Self::ReadCampaign,
-            Toolset::Campaign if entry.name == "set_context" => Self::Context,
-            // It is offered with the campaigns, so that the universe's own tools stay three.
-            Toolset::Campaign if entry.name == "universe" => Self::WriteUniverse,
-            Toolset::Campaign if ["session_note", "tracker"].contains(&entry.name) => Self::Play,
-            Toolset::Campaign => Self::RunCampaign,
-            Toolset::Canon if ["relationships", "timeline"].contains(&entry.name) => Self::RelationshipsAndTimeline,
-            Toolset::Lore | Toolset::Canon => Self::WriteLore,
-            Toolset::Gate => Self::Gate,
-            Toolset::Universe if is_read => Self::ReadUniverse,
-            Toolset::Universe => Self::WriteUniverse,
-        }
-    }
-
     /// Who may call its operations.
     pub fn allowed(self) -> Allowed {
         let row = PERMISSIONS.iter().find(|row| row.class == self).expect("every class has a row");
@@ -153,8 +130,8 @@ mod tests {
     fn every_operation_is_for_whom_the_table_says() {
         let catalogue = Catalogue::from_all_nouns();
         for entry in catalogue.operations() {
-            let class = PermissionClass::from_operation(entry);
-            assert_eq!(entry.allowed, class.allowed(), "{} is of the class {class:?}", entry.name);
+            let (allowed, class) = (entry.allowed, entry.class);
+            assert_eq!(allowed, class.allowed(), "{} is of the class {class:?}", entry.name);
         }
     }
 
@@ -163,8 +140,7 @@ mod tests {
         let catalogue = Catalogue::from_all_nouns();
         for (at, row) in PERMISSIONS.iter().enumerate() {
             assert!(PERMISSIONS[..at].iter().all(|other| other.class != row.class), "{:?} has two rows", row.class);
-            let has_operation =
-                catalogue.operations().iter().any(|entry| PermissionClass::from_operation(entry) == row.class);
+            let has_operation = catalogue.operations().iter().any(|entry| entry.class == row.class);
             assert!(has_operation, "no operation is of the class {:?}", row.class);
         }
     }

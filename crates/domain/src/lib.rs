@@ -10,6 +10,8 @@ pub mod deceptive_characters;
 pub mod decider;
 pub mod dice;
 pub mod gate;
+#[cfg(test)]
+mod golden_files;
 pub mod id;
 pub mod idempotency_key;
 pub mod limits;

@@ -26,4 +26,4 @@ pub use connect_to_server::server_version;
 pub use health::GrpcHealth;
 pub use identify::PUBLIC_METHODS;
 pub use remote::{Bridge, Remote};
-pub use serve::{GrpcOptions, ServeError, serve};
+pub use serve::{GrpcOptions, MOUNTED_SERVICES, ServeError, serve};

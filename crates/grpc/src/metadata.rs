@@ -60,22 +60,9 @@ fn read_bounded_text(metadata: &MetadataMap, named: MetadataName) -> Result<Opti
 
 /// The idempotency key and the expected revision of a request.
 pub(crate) fn read_work(metadata: &MetadataMap) -> Result<RequestControl, Fault> {
-    let expected_revision = match read_bounded_text(metadata, IF_MATCH)?.as_deref() {
-        None | Some("*") => None,
-        Some(text) => Some(text.trim_matches('"').parse().map_err(|_| {
-            let fault = Fault::new(
-                Code::InvalidParams,
-                format!("if-match is {:?}, not a revision", truncate_for_message(text)),
-            );
-            fault.hint("send the etag of the answer that you have seen")
-        })?),
-    };
-    Ok(RequestControl {
-        idempotency_key: read_bounded_text(metadata, IDEMPOTENCY_KEY)?,
-        expected_revision,
-        surface: RequestSurface::Grpc,
-        ..RequestControl::default()
-    })
+    let if_match = read_bounded_text(metadata, IF_MATCH)?;
+    let idempotency_key = read_bounded_text(metadata, IDEMPOTENCY_KEY)?;
+    RequestControl::from_texts(RequestSurface::Grpc, idempotency_key, if_match.as_deref())
 }
 
 /// Inserts the idempotency key and the expected revision of a request.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use skald_app::{Engine, LargeRequests, ToolsetFilter, limits};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tonic::server::NamedService;
+use tonic::service::RoutesBuilder;
 use tonic::transport::Server;
 
 use crate::GrpcHealth;
@@ -31,6 +33,17 @@ pub(crate) const SERVICES: [&str; 5] = [
     service_name::<CampaignServiceServer<CampaignHandlers>>(),
     service_name::<SessionServiceServer<SessionHandlers>>(),
     service_name::<DualityServiceServer<DualityHandlers>>(),
+];
+
+/// Every service that is mounted, in order. A test asks for each of their methods without a token.
+pub const MOUNTED_SERVICES: [&str; 7] = [
+    SERVICES[1],
+    SERVICES[2],
+    SERVICES[3],
+    SERVICES[4],
+    "grpc.health.v1.Health",
+    "grpc.reflection.v1.ServerReflection",
+    "grpc.reflection.v1alpha.ServerReflection",
 ];
 
 /// HTTP/2 streams at once on one connection: each MCP session of a bridge keeps one open.
@@ -88,6 +101,22 @@ pub async fn serve(
             .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
+    let (mut routes, mut mounted) = (RoutesBuilder::default(), Vec::new());
+    macro_rules! mount {
+        ($service:expr, $most:expr) => {{
+            let service = $service.max_decoding_message_size($most);
+            mounted.push(name_of(&service));
+            routes.add_service(service);
+        }};
+    }
+    mount!(gateway, MESSAGE_BYTES_MAX);
+    mount!(campaigns, MESSAGE_BYTES_MAX);
+    mount!(sessions, MESSAGE_BYTES_MAX);
+    mount!(duality, MESSAGE_BYTES_MAX);
+    mount!(health.service(), SHORT_MESSAGE);
+    mount!(reflection().build_v1().map_err(ServeError::Reflection)?, SHORT_MESSAGE);
+    mount!(reflection().build_v1alpha().map_err(ServeError::Reflection)?, SHORT_MESSAGE);
+    debug_assert_eq!(mounted, MOUNTED_SERVICES);
     let incoming = incoming(listener, GrpcConnectionLimits::default());
     let served = Server::builder()
         .max_concurrent_streams(STREAMS_MAX)
@@ -99,15 +128,7 @@ pub async fn serve(
         // The first layer is the outermost.
         .layer(identify)
         .layer(RequestLimitsLayer { large })
-        .add_service(gateway.max_decoding_message_size(MESSAGE_BYTES_MAX))
-        .add_service(campaigns.max_decoding_message_size(MESSAGE_BYTES_MAX))
-        .add_service(sessions.max_decoding_message_size(MESSAGE_BYTES_MAX))
-        .add_service(duality.max_decoding_message_size(MESSAGE_BYTES_MAX))
-        .add_service(health.service().max_decoding_message_size(SHORT_MESSAGE))
-        .add_service(reflection().build_v1().map_err(ServeError::Reflection)?.max_decoding_message_size(SHORT_MESSAGE))
-        .add_service(
-            reflection().build_v1alpha().map_err(ServeError::Reflection)?.max_decoding_message_size(SHORT_MESSAGE),
-        )
+        .add_routes(routes.routes())
         .serve_with_incoming_shutdown(incoming, closing.cancelled_owned());
     let farewell = async {
         ending.cancelled().await;
@@ -121,4 +142,8 @@ pub async fn serve(
         () = farewell => served.await,
     };
     served.map_err(ServeError::Transport)
+}
+
+fn name_of<S: NamedService>(_: &S) -> &'static str {
+    S::NAME
 }

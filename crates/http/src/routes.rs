@@ -183,19 +183,9 @@ fn request_work(headers: &HeaderMap) -> Result<RequestControl, Fault> {
             Err(Fault::new(Code::InvalidParams, format!("the header {name} has 1 to {most} plain characters")))
         }
     };
-    let expected_revision = match header(IF_MATCH.as_str())? {
-        None | Some("*") => None,
-        Some(text) => Some(text.trim_matches('"').parse().map_err(|_| {
-            let fault = Fault::new(
-                Code::InvalidParams,
-                format!("if-match is {:?}, not a revision", truncate_for_message(text)),
-            );
-            fault.hint("send the etag of the answer that you have seen")
-        })?),
-    };
+    let if_match = header(IF_MATCH.as_str())?;
     let idempotency_key = header("idempotency-key")?.map(str::to_owned);
-    let surface = RequestSurface::Rest;
-    Ok(RequestControl { idempotency_key, expected_revision, surface, ..RequestControl::default() })
+    RequestControl::from_texts(RequestSurface::Rest, idempotency_key, if_match)
 }
 
 /// The caller of a request, its key and its expected revision.

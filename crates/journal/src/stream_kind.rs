@@ -8,16 +8,17 @@ use skald_domain::decider::{Decider, DecisionContext};
 
 use super::{Document, Head, ReadModelChange, Record, SideRowCheck, Snapshot, SnapshotPart, StreamName};
 
-/// A kind of stream: the rules that decide it, and what is derived from its events.
+/// A kind of stream: the rules that decide it, and what is derived from its events. Nothing has a default, so that a kind
+/// that forgets a part does not compile.
 pub trait StreamKind: Send + Sync + 'static {
     type Rules: Decider;
     /// The noun at the beginning of its streams' names.
     const NAME: &'static str;
     /// The version of the state's format in snapshots. Raise it when older snapshots no longer fit.
-    const SNAPSHOT_VERSION: u32 = 1;
+    const SNAPSHOT_VERSION: u32;
     /// Whether snapshots are written and used. False if the harm of a forged snapshot outweighs the cost of reading all
     /// records.
-    const USES_SNAPSHOTS: bool = true;
+    const USES_SNAPSHOTS: bool;
     /// How the state is split into snapshot parts: [`WholeSnapshot`](super::WholeSnapshot), or several parts if the
     /// state grows so large that parsing them in parallel pays off.
     type Parts: SnapshotPart<StateOf<Self>>;
@@ -25,33 +26,22 @@ pub trait StreamKind: Send + Sync + 'static {
     type ReadCache: Default + Send + Sync;
 
     /// The cache of the next state, which may reuse parts of the cache before.
-    fn next_read_cache(_before: &Self::ReadCache) -> Self::ReadCache {
-        Self::ReadCache::default()
-    }
+    fn next_read_cache(before: &Self::ReadCache) -> Self::ReadCache;
 
     /// An event's name in the history.
     fn event_kind(event: &EventOf<Self>) -> &'static str;
 
     /// The read model changes for these events; `state` is the state after them. It must be a pure function, since it
     /// runs again whenever the read models are rebuilt.
-    fn read_model_changes(
-        _stream: &StreamName,
-        _state: &StateOf<Self>,
-        _events: &[EventOf<Self>],
-    ) -> Vec<ReadModelChange> {
-        Vec::new()
-    }
+    fn read_model_changes(stream: &StreamName, state: &StateOf<Self>, events: &[EventOf<Self>])
+    -> Vec<ReadModelChange>;
 
     /// The side rows that a state refers to, by kind and key.
-    fn referenced_side_rows(_stream: &StreamName, _state: &StateOf<Self>) -> Vec<(Cow<'static, str>, String)> {
-        Vec::new()
-    }
+    fn referenced_side_rows(stream: &StreamName, state: &StateOf<Self>) -> Vec<(Cow<'static, str>, String)>;
 
     /// The side rows that are deleted with these events, by kind and key, in the transaction of their record. The state
     /// after the events must not refer to them.
-    fn removed_side_rows(_stream: &StreamName, _events: &[EventOf<Self>]) -> Vec<(String, String)> {
-        Vec::new()
-    }
+    fn removed_side_rows(stream: &StreamName, events: &[EventOf<Self>]) -> Vec<(String, String)>;
 }
 
 pub type CommandOf<K> = <<K as StreamKind>::Rules as Decider>::Command;

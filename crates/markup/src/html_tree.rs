@@ -201,17 +201,17 @@ impl HtmlTree {
     }
 
     fn write_html(&self, id: NodeId, has_comments: bool, html: &mut String) {
-        enum Part {
+        enum UnwrittenPart {
             Node(NodeId, bool),
             EndTag(NodeId),
         }
-        let mut waiting = vec![Part::Node(id, false)];
+        let mut waiting = vec![UnwrittenPart::Node(id, false)];
         while let Some(part) = waiting.pop() {
             match part {
-                Part::EndTag(id) => html.push_str(&self.end_tag(id)),
-                Part::Node(id, is_raw_text) => match &self.nodes[id].content {
+                UnwrittenPart::EndTag(id) => html.push_str(&self.end_tag(id)),
+                UnwrittenPart::Node(id, is_raw_text) => match &self.nodes[id].content {
                     NodeContent::Fragment => {
-                        waiting.extend(self.children(id).iter().rev().map(|child| Part::Node(*child, false)));
+                        waiting.extend(self.children(id).iter().rev().map(|child| UnwrittenPart::Node(*child, false)));
                     }
                     NodeContent::Comment(_) if !has_comments => {}
                     NodeContent::Comment(text) => {
@@ -228,14 +228,16 @@ impl HtmlTree {
                         if !element.is_foreign && is_void_name(&element.name) {
                             continue;
                         }
-                        waiting.push(Part::EndTag(id));
+                        waiting.push(UnwrittenPart::EndTag(id));
                         let is_raw_text =
                             !element.is_foreign && is_raw_text_name(&element.name) && &*element.name != "textarea";
                         if self.drops_first_newline(id) {
                             html.push('\n');
                         }
-                        waiting.extend(element.template.map(|contents| Part::Node(contents, false)));
-                        waiting.extend(self.children(id).iter().rev().map(|child| Part::Node(*child, is_raw_text)));
+                        waiting.extend(element.template.map(|contents| UnwrittenPart::Node(contents, false)));
+                        waiting.extend(
+                            self.children(id).iter().rev().map(|child| UnwrittenPart::Node(*child, is_raw_text)),
+                        );
                     }
                 },
             }

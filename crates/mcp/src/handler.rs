@@ -1,6 +1,5 @@
 //! The MCP handler of one client. rmcp creates one per session, per stateless request and per stdio client.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -18,23 +17,23 @@ use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use skald_app::idempotency_key::key_problem;
 use skald_app::{
     Answer, Caller, Catalogue, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed,
-    Fault, Principal, RateClass, RequestControl, RequestSurface, Toolset, ToolsetFilter, limits, nearest_word,
-    truncate_for_message, unidentified_caller_fault,
+    Fault, Principal, RateClass, Toolset, ToolsetFilter, limits, truncate_for_message, unidentified_caller_fault,
 };
 
+use crate::request_parameters::{
+    CLIENT_INFO, check_initialize_params, check_no_cursor, hidden_fault, invalid_params, is_stateless, list_ttl_ms,
+    request_work, unknown_tool_error,
+};
 use crate::subscriptions::{self, ListenerView, ResourceWatch};
 use crate::tool_name_spelling::find_operation;
-use crate::{McpOptions, convert, insert_rendered_json, message_scan, skills};
+use crate::{McpOptions, convert, insert_rendered_json, skills};
 
 /// The header that narrows the toolsets of one request.
 static TOOLSETS_HEADER: HeaderName = HeaderName::from_static("x-mcp-toolsets");
 /// The header that hides every command from one request.
 static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
-/// How long a client may cache a list that is fixed for the life of the process.
-const LIST_TTL_MS: u64 = 300_000;
 
 /// The server instructions for a model: those of the visible toolsets.
 fn instructions(catalogue: &Catalogue, visible: ToolsetFilter) -> String {
@@ -241,91 +240,6 @@ impl Handler {
 }
 
 /// `_meta` keys of a request.
-const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
-const EXPECTED_REVISION: &str = "skald/expectedRevision";
-
-fn request_work(context: &RequestContext<RoleServer>) -> Result<RequestControl, ErrorData> {
-    let cancelled = context.ct.clone();
-    let idempotency_key = match context.meta.get(IDEMPOTENCY_KEY) {
-        None | Some(Value::Null) => None,
-        Some(Value::String(key)) if key_problem(key).is_none() => Some(key.clone()),
-        Some(_) => {
-            let most = limits::KEY_CHARS_MAX;
-            return Err(invalid_params(format!(
-                "_meta[{IDEMPOTENCY_KEY:?}] is a text of 1 to {most} plain characters"
-            )));
-        }
-    };
-    let expected_revision = match context.meta.get(EXPECTED_REVISION) {
-        None | Some(Value::Null) => None,
-        Some(revision) => {
-            let wrong = || invalid_params(format!("_meta[{EXPECTED_REVISION:?}] is a whole number"));
-            Some(revision.as_u64().ok_or_else(wrong)?)
-        }
-    };
-    Ok(RequestControl {
-        cancelled,
-        idempotency_key,
-        expected_revision,
-        surface: RequestSurface::Mcp,
-        ..RequestControl::default()
-    })
-}
-
-/// Whether the request is of a revision without a handshake.
-fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| !version.has_initialize())
-}
-
-/// How long a client may cache a fixed list. Only 2026-07-28 has the field; rmcp fills in the scope, and both fields of
-/// all other results.
-fn list_ttl_ms(context: &RequestContext<RoleServer>) -> Option<u64> {
-    is_stateless(context).then_some(LIST_TTL_MS)
-}
-
-fn invalid_params(message: impl Into<String>) -> ErrorData {
-    convert::protocol_error(&Fault::new(Code::InvalidParams, message))
-}
-
-/// The fault for something that exists but is hidden: `NOT_FOUND`, with the reason.
-fn hidden_fault(what: &str, name: &str) -> Fault {
-    let message = format!("the {what} {:?} is hidden here by the toolsets or by read-only", truncate_for_message(name));
-    Fault::new(Code::NotFound, message).hint("ask for other toolsets, or without read-only")
-}
-
-/// Repeats the check of `message_scan::admit`, which misses an `initialize` whose method is written with escapes.
-fn check_initialize_params(request: &InitializeRequestParams) -> Result<(), ErrorData> {
-    let params = serde_json::to_value(request).map_err(|error| invalid_params(error.to_string()))?;
-    message_scan::check_initialize(&params).map_err(|refused| invalid_params(refused.message))
-}
-
-/// Refuses any cursor: every list is one page, so none was ever given out.
-fn check_no_cursor(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
-    match params.and_then(|params| params.cursor.as_ref()) {
-        None => Ok(()),
-        Some(cursor) => Err(invalid_params(format!(
-            "unknown cursor {:?}: the whole list comes without one",
-            truncate_for_message(cursor)
-        ))),
-    }
-}
-
-fn unknown_tool_error(name: &str, offered: &[Cow<'_, str>], is_hidden: bool) -> ErrorData {
-    let offered: Vec<&str> = offered.iter().map(AsRef::as_ref).collect();
-    let fault = if is_hidden {
-        hidden_fault("tool", name)
-    } else {
-        Fault::new(Code::NotFound, format!("there is no tool {:?}", truncate_for_message(name))).hint(
-            match nearest_word(name, &offered) {
-                Some(tool) => format!("did you mean {tool}?"),
-                None => "tools/list has the tools".to_owned(),
-            },
-        )
-    };
-    convert::protocol_error(&fault.allowed(offered))
-}
-
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         self.shared.config.clone()

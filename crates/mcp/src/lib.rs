@@ -11,6 +11,7 @@ mod message_scan;
 mod middleware;
 mod png;
 mod replaceable_stream;
+mod request_parameters;
 mod session;
 mod skills;
 mod stdio;

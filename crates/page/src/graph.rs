@@ -61,14 +61,14 @@ pub(crate) async fn picture(
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     #[derive(Deserialize)]
-    struct DrawnGraph {
+    struct GraphAnswer {
         text: String,
     }
     let mut input = json!({"campaign_id": campaign});
     if let Some(theme) = visitor.browser.theme.attribute() {
         input["theme"] = theme.into();
     }
-    let drawn: DrawnGraph = context.read(&visitor.caller, "lore_graph", input).await?;
+    let drawn: GraphAnswer = context.read(&visitor.caller, "lore_graph", input).await?;
     let mut response = drawn.text.into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));

@@ -56,18 +56,7 @@ impl IntoResponse for PageError {
 
 /// The status of an error, as on every HTTP surface.
 pub(crate) fn status(class: Class) -> StatusCode {
-    match class {
-        Class::Invalid => StatusCode::BAD_REQUEST,
-        Class::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Class::Denied => StatusCode::FORBIDDEN,
-        Class::NotFound => StatusCode::NOT_FOUND,
-        Class::Refused => StatusCode::UNPROCESSABLE_ENTITY,
-        Class::Conflict => StatusCode::CONFLICT,
-        Class::Limited => StatusCode::TOO_MANY_REQUESTS,
-        Class::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        Class::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        Class::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+    StatusCode::from_u16(class.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 pub(crate) async fn finish_response(

@@ -25,9 +25,7 @@ const EXAMPLE_BINARY: &str = "/usr/local/bin/skald";
 pub(crate) async fn write(arguments: &ReferenceArguments) -> anyhow::Result<()> {
     let engine = open_store::memory_engine();
     let reference = arguments.root.join("docs/reference");
-    for (path, text) in
-        skald_app::reference_pages::render_pages(engine.catalogue(), |class| skald_http::status(class).as_u16())
-    {
+    for (path, text) in skald_app::reference_pages::render_pages(engine.catalogue()) {
         write_file(&reference.join(path), &text)?;
     }
     let openapi = skald_http::openapi(engine.catalogue(), ToolsetFilter::EVERYTHING);

@@ -15,23 +15,25 @@ pub(super) struct Declaration<'a> {
     pub name: &'a str,
 }
 
-/// The declarations of a source file, in its order. `rustfmt` has formatted it: one declaration in a line, and what
-/// stands at the begin of a line belongs to no block.
+/// The declarations of a source file, in its order. `rustfmt` has formatted it: one declaration in a line, and a block
+/// ends where a line is indented no more than the one that opened it. An alias counts at the begin of a line alone, since
+/// `type` elsewhere is that of a trait.
 pub(super) fn declarations(source: &str) -> Vec<Declaration<'_>> {
     let source = source.find("#[cfg(test)]\nmod tests {").map_or(source, |begin| &source[..begin]);
-    let (mut found, mut has_fields) = (Vec::new(), false);
+    // The indentation of the type whose fields follow.
+    let (mut found, mut type_with_fields) = (Vec::new(), None);
     for line in source.lines() {
         let Some(code) = code_of(line) else { continue };
-        let is_outermost = !line.starts_with(' ');
+        let indentation = line.len() - line.trim_start().len();
+        type_with_fields = type_with_fields.filter(|opened_at| indentation > *opened_at);
         let rest = without_modifiers(code);
         if let Some(name) = rest.strip_prefix("fn ").map(first_word) {
             found.push(Declaration { kind: DeclarationKind::Function, name });
-        } else if let Some((keyword, name)) = type_name(rest).filter(|_| is_outermost) {
-            has_fields = ["struct", "enum"].contains(&keyword) && code.ends_with('{');
+        } else if let Some((keyword, name)) = type_name(rest).filter(|(word, _)| *word != "type" || indentation == 0) {
+            let has_fields = ["struct", "enum"].contains(&keyword) && code.ends_with('{');
+            type_with_fields = has_fields.then_some(indentation);
             found.push(Declaration { kind: DeclarationKind::Type, name });
-        } else if is_outermost {
-            has_fields = false;
-        } else if let Some(name) = field_name(rest).filter(|_| has_fields) {
+        } else if let Some(name) = field_name(rest).filter(|_| type_with_fields.is_some()) {
             found.push(Declaration { kind: DeclarationKind::Field, name });
         }
     }
@@ -61,7 +63,8 @@ fn without_modifiers(code: &str) -> &str {
 
 fn type_name(rest: &str) -> Option<(&str, &str)> {
     let (keyword, name) = rest.split_once(' ')?;
-    ["struct", "enum", "trait", "type"].contains(&keyword).then(|| (keyword, first_word(name)))
+    let is_type = ["struct", "enum", "trait", "type"].contains(&keyword) && name.starts_with(char::is_uppercase);
+    is_type.then(|| (keyword, first_word(name)))
 }
 
 fn field_name(rest: &str) -> Option<&str> {
@@ -107,6 +110,18 @@ mod tests {
         assert_eq!(names(DeclarationKind::Type), ["Chart", "Way"]);
         assert_eq!(names(DeclarationKind::Function), ["told", "draw"]);
         assert_eq!(names(DeclarationKind::Field), ["sky", "type", "kept"]);
+    }
+
+    #[test]
+    fn indented_types_and_their_fields_are_found() {
+        let source = "macro_rules! kinds {\n    () => {\n        pub enum Deed {\n            Kept { seen: u8 },\n        }\n    \
+                      };\n}\n\nfn read() {\n    struct Rows {\n        known: u8,\n    }\n    let input = Rows {\n        \
+                      asked: 1,\n    };\n}\n\nimpl Read for Rows {\n    type Input = u8;\n\n    fn ask(\n        look: u8,\n    \
+                      ) {\n    }\n}\n\nfn text() {\n    let sql = \"\n        type of\n    \";\n}\n";
+        let found = declarations(source);
+        let names = |kind| found.iter().filter(|found| found.kind == kind).map(|found| found.name).collect::<Vec<_>>();
+        assert_eq!(names(DeclarationKind::Type), ["Deed", "Rows"]);
+        assert_eq!(names(DeclarationKind::Field), ["known"]);
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde_json::Value;
-use skald_domain::campaign::{CampaignEvent, CampaignState};
-use skald_domain::lore::LoreState;
+use skald_domain::campaign::CampaignEvent;
 use skald_domain::visibility::Visibility;
 
 use super::CampaignStream;
-use crate::{ChangeReaders, RecordSecrecy, ResourceChange};
-use skald_journal::{Record, parse_events};
+use crate::{CampaignStates, ChangeReaders, RecordSecrecy, ResourceChange};
+use skald_journal::{Record, StoreError, parse_events};
 
 /// A notification tells whoever gets it that something is there, so only those who may know of it get one.
 pub(super) const SECRECY: RecordSecrecy =
@@ -25,13 +26,17 @@ pub(super) fn changes_of_record(record: &Record) -> Vec<ResourceChange> {
     resources.chain(creates_campaign(record).then_some(ResourceChange::ResourceList)).collect()
 }
 
-fn secret_changes_of_record(
-    record: &Record,
-    state: &CampaignState,
-    _: &LoreState,
-) -> Vec<(ResourceChange, ChangeReaders)> {
-    let changes = changed_uris(record).into_iter();
-    changes.map(|(uri, seen_by)| (ResourceChange::Resource(uri.into()), ChangeReaders::new(&seen_by, state))).collect()
+fn secret_changes_of_record<'a>(
+    record: &'a Record,
+    states: &'a CampaignStates,
+) -> BoxFuture<'a, Result<Vec<(ResourceChange, ChangeReaders)>, StoreError>> {
+    async move {
+        let campaign = states.campaign(record.stream.id()).await?;
+        let readers = |seen_by: &Visibility| ChangeReaders::new(seen_by, &campaign.state);
+        let changes = changed_uris(record).into_iter();
+        Ok(changes.map(|(uri, seen_by)| (ResourceChange::Resource(uri.into()), readers(&seen_by))).collect())
+    }
+    .boxed()
 }
 
 fn creates_campaign(record: &Record) -> bool {

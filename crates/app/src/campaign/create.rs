@@ -14,7 +14,9 @@ use super::actor_sheet::{NewActor, create_commands};
 use super::set_context::Context;
 use super::several_items::{item_pointer, new_ids, read_several, single_or_batch};
 use super::stream::campaign_stream;
-use crate::{Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 pub(super) struct CampaignCreate;
 
@@ -47,6 +49,7 @@ impl Operation for CampaignCreate {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = CampaignCreateInput;
     type Output = CommandAnswer<CampaignAnswer<CampaignCreated>>;
 
@@ -119,6 +122,7 @@ impl Operation for ParticipantCreate {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = ParticipantCreateInput;
     type Output = CommandAnswer<CampaignAnswer<CreatedParticipants>>;
 
@@ -198,6 +202,7 @@ impl Operation for ActorCreate {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = ActorCreateInput;
     type Output = CommandAnswer<CampaignAnswer<CreatedActors>>;
 
@@ -259,6 +264,7 @@ impl Operation for ActorControlSet {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = ActorControlSetInput;
     type Output = CommandAnswer<CampaignAnswer<ActorControl>>;
 

@@ -10,7 +10,10 @@ use super::access::{EnteredCampaign, parse_id};
 use super::tracker_lines::describe_changes;
 use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::redaction::Redaction;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
+    limits,
+};
 use skald_journal::Record;
 
 /// Journal records per read.
@@ -96,6 +99,7 @@ impl Operation for EventsList {
     const KIND: OperationKind = OperationKind::Read;
     const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/events")];
     type Input = EventsListInput;
     type Output = EventsListOutput;

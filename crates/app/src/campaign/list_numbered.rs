@@ -4,7 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::campaign::Campaign;
 
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Toolset,
+    limits,
+};
 
 pub(super) struct ListNumberedCampaigns;
 
@@ -39,6 +42,7 @@ impl Operation for ListNumberedCampaigns {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::EngineOnly;
     type Input = ListNumberedCampaignsInput;
     type Output = ListNumberedCampaignsOutput;

@@ -10,7 +10,9 @@ use skald_picture::{LuckStrip, LuckStripRow, Theme};
 use super::access::EnteredCampaign;
 use super::session::RecapAudience;
 use crate::redaction::Redaction;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
+};
 
 /// Characters, and players, that an answer and a picture have.
 const ROWS_MAX: usize = 12;
@@ -51,6 +53,7 @@ impl Operation for LuckOperation {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/luck")];
     const PICTURE: Option<&'static str> = Some("picture");
     type Input = LuckInput;
@@ -104,6 +107,7 @@ impl Operation for LuckPicture {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::document("/api/v1/campaigns/{campaign_id}/luck.svg", "image/svg+xml")];
     type Input = LuckPictureInput;

@@ -11,7 +11,9 @@ use super::stream::CAMPAIGNS;
 use super::tracker_lines::{SpotlightView, tracker_lines};
 use crate::list_page::{ListPage, check_page_limit, invalid_cursor_fault};
 use crate::redaction::{Redact, Redaction};
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, PermissionClass, Route, Toolset, limits,
+};
 
 pub(super) struct CampaignRead;
 
@@ -98,6 +100,7 @@ impl Operation for CampaignRead {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const ROUTES: &'static [Route] = &[
         Route::get("/api/v1/campaigns").with_fixed_field("view", "campaigns"),
         Route::get("/api/v1/campaigns/{campaign_id}").with_fixed_field("view", "campaign"),

@@ -12,7 +12,8 @@ use super::set_context::Context;
 use super::tracker_lines::change_lines;
 use crate::redaction::Redaction;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, PermissionClass,
+    Route, Toolset,
 };
 use skald_journal::JournalFailure;
 use skald_picture::Theme;
@@ -37,6 +38,7 @@ impl Operation for SessionStart {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = SessionStartInput;
     type Output = CommandAnswer<CampaignAnswer<SessionStarted>>;
 
@@ -103,6 +105,7 @@ impl Operation for SessionEnd {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = SessionEndInput;
     type Output = CommandAnswer<CampaignAnswer<EndedSession>>;
 
@@ -193,6 +196,7 @@ impl Operation for SessionRecap {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/recap")];
     const PICTURE: Option<&'static str> = Some("picture");
     type Input = SessionRecapInput;

@@ -12,7 +12,9 @@ use super::access::EnteredCampaign;
 use super::people_names::resolve_actor;
 use super::visible_to::{read_visible_to, with_visibility};
 use crate::method_fields::MethodFields;
-use crate::{Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 pub(super) struct SessionNote;
 
@@ -79,6 +81,7 @@ impl Operation for SessionNote {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Play;
     type Input = SessionNoteInput;
     type Output = CommandAnswer<CampaignAnswer<NoteChanged>>;
 

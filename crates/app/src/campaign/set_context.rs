@@ -10,8 +10,8 @@ use super::campaign_answer::Destination;
 use crate::resource_changes::ChangeAudience;
 use crate::sha256::sha256_hex;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault, Operation, OperationKind, ResourceChange,
-    Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault, Operation, OperationKind, PermissionClass,
+    ResourceChange, Toolset, limits,
 };
 
 /// Prefix of the kinds of side rows that hold contexts.
@@ -282,6 +282,7 @@ impl Operation for SetContext {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::Context;
     type Input = SetContextInput;
     type Output = ContextOutput;
 

@@ -1,5 +1,7 @@
 //! The campaign's stream kind: its events in the journal, its read models, and the faults for its refusals.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 use skald_domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRefusalKind, CampaignRules, CampaignState};
 
@@ -23,6 +25,9 @@ impl StreamKind for CampaignStream {
     type ReadCache = ();
     // Raised when the state got its notes and trackers: an older snapshot does not have them.
     const SNAPSHOT_VERSION: u32 = 2;
+    const USES_SNAPSHOTS: bool = true;
+
+    fn next_read_cache((): &()) {}
 
     fn event_kind(event: &CampaignEvent) -> &'static str {
         event.kind()
@@ -56,6 +61,14 @@ impl StreamKind for CampaignStream {
             put(CAMPAIGNS, stream.id(), state.created_micros(), body)
         });
         listed.into_iter().chain(places).collect()
+    }
+
+    fn referenced_side_rows(_: &StreamName, _: &CampaignState) -> Vec<(Cow<'static, str>, String)> {
+        Vec::new()
+    }
+
+    fn removed_side_rows(_: &StreamName, _: &[CampaignEvent]) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

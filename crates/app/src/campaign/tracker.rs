@@ -15,7 +15,8 @@ use super::visible_to::{read_visible_to, with_visibility};
 use crate::method_fields::MethodFields;
 use crate::redaction::Redaction;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, PermissionClass,
+    Toolset, limits,
 };
 
 pub(super) struct TrackerOperation;
@@ -106,6 +107,7 @@ impl Operation for TrackerOperation {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Play;
     const GAME_MASTER_METHODS: &'static [&'static str] = &["set", "remove"];
     type Input = TrackerInput;
     type Output = CommandAnswer<CampaignAnswer<TrackerOutput>>;

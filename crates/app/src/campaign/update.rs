@@ -12,7 +12,9 @@ use super::actor_sheet::{ChangedActor, update_commands};
 use super::people_names::resolve_actor;
 use super::several_items::read_several;
 use crate::method_fields::MethodFields;
-use crate::{Allowed, App, Call, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 /// Refuses every given field, for a method that takes none.
 fn refuse_fields<const N: usize>(method: &'static str, given: [(&str, bool); N]) -> Result<(), Fault> {
@@ -59,6 +61,7 @@ impl Operation for CampaignUpdate {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = CampaignUpdateInput;
     type Output = CommandAnswer<CampaignAnswer<Campaign>>;
 
@@ -127,6 +130,7 @@ impl Operation for ParticipantUpdate {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = ParticipantUpdateInput;
     type Output = CommandAnswer<CampaignAnswer<ParticipantChanged>>;
 
@@ -219,6 +223,7 @@ impl Operation for ActorUpdate {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::RunCampaign;
     type Input = ActorUpdateInput;
     type Output = CommandAnswer<CampaignAnswer<ActorChanged>>;
 

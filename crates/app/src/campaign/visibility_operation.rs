@@ -22,7 +22,7 @@ use crate::lore::{EntityReference, LoreReference, LoreSecret, read_entity_entry}
 use crate::method_fields::MethodFields;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Holder, Operation, OperationEntry,
-    OperationKind, Principal, PrincipalKind, RequestControl, Toolset, limits,
+    OperationKind, PermissionClass, Principal, PrincipalKind, RequestControl, Toolset, limits,
 };
 use skald_journal::JournalFailure;
 
@@ -147,6 +147,7 @@ impl Operation for VisibilityOperation {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     type Input = VisibilityInput;
     type Output = CommandAnswer<VisibilityOutput>;
 

@@ -11,7 +11,8 @@ use skald_domain::dice::{self, Judgement, Probability, RandomReport, RandomReque
 use super::roll_summary::{RollDetail, summarize_judgement};
 use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace};
 use crate::{
-    Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, Route, Toolset, truncate_for_message,
+    Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
+    truncate_for_message,
 };
 
 /// No fields.
@@ -30,6 +31,7 @@ impl Operation for DualityRulesVersion {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/rules_version")];
     type Input = NoInput;
     type Output = RulesVersion;
@@ -104,6 +106,7 @@ impl Operation for DualityActionRoll {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = DualityActionRollInput;
     type Output = CommandAnswer<CampaignAnswer<DualityActionRollOutput>>;
 
@@ -210,6 +213,7 @@ impl Operation for DualityProbability {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/probability")];
     type Input = DualityProbabilityInput;
     type Output = Probability;

@@ -11,7 +11,9 @@ use super::expression_odds::parse_expression;
 use super::roll::RolledLine;
 use super::roll_summary::{RollDetail, summarize_judgement};
 use crate::campaign::{ActorRollDetails, CampaignAnswer, RecordedGroupRoll, RollDetails, RollOdds, RollPlace};
-use crate::{Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Toolset, limits,
+};
 
 pub(super) struct GroupRoll;
 
@@ -92,6 +94,7 @@ impl Operation for GroupRoll {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = GroupRollInput;
     type Output = CommandAnswer<CampaignAnswer<GroupRollOutput>>;
 

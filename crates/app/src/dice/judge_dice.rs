@@ -8,7 +8,9 @@ use skald_domain::dice::{self, Explanation, Judgement};
 
 use super::duality::duality_details;
 use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollPlace};
-use crate::{Allowed, App, Call, Code, CommandAnswer, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{
+    Allowed, App, Call, Code, CommandAnswer, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
+};
 
 /// The fields that say whether real dice are recorded, and how.
 struct RecordFields {
@@ -132,6 +134,7 @@ impl Operation for DualityOutcome {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = DualityOutcomeInput;
     type Output = CommandAnswer<CampaignAnswer<DualityOutcomeOutput>>;
 
@@ -208,6 +211,7 @@ impl Operation for DualityExplain {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = DualityExplainInput;
     type Output = CommandAnswer<CampaignAnswer<DualityExplainOutput>>;
 
@@ -255,6 +259,7 @@ impl Operation for ReadDualityOutcome {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/outcome")];
     type Input = JudgedDiceInput;
@@ -275,6 +280,7 @@ impl Operation for ReadDualityExplanation {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/explanation")];
     type Input = JudgedDiceInput;

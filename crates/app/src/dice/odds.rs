@@ -12,7 +12,7 @@ use skald_domain::limits;
 use super::expression_odds::{compute_odds, odds_fault, parse_expression, sample_fault};
 use super::odds_picture::{PictureView, compute_overlay_odds};
 use super::roll_summary::{format_percent, shorten_expression};
-use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, OperationKind, PermissionClass, Route, Toolset};
 use skald_picture::Theme;
 
 /// The most rows of an answer without `from` and `to`.
@@ -172,6 +172,7 @@ impl Operation for OddsOperation {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/odds")];
     const PICTURE: Option<&'static str> = Some("picture");
     type Input = OddsInput;

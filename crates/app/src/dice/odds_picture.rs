@@ -7,7 +7,7 @@ use skald_domain::dice::notation::{self, Comparison, Dialect, Duality, Edge, Exp
 use skald_domain::dice::odds::{ComputationBudget, Distribution, LineOdds, ratio_to_f64};
 
 use super::expression_odds::{compute_odds, parse_expression};
-use crate::{Allowed, App, Call, Caller, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{Allowed, App, Call, Caller, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset};
 use skald_picture::{Cell, Chart, ChartMode, Grid, Mark, Series, Theme};
 
 pub(super) struct OddsPicture;
@@ -45,6 +45,7 @@ impl Operation for OddsPicture {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::document("/api/v1/odds.svg", "image/svg+xml")];
     type Input = OddsPictureInput;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::duality::NoInput;
-use crate::{Allowed, App, Call, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{Allowed, App, Call, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset};
 
 pub(super) struct DualityRules;
 
@@ -24,6 +24,7 @@ impl Operation for DualityRules {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/rules")];
     type Input = NoInput;
@@ -43,6 +44,7 @@ impl Operation for DiceNotation {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/dice/notation")];
     type Input = NoInput;

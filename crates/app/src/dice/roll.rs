@@ -12,7 +12,7 @@ use skald_domain::{deceptive_characters, limits};
 use super::expression_odds::{compute_odds, parse_expression};
 use super::roll_summary::{RollDetail, shorten_expression, summarize_result};
 use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace};
-use crate::{Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, Toolset};
+use crate::{Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Toolset};
 
 /// Totals of a repeated roll in a short answer.
 const TOTALS_SHORT: usize = 12;
@@ -148,6 +148,7 @@ impl Operation for RollOperation {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = RollInput;
     type Output = CommandAnswer<CampaignAnswer<RollOutput>>;
 

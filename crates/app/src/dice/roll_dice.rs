@@ -10,7 +10,7 @@ use skald_domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest, 
 
 use super::expression_odds::compute_odds;
 use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace};
-use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, Toolset};
+use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Toolset};
 
 pub(super) struct RollDice;
 
@@ -46,6 +46,7 @@ impl Operation for RollDice {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = RollDiceInput;
     type Output = CommandAnswer<CampaignAnswer<RollDiceOutput>>;
 

@@ -11,10 +11,11 @@ use skald_domain::gate::{Facts, RunCommand, RunRules, RunView};
 use skald_domain::id;
 
 use super::process_lookup::unreadable_file_fault;
+use super::quota::RUN_QUOTA;
 use super::stream::{is_run_id, refusal_fault, run_stream};
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,
-    Toolset, check_chosen_id, creation_quota, limits,
+    PermissionClass, Toolset, check_chosen_id, limits,
 };
 use skald_journal::Applied;
 
@@ -55,6 +56,7 @@ impl Operation for CreateRun {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     type Input = CreateRunInput;
     type Output = CommandAnswer<CreateRunOutput>;
 
@@ -83,7 +85,7 @@ impl Operation for CreateRun {
             Some(campaign_id) => run_stream(&run_id).with_tenant(campaign_id),
             None => run_stream(&run_id),
         };
-        app.check_quota(call.caller, &creation_quota::RUNS, &stream, input.campaign_id.as_deref()).await?;
+        app.check_quota(call.caller, &RUN_QUOTA, &stream, input.campaign_id.as_deref()).await?;
         let (process, role) = (known.process, app.acting_role(call.caller).role);
         let campaign_numbers = match &input.campaign_id {
             Some(campaign_id) if !process.from_campaign.is_empty() => Some(app.campaign_numbers(campaign_id).await?),

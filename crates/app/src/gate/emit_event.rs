@@ -18,7 +18,7 @@ use crate::execute_command::{CommandFailure, EXPECTED_REVISION_LABEL, IDEMPOTENC
 use crate::idempotency_key::key_problem;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, CommandTerms, Fault, Operation, OperationKind,
-    Toolset, limits, stored_key,
+    PermissionClass, Toolset, limits, stored_key,
 };
 use skald_journal::{Applied, Hash, JournalFailure, hex};
 
@@ -139,6 +139,7 @@ impl Operation for EmitEvent {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     type Input = EmitEventInput;
     type Output = EmitEventOutput;
 

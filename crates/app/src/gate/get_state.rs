@@ -7,7 +7,9 @@ use skald_domain::Moment;
 use skald_domain::gate::{AllowedEvent, EventView, MissingGuard, RequiredArtifact, RunStatus};
 
 use super::access::EvidenceScope;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
+};
 
 pub(super) struct GetState;
 
@@ -55,6 +57,7 @@ impl Operation for GetState {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs/{run_id}")];
     type Input = GetStateInput;
     type Output = GetStateOutput;
@@ -114,6 +117,7 @@ impl Operation for ListEvents {
     const KIND: OperationKind = OperationKind::Read;
     const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs/{run_id}/events")];
     type Input = ListEventsInput;
     type Output = ListEventsOutput;

@@ -7,7 +7,9 @@ use skald_domain::gate::RunStatus;
 use super::stream::{ListedRun, RUNS};
 use crate::list_page::{ListPage, ListedDocument, check_page_limit};
 use crate::redaction::can_see_run;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, PermissionClass, Route, Toolset, limits,
+};
 use skald_journal::{Document, Partitions};
 
 pub(super) struct ListRuns;
@@ -50,6 +52,7 @@ impl Operation for ListRuns {
     const KIND: OperationKind = OperationKind::Read;
     const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs")];
     type Input = ListRunsInput;
     type Output = ListRunsOutput;

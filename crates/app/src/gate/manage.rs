@@ -18,7 +18,7 @@ use crate::execute_command::{EXPECTED_REVISION_LABEL, IDEMPOTENCY_KEY_LABEL, mer
 use crate::method_fields::MethodFields;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, CommandTerms, Fault, Operation, OperationKind,
-    Toolset, limits, truncate_for_message,
+    PermissionClass, Toolset, limits, truncate_for_message,
 };
 use skald_journal::Applied;
 
@@ -180,6 +180,7 @@ impl Operation for RunOperation {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     const DESTRUCTIVE: bool = true;
     type Input = RunInput;
     type Output = RunOutput;

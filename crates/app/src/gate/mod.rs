@@ -18,6 +18,7 @@ mod manage;
 mod path_redaction;
 mod process_document;
 mod process_lookup;
+mod quota;
 mod read;
 mod recorded_gates;
 mod refused_attempts;
@@ -43,7 +44,6 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StoreError, StreamKind};
 
-use crate::creation_quota::PROCESS_VERSION_COUNT_KIND;
 use crate::noun_registry::{CampaignEffect, RecordAudience};
 use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
@@ -136,7 +136,7 @@ const SIDE_ROWS: [(&str, SideRowCheck); 7] = [
     (refused_attempts::ATTEMPT_SUMS, SideRowCheck::SumsOf(refused_attempts::ATTEMPTS)),
     (submitted_artifacts::CONTENTS, SideRowCheck::Row(submitted_artifacts::check_content)),
     (submitted_artifacts::INLINE_BYTES_COUNTED, SideRowCheck::NotCovered),
-    (PROCESS_VERSION_COUNT_KIND, SideRowCheck::NotCovered),
+    (quota::PROCESS_VERSION_COUNT_KIND, SideRowCheck::NotCovered),
     (process_lookup::SOURCES, SideRowCheck::Row(process_lookup::check_source)),
     (process_lookup::SUBMITTED_PROCESSES, SideRowCheck::ReplaceableRow(process_lookup::check_submission)),
 ];

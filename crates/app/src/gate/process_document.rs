@@ -8,7 +8,8 @@ use skald_domain::gate::Process;
 
 use super::diagram;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, MIME_YAML, Operation, OperationKind, Route, Toolset,
+    Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, MIME_YAML, Operation, OperationKind,
+    PermissionClass, Route, Toolset,
 };
 use skald_picture::Theme;
 
@@ -65,6 +66,7 @@ impl Operation for GateDocument {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
         Route::document("/api/v1/processes/{process_id}", MIME_YAML).with_fixed_field("form", "source"),

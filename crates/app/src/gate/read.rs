@@ -9,7 +9,8 @@ use super::access::{EvidenceScope, FoundRun};
 use super::history::HistoryEntry;
 use super::process_lookup::ProcessOrigin;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Route,
+    Toolset, limits,
 };
 
 pub(super) struct GateRead;
@@ -111,6 +112,7 @@ impl Operation for GateRead {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
         Route::get("/api/v1/processes").with_fixed_field("view", "processes"),

@@ -58,8 +58,12 @@ pub(crate) struct RunStream;
 impl StreamKind for RunStream {
     type Rules = RunRules;
     const NAME: &'static str = "run";
+    const SNAPSHOT_VERSION: u32 = 1;
+    const USES_SNAPSHOTS: bool = true;
     type Parts = WholeSnapshot<RunState>;
     type ReadCache = ();
+
+    fn next_read_cache((): &()) {}
 
     fn event_kind(event: &RunEvent) -> &'static str {
         event.kind()
@@ -84,6 +88,10 @@ impl StreamKind for RunStream {
         let handed_in = state.evidence().iter().filter(|artifact| artifact.inline);
         let contents = handed_in.map(|artifact| (CONTENTS.into(), artifact.sha256.clone()));
         process.into_iter().chain(contents).collect()
+    }
+
+    fn removed_side_rows(_: &StreamName, _: &[RunEvent]) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

@@ -9,7 +9,9 @@ use super::changed_resources;
 use super::process_lookup::{SubmittedProcess, invalid_process_fault, unreadable_process_fault};
 use super::shipped_processes::shipped_processes;
 use crate::resource_changes::ChangeAudience;
-use crate::{Allowed, App, Call, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 pub(super) struct SubmitProcess;
 
@@ -43,6 +45,7 @@ impl Operation for SubmitProcess {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     const DESTRUCTIVE: bool = true;
     type Input = SubmitProcessInput;
     type Output = SubmitProcessOutput;

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skald_domain::gate::Permission;
 
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 pub(super) struct ToolPermission;
 
@@ -50,6 +52,7 @@ impl Operation for ToolPermission {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const CLASS: PermissionClass = PermissionClass::Gate;
     // The hooks of an agent call it, not the agent.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     type Input = ToolPermissionInput;

@@ -11,7 +11,9 @@ use super::entity_row::entry_html;
 use super::entity_view::EntityView;
 use super::entry_input::{check_entry, link_names};
 use super::texts::Texts;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 pub(super) struct ReadArticle;
 
@@ -52,6 +54,7 @@ impl Operation for ReadArticle {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const EXPOSED: Exposed = Exposed::EngineOnly;
     type Input = ReadArticleInput;
     type Output = ReadArticleOutput;
@@ -111,6 +114,7 @@ impl Operation for PreviewEntry {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const EXPOSED: Exposed = Exposed::EngineOnly;
     type Input = PreviewEntryInput;
     type Output = PreviewEntryOutput;

@@ -239,6 +239,24 @@ impl BatchOutput {
 }
 
 impl App {
+    /// Runs a batch whose items have one text each, and names with each result the links in it that lead nowhere.
+    pub(super) async fn run_batch_of_texts<O: Operation, I: BatchItem>(
+        &self,
+        call: &Call<'_>,
+        campaign_id: Option<&str>,
+        (field, items): (&str, &[I]),
+        sent_text: fn(&I) -> Option<&str>,
+        result: fn(&Applied<LoreStream>) -> ItemResult,
+    ) -> Result<BatchOutput, Fault> {
+        check_batch(call, items.len(), field)?;
+        let lore = self.enter_lore::<O>(call, campaign_id).await?;
+        let answer = |index: usize| -> ItemAnswer {
+            let unresolved = lore.links_to_nowhere(sent_text(&items[index]));
+            Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..result(done) })
+        };
+        Ok(self.run_batch::<O, _>(call, &lore, (field, items), answer).await.with_misfits(call))
+    }
+
     /// Runs all items of an input field, a part of them at a time, and collects their results in order.
     pub(super) async fn run_batch<O: Operation, I: BatchItem>(
         &self,

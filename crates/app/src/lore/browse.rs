@@ -12,7 +12,9 @@ use skald_journal::search_tokens;
 use super::access::EnteredLore;
 use super::texts::Texts;
 use crate::list_page::invalid_cursor_fault;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 /// Rows of a page, unless fewer are asked for.
 const ROWS_MAX: usize = 30;
@@ -88,6 +90,7 @@ impl Operation for BrowseLore {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const EXPOSED: Exposed = Exposed::EngineOnly;
     type Input = BrowseLoreInput;
     type Output = BrowseLoreOutput;

@@ -9,7 +9,9 @@ use super::access::EnteredLore;
 use super::entity_search::type_word;
 use super::timeline_rows::TimelineFilter;
 use crate::campaign::CampaignSummary;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 /// Campaigns that are listed at most.
 const CAMPAIGNS_MAX: usize = 50;
@@ -74,6 +76,7 @@ impl Operation for CampaignOverview {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     type Input = CampaignOverviewInput;
     type Output = CampaignOverviewOutput;
 

@@ -18,7 +18,7 @@ use super::entry_input::EntryFields;
 use crate::execute_command::CommandTerms;
 use crate::method_fields::MethodFields;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Toolset, limits,
     truncate_for_message,
 };
 use skald_journal::SideRow;
@@ -123,6 +123,7 @@ impl Operation for Canon {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     type Input = CanonInput;
     type Output = CanonOutput;
 

@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde_json::Value;
 use skald_domain::campaign::CampaignState;
 
 use super::lore_privacy::lore_visibility;
 use super::stream::LoreStream;
-use crate::{ChangeReaders, RecordSecrecy, ResourceChange};
+use crate::{CampaignStates, ChangeReaders, RecordSecrecy, ResourceChange};
 use skald_domain::lore::{LoreEvent, LoreState, LoreSubject, Relationship, TextRef};
 use skald_domain::visibility::Visibility;
-use skald_journal::{Record, parse_events};
+use skald_journal::{Record, StoreError, parse_events};
 
 /// A notification tells whoever gets it that something is there, so only those who may know of it get one.
-pub(super) const SECRECY: RecordSecrecy = RecordSecrecy { is_secret: needs_readers, changes: changes_by_readers };
+pub(super) const SECRECY: RecordSecrecy = RecordSecrecy { is_secret: needs_readers, changes: secret_changes_of_record };
 
 /// The most entities whose pages are announced with a change of another one.
 const LINKED_MAX: usize = 1_000;
@@ -72,6 +74,17 @@ fn with_steps(event: &LoreEvent) -> Vec<&LoreEvent> {
 #[expect(clippy::ref_option, reason = "events have optional texts, and iterators hand over references to them")]
 fn mentions(text: &Option<TextRef>) -> &[u64] {
     text.as_ref().map_or(&[], |text| &text.mentions)
+}
+
+fn secret_changes_of_record<'a>(
+    record: &'a Record,
+    states: &'a CampaignStates,
+) -> BoxFuture<'a, Result<Vec<(ResourceChange, ChangeReaders)>, StoreError>> {
+    async move {
+        let (campaign, lore) = (states.campaign(record.stream.id()).await?, states.lore(record.stream.id()).await?);
+        Ok(changes_by_readers(record, &campaign.state, &lore.state))
+    }
+    .boxed()
 }
 
 fn changes_by_readers(

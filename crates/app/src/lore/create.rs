@@ -15,7 +15,7 @@ use super::entity_reference::EntityReference;
 use super::entry_input::{EntryFields, unresolved_links};
 use super::stream::LoreStream;
 use crate::execute_command::CommandTerms;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Toolset};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, PermissionClass, Toolset};
 use skald_journal::Applied;
 
 /// Names like that of a new entity that its result lists.
@@ -69,6 +69,7 @@ impl Operation for CreateEntities {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("entities");
     type Input = CreateEntitiesInput;

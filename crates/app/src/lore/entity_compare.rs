@@ -12,7 +12,9 @@ use super::entity_reference::EntityReference;
 use super::entity_search::type_word;
 use super::relationship_rows::{LinkedEntity, RelationshipRow};
 use super::texts::Texts;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 /// Relationships of each that are compared, the oldest.
 const RELATIONSHIPS_MAX: usize = 20;
@@ -48,6 +50,7 @@ impl Operation for EntityCompare {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     type Input = EntityCompareInput;
     type Output = EntityCompareOutput;
 

@@ -15,7 +15,7 @@ use super::timeline_rows::{TimelineFilter, TimelineRow};
 use crate::list_page::invalid_cursor_fault;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, Operation, OperationKind,
-    Toolset, limits,
+    PermissionClass, Toolset, limits,
 };
 use skald_journal::{SearchQuery, search_tokens};
 
@@ -110,6 +110,7 @@ impl Operation for EntitySearch {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     type Input = EntitySearchInput;
     type Output = EntitySearchOutput;
 

@@ -22,7 +22,7 @@ use super::texts::Texts;
 use crate::list_page::invalid_cursor_fault;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, Operation, OperationKind,
-    Route, Toolset, limits,
+    PermissionClass, Route, Toolset, limits,
 };
 
 /// Rows of a page, unless another number is asked for.
@@ -122,6 +122,7 @@ impl Operation for FindEntities {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/entities")];
     const TEXT_FIELD: Option<&'static str> = Some("entities");
     type Input = FindEntitiesInput;

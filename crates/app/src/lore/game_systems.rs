@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Allowed, App, Call, Caller, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset, truncate_for_message,
+    Allowed, App, Call, Caller, Code, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
+    truncate_for_message,
 };
 
 /// Each system by its code, as JSON.
@@ -38,6 +39,7 @@ impl Operation for ReadGameSystem {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/systems/{code}")];
     type Input = GameSystemInput;

@@ -17,7 +17,7 @@ use super::mirror::MirrorFreshness;
 use super::texts::Texts;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, Operation, OperationKind,
-    Route, Toolset, limits, truncate_for_message,
+    PermissionClass, Route, Toolset, limits, truncate_for_message,
 };
 
 /// Entries or posts that are read at once.
@@ -75,6 +75,7 @@ impl Operation for GetEntities {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     type Input = GetEntitiesInput;
     type Output = GetEntitiesOutput;
@@ -277,6 +278,7 @@ impl Operation for ReadEntity {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const EXPOSED: crate::Exposed = crate::Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/entities/{entity_id}")];
     type Input = ReadEntityInput;
@@ -329,6 +331,7 @@ impl Operation for CheckEntityUpdates {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     type Input = CheckEntityUpdatesInput;
     type Output = CheckEntityUpdatesOutput;
 

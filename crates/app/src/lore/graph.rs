@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::access::EnteredLore;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
+};
 use skald_picture::{GraphRelationship, MentionGraph, MentionGraphEdge, MentionGraphNode, Theme};
 
 /// Entities in one picture: those with the most mentions. More could not be read.
@@ -39,6 +41,7 @@ impl Operation for LoreGraph {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::document("/api/v1/campaigns/{campaign_id}/graph.svg", "image/svg+xml")];
     type Input = LoreGraphInput;
@@ -95,6 +98,7 @@ impl Operation for ReadMentionGraph {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const EXPOSED: Exposed = Exposed::EngineOnly;
     type Input = ReadMentionGraphInput;
     type Output = ReadMentionGraphOutput;

@@ -20,7 +20,9 @@ use super::line_diff::diff_lines;
 use super::stream::{LoreStream, refusal_fault};
 use crate::execute_command::{CommandAnswer, CommandTerms, StoredAnswer};
 use crate::method_fields::MethodFields;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Toolset, limits,
+};
 use skald_journal::{Applied, JournalFailure, parse_events};
 
 pub(super) struct LoreHistory;
@@ -159,6 +161,7 @@ impl Operation for LoreHistory {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const DESTRUCTIVE: bool = true;
     type Input = LoreHistoryInput;
     type Output = LoreHistoryOutput;

@@ -14,7 +14,7 @@ use super::get::parse_moment;
 use super::row_page::{RowPage, exact_moment};
 use super::text_condition::{FoldedConditions, TextCondition, check_term_count};
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Operation, OperationKind, Toolset,
+    Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Operation, OperationKind, PermissionClass, Toolset,
     truncate_for_message,
 };
 
@@ -96,6 +96,7 @@ impl Operation for ListEntities {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const EXPOSED: Exposed = Exposed::EngineOnly;
     type Input = ListEntitiesInput;
     type Output = ListEntitiesOutput;

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::get::parse_moment;
 use super::row_page::{RowPage, exact_moment};
 use super::text_condition::{FoldedConditions, TextCondition, check_term_count};
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 
 pub(super) struct ListTags;
 
@@ -53,6 +55,7 @@ impl Operation for ListTags {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const EXPOSED: Exposed = Exposed::EngineOnly;
     type Input = ListTagsInput;
     type Output = ListTagsOutput;

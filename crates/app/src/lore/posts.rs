@@ -13,7 +13,9 @@ use super::entity_fields::privacy;
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
 use super::stream::LoreStream;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Toolset,
+};
 use skald_journal::Applied;
 
 pub(super) struct CreatePosts;
@@ -49,19 +51,16 @@ impl Operation for CreatePosts {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("posts");
     type Input = CreatePostsInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: CreatePostsInput) -> Result<BatchOutput, Fault> {
-        check_batch(call, input.posts.len(), "posts")?;
-        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let answer = |index: usize| -> ItemAnswer {
-            let unresolved = lore.links_to_nowhere(input.posts[index].entry.as_deref());
-            Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..post_result(done) })
-        };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("posts", &input.posts), answer).await.with_misfits(call))
+        let (campaign_id, posts) = (input.campaign_id.as_deref(), ("posts", &input.posts[..]));
+        let sent_text: fn(&NewPostItem) -> Option<&str> = |item| item.entry.as_deref();
+        app.run_batch_of_texts::<Self, _>(call, campaign_id, posts, sent_text, post_result).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -113,20 +112,17 @@ impl Operation for UpdatePosts {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("updates");
     type Input = UpdatePostsInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UpdatePostsInput) -> Result<BatchOutput, Fault> {
-        check_batch(call, input.updates.len(), "updates")?;
-        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let answer = |index: usize| -> ItemAnswer {
-            let item: &PostUpdateItem = &input.updates[index];
-            let unresolved = lore.links_to_nowhere(item.entry.as_deref().or(item.entry_append.as_deref()));
-            Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..post_result(done) })
-        };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("updates", &input.updates), answer).await.with_misfits(call))
+        let (campaign_id, updates) = (input.campaign_id.as_deref(), ("updates", &input.updates[..]));
+        let sent_text: fn(&PostUpdateItem) -> Option<&str> =
+            |item| item.entry.as_deref().or(item.entry_append.as_deref());
+        app.run_batch_of_texts::<Self, _>(call, campaign_id, updates, sent_text, post_result).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -221,6 +217,7 @@ impl Operation for DeletePosts {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const DESTRUCTIVE: bool = true;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("deletions");

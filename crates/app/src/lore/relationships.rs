@@ -17,7 +17,7 @@ use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::method_fields::MethodFields;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Completion, CompletionRequest, Exposed, Fault,
-    Operation, OperationKind, Route, Toolset, limits,
+    Operation, OperationKind, PermissionClass, Route, Toolset, limits,
 };
 use skald_journal::Applied;
 
@@ -154,6 +154,7 @@ impl Operation for RelationshipsOperation {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::RelationshipsAndTimeline;
     const DESTRUCTIVE: bool = true;
     const GAME_MASTER_METHODS: &'static [&'static str] = &["add", "update", "remove"];
     type Input = RelationshipsInput;
@@ -209,6 +210,7 @@ impl Operation for ReadRelationships {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const LISTS: bool = true;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/relationships")];

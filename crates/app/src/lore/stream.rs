@@ -35,6 +35,11 @@ impl StreamKind for LoreStream {
     type ReadCache = RevealedLoreCache;
     // Raised when reveals were recorded in the lore: a snapshot of an older version would be without them.
     const SNAPSHOT_VERSION: u32 = 4;
+    const USES_SNAPSHOTS: bool = true;
+
+    fn next_read_cache(_: &RevealedLoreCache) -> RevealedLoreCache {
+        RevealedLoreCache::default()
+    }
 
     fn event_kind(event: &LoreEvent) -> &'static str {
         event.kind()

@@ -21,7 +21,7 @@ use crate::list_page::{check_page_limit, invalid_cursor_fault};
 use crate::method_fields::MethodFields;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Completion, CompletionRequest, Exposed, Fault,
-    Operation, OperationKind, Route, Toolset, limits, truncate_for_message,
+    Operation, OperationKind, PermissionClass, Route, Toolset, limits, truncate_for_message,
 };
 use skald_journal::Applied;
 
@@ -175,6 +175,7 @@ impl Operation for TimelineOperation {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::RelationshipsAndTimeline;
     const DESTRUCTIVE: bool = true;
     const GAME_MASTER_METHODS: &'static [&'static str] = &["add", "update", "remove"];
     type Input = TimelineInput;
@@ -228,6 +229,7 @@ impl Operation for ReadTimeline {
     const TOOLSET: Toolset = Toolset::Canon;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadCampaign;
     const LISTS: bool = true;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/timeline")];

@@ -13,7 +13,7 @@ use super::entity_fields::{clearable, privacy};
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
 use super::stream::LoreStream;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Toolset};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, PermissionClass, Toolset};
 use skald_journal::Applied;
 
 pub(super) struct UpdateEntities;
@@ -61,20 +61,17 @@ impl Operation for UpdateEntities {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("updates");
     type Input = UpdateEntitiesInput;
     type Output = BatchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UpdateEntitiesInput) -> Result<BatchOutput, Fault> {
-        check_batch(call, input.updates.len(), "updates")?;
-        let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
-        let answer = |index: usize| -> ItemAnswer {
-            let item: &EntityUpdateItem = &input.updates[index];
-            let unresolved = lore.links_to_nowhere(item.entry.as_deref().or(item.entry_append.as_deref()));
-            Arc::new(move |done| ItemResult { unresolved: unresolved.clone(), ..changed_result(done) })
-        };
-        Ok(app.run_batch::<Self, _>(call, &lore, ("updates", &input.updates), answer).await.with_misfits(call))
+        let (campaign_id, updates) = (input.campaign_id.as_deref(), ("updates", &input.updates[..]));
+        let sent_text: fn(&EntityUpdateItem) -> Option<&str> =
+            |item| item.entry.as_deref().or(item.entry_append.as_deref());
+        app.run_batch_of_texts::<Self, _>(call, campaign_id, updates, sent_text, changed_result).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -176,6 +173,7 @@ impl Operation for DeleteEntities {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const DESTRUCTIVE: bool = true;
     const TEXT_FIELD: Option<&'static str> = Some("results");
     const BATCH_FIELD: Option<&'static str> = Some("entity_ids");

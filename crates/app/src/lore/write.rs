@@ -19,7 +19,7 @@ use super::stream::{LoreStream, refusal_fault};
 use crate::execute_command::CommandTerms;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Exposed, Fault, FaultBody, Operation, OperationKind,
-    Toolset,
+    PermissionClass, Toolset,
 };
 use skald_journal::{Applied, SideRow};
 
@@ -130,6 +130,7 @@ impl Operation for WriteLore {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::EngineOnly;
     type Input = WriteLoreInput;

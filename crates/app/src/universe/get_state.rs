@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::answer_schemas::StateOrPartShape;
 use super::views::{self, StatePart, View, ViewRequest};
 use crate::{
-    Allowed, Answer, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, RenderedJson, Toolset, limits,
+    Allowed, Answer, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, PermissionClass, RenderedJson,
+    Toolset, limits,
 };
 
 pub(super) struct GetUniverseState;
@@ -48,6 +49,7 @@ impl Operation for GetUniverseState {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadUniverse;
     type Input = GetUniverseStateInput;
     type Output = GetUniverseStateOutput;
 

@@ -7,7 +7,8 @@ use skald_domain::universe::{CATEGORIES, Category, Command, CommandEntry, catego
 
 use super::parse_command_or_state;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Toolset, truncate_for_message,
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Toolset,
+    truncate_for_message,
 };
 
 pub(super) struct ListUniverseCommands;
@@ -82,6 +83,7 @@ impl Operation for ListUniverseCommands {
     const KIND: OperationKind = OperationKind::Read;
     const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadUniverse;
     type Input = ListUniverseCommandsInput;
     type Output = ListUniverseCommandsOutput;
 

@@ -7,13 +7,14 @@ use skald_domain::universe::{Repair, SentState, UniverseCommand};
 
 use super::answer_schemas::SentObject;
 use super::parse_command_or_state;
+use super::quota::UNIVERSE_QUOTA;
 use super::read_record::UniverseRecord;
 use super::stream::{ListedUniverse, universe_stream};
 use crate::list_page::check_page_limit;
 use crate::method_fields::MethodFields;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,
-    Toolset, check_chosen_id, creation_quota, limits,
+    PermissionClass, Toolset, check_chosen_id, limits,
 };
 
 pub(super) struct ManageUniverse;
@@ -122,6 +123,7 @@ impl Operation for ManageUniverse {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::WriteUniverse;
     const GAME_MASTER_METHODS: &'static [&'static str] = &["create", "rename", "replace", "delete"];
     const DESTRUCTIVE: bool = true;
     type Input = ManageUniverseInput;
@@ -195,7 +197,7 @@ async fn create_universe(app: &App, call: &Call<'_>, mut input: ManageUniverseIn
         Some(campaign_id) => universe_stream(&id).with_tenant(campaign_id),
         None => universe_stream(&id),
     };
-    app.check_quota(call.caller, &creation_quota::UNIVERSES, &stream, input.campaign_id.as_deref()).await?;
+    app.check_quota(call.caller, &UNIVERSE_QUOTA, &stream, input.campaign_id.as_deref()).await?;
     let command = UniverseCommand::Create { id: id.clone(), name, campaign_id: input.campaign_id, state };
     let created = app.execute_universe_command::<ManageUniverse, _>(call, (&id, &stream), command, move |done| {
         let universe = UniverseRecord::from_universe(&done.committed.state, done.revision);

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::map_scene;
 use super::stream::universe_not_found_fault;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Operation, OperationKind, PermissionClass, Route,
+    Toolset,
+};
 use skald_picture::Theme;
 
 pub(super) struct UniverseMap;
@@ -36,6 +39,7 @@ impl Operation for UniverseMap {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadUniverse;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::document("/api/v1/universes/{universeId}/map.svg", "image/svg+xml")];
     type Input = UniverseMapInput;

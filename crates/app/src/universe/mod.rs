@@ -16,6 +16,7 @@ mod map;
 mod map_scene;
 mod nearest_id;
 mod parse_command_or_state;
+mod quota;
 mod read;
 mod read_record;
 mod recorded_time;
@@ -32,7 +33,7 @@ mod views;
 pub(crate) use feed::Feeds;
 pub use feed::{Feed, FeedEvent, FeedEvents, FeedItem};
 pub use stream::UniverseStream;
-pub(crate) use stream::{ListedUniverse, UNIVERSE_CAMPAIGNS, UNIVERSES};
+pub(crate) use stream::{ListedUniverse, UNIVERSE_CAMPAIGNS};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;

@@ -11,7 +11,7 @@ use super::views::{self, StatePart, ViewRequest};
 use crate::list_page::check_page_limit;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Exposed, Fault, Operation,
-    OperationKind, Route, Toolset, limits,
+    OperationKind, PermissionClass, Route, Toolset, limits,
 };
 
 pub(super) struct UniverseRead;
@@ -88,6 +88,7 @@ impl Operation for UniverseRead {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadUniverse;
     // The toolset has three fixed tools; this operation serves resources.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[

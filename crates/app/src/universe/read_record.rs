@@ -9,7 +9,7 @@ use super::rest;
 use super::stream::format_time;
 use crate::{
     Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, HttpMethod, Operation, OperationKind,
-    RenderedJson, Route, Toolset,
+    PermissionClass, RenderedJson, Route, Toolset,
 };
 
 /// A universe without its state.
@@ -71,6 +71,7 @@ impl Operation for ReadRecord {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadUniverse;
     // The toolset has three fixed tools; this operation serves the resource universe://{universeId}.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] =

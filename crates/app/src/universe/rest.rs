@@ -14,8 +14,8 @@ use super::stream::ListedUniverse;
 use crate::list_page::check_page_limit;
 use crate::{
     Allowed, Answer, App, Call, Caller, CampaignRole, Class, Code, Exposed, Fault, FaultShape, HttpMethod,
-    ObjectWithDocument, Operation, OperationKind, RenderedJson, RequestBody, RequestControl, Route, Success, Toolset,
-    limits,
+    ObjectWithDocument, Operation, OperationKind, PermissionClass, RenderedJson, RequestBody, RequestControl, Route,
+    Success, Toolset, limits,
 };
 
 /// Universes in a page with whole states.
@@ -107,6 +107,7 @@ impl Operation for ListUniverses {
     const KIND: OperationKind = OperationKind::Read;
     const LISTS: bool = true;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadUniverse;
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[universes_route(HttpMethod::Get).with_success(Success::Page("universes"))];
     type Input = ListUniversesInput;
@@ -242,6 +243,7 @@ impl Operation for CreateUniverse {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
+    const CLASS: PermissionClass = ManageUniverse::CLASS;
     const FOR_GAME_MASTERS: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[universes_route(HttpMethod::Post)
@@ -305,6 +307,7 @@ impl Operation for ReplaceUniverse {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
+    const CLASS: PermissionClass = ManageUniverse::CLASS;
     const FOR_GAME_MASTERS: bool = true;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
@@ -354,6 +357,7 @@ impl Operation for DeleteUniverse {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = ManageUniverse::ALLOWED;
+    const CLASS: PermissionClass = ManageUniverse::CLASS;
     const FOR_GAME_MASTERS: bool = true;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;

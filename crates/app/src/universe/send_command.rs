@@ -17,8 +17,8 @@ use super::changed_ids::ChangedIds;
 use super::removed_answer::RemovedAnswer;
 use super::{nearest_id, parse_command_or_state, rest};
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, RequestBody, Route,
-    Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, CommandAnswer, Fault, Operation, OperationKind, PermissionClass,
+    RequestBody, Route, Toolset, limits,
 };
 use skald_journal::{Applied, CommittedState};
 
@@ -300,6 +300,7 @@ impl Operation for SendUniverseCommand {
     const KIND: OperationKind = OperationKind::Command;
     // The role is checked after the lookup, so that missing and hidden universes look the same.
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::WriteUniverse;
     const FOR_GAME_MASTERS: bool = true;
     const DESTRUCTIVE: bool = true;
     const ROUTES: &'static [Route] = &[rest::commands_route(RequestBody::Field("command"))];

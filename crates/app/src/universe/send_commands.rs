@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::rest;
 use super::send_command::{NextStateChoice, SendUniverseCommandOutput, SentCommand, send_commands};
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, RequestBody, Route, Toolset,
-    limits,
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, RequestBody,
+    Route, Toolset, limits,
 };
 
 pub(super) struct SendUniverseCommands;
@@ -33,6 +33,7 @@ impl Operation for SendUniverseCommands {
     const KIND: OperationKind = OperationKind::Command;
     // The role is checked after the lookup, so that missing and hidden universes look the same.
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::WriteUniverse;
     const FOR_GAME_MASTERS: bool = true;
     // The toolset has three fixed tools.
     const EXPOSED: Exposed = Exposed::NotAsTool;

@@ -1,5 +1,7 @@
 //! The universe's stream kind: its events in the journal, its read models, and the faults for its refusals.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,6 +74,8 @@ pub struct UniverseStream;
 impl StreamKind for UniverseStream {
     type Rules = UniverseRules;
     const NAME: &'static str = "universe";
+    const SNAPSHOT_VERSION: u32 = 1;
+    const USES_SNAPSHOTS: bool = true;
     type Parts = UniversePart;
     type ReadCache = RenderCache;
 
@@ -85,6 +89,14 @@ impl StreamKind for UniverseStream {
 
     fn read_model_changes(stream: &StreamName, state: &Universe, events: &[UniverseEvent]) -> Vec<ReadModelChange> {
         events.iter().flat_map(|event| read_model_changes(stream, state, event)).collect()
+    }
+
+    fn referenced_side_rows(_: &StreamName, _: &Universe) -> Vec<(Cow<'static, str>, String)> {
+        Vec::new()
+    }
+
+    fn removed_side_rows(_: &StreamName, _: &[UniverseEvent]) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::Feed;
 use super::rest;
 use crate::{
-    Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset,
+    Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, PermissionClass, Route,
+    Toolset,
 };
 
 pub(super) struct UniverseEvents;
@@ -37,6 +38,7 @@ impl Operation for UniverseEvents {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const CLASS: PermissionClass = PermissionClass::ReadUniverse;
     // MCP and gRPC report changes in their own ways.
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[rest::EVENTS];

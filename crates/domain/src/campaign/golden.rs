@@ -1,39 +1,14 @@
 //! Golden tests of stored campaign events: every file must always decode.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::PathBuf;
-
-use serde_json::Value;
-
 use super::CampaignEvent;
-
-/// Golden files by name: the event's type, with a suffix where a type has several files.
-fn golden_files() -> Vec<(String, Value)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/campaign/golden");
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let read = |path: PathBuf| {
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        (name, serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap())
-    };
-    entries.map(read).collect()
-}
+use crate::golden_files::{assert_kinds_have_files, assert_shapes_decode, golden_files};
 
 #[test]
 fn every_stored_shape_decodes_and_is_written_as_it_was() {
-    for (name, golden) in golden_files() {
-        let event: CampaignEvent =
-            serde_json::from_value(golden.clone()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert!(name.starts_with(event.kind()), "{name} holds a {}", event.kind());
-        assert_eq!(serde_json::to_value(&event).unwrap(), golden, "{name}");
-    }
+    assert_shapes_decode(&golden_files("campaign"), CampaignEvent::kind);
 }
 
 #[test]
 fn every_event_has_a_golden_file() {
-    let held: BTreeSet<String> =
-        golden_files().iter().map(|(_, golden)| golden["type"].as_str().unwrap_or_default().to_owned()).collect();
-    for kind in CampaignEvent::KINDS {
-        assert!(held.contains(*kind), "{kind} has no golden file");
-    }
+    assert_kinds_have_files(&golden_files("campaign"), "/type", CampaignEvent::KINDS);
 }

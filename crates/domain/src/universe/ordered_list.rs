@@ -98,9 +98,9 @@ impl<T: Serialize> Serialize for OrderedList<T> {
 
 impl<'de, T: Deserialize<'de> + Clone> Deserialize<'de> for OrderedList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Items<T>(PhantomData<T>);
+        struct ItemsVisitor<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de> + Clone> Visitor<'de> for Items<T> {
+        impl<'de, T: Deserialize<'de> + Clone> Visitor<'de> for ItemsVisitor<T> {
             type Value = OrderedList<T>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,7 +116,7 @@ impl<'de, T: Deserialize<'de> + Clone> Deserialize<'de> for OrderedList<T> {
             }
         }
 
-        deserializer.deserialize_seq(Items(PhantomData))
+        deserializer.deserialize_seq(ItemsVisitor(PhantomData))
     }
 }
 

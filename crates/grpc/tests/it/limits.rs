@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_app::{
-    Allowed, App, Call, Catalogue, Fault, LocalEngine, Operation, OperationEntry, OperationKind, Toolset, ToolsetFilter,
+    Allowed, App, Call, Catalogue, Fault, LocalEngine, Operation, OperationEntry, OperationKind, PermissionClass,
+    Toolset, ToolsetFilter,
 };
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
 use skald_grpc::proto::skald::{CallRequest, WatchRequest};
@@ -46,6 +47,7 @@ impl Operation for Endless {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     type Input = Nothing;
     type Output = Done;
 

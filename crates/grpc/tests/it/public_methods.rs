@@ -3,7 +3,7 @@
 use prost::Message;
 use prost_types::FileDescriptorSet;
 use skald_app::{LocalEngine, ToolsetFilter};
-use skald_grpc::PUBLIC_METHODS;
+use skald_grpc::{MOUNTED_SERVICES, PUBLIC_METHODS};
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request};
@@ -11,7 +11,7 @@ use tonic_prost::ProstCodec;
 
 use crate::server::{Server, app, run};
 
-/// Every method of the services that are mounted, as a path.
+/// Every method of the services that are mounted, as a path. Fails for a service that has no descriptor here.
 fn methods() -> Vec<String> {
     let sets = [
         skald_grpc::proto::DESCRIPTORS,
@@ -27,7 +27,13 @@ fn methods() -> Vec<String> {
             service.method.into_iter().map(move |method| format!("{name}/{}", method.name()))
         })
     });
-    methods.collect()
+    let methods: Vec<String> = methods.collect();
+    let of_service = |service: &str| methods.iter().filter(|path| path.starts_with(&format!("/{service}/"))).count();
+    for service in MOUNTED_SERVICES {
+        assert!(of_service(service) > 0, "{service} is mounted, and its methods are not known here");
+    }
+    assert_eq!(MOUNTED_SERVICES.iter().map(|service| of_service(service)).sum::<usize>(), methods.len(), "{methods:?}");
+    methods
 }
 
 /// The status of a call without a token. It does not wait for the first message, since some streams have none.
@@ -37,6 +43,18 @@ async fn call(channel: Channel, path: &str) -> Code {
     let path = PathAndQuery::try_from(path).expect("a path");
     let answer = client.server_streaming(Request::new(()), path, ProstCodec::<(), ()>::default()).await;
     answer.map_or_else(|status| status.code(), |_| Code::Ok)
+}
+
+/// Otherwise the test below would find a method closed that is not there at all.
+#[test]
+fn every_method_of_the_list_is_mounted() {
+    run(async {
+        let server = Server::start_with(LocalEngine::new(app()), false, ToolsetFilter::EVERYTHING).await;
+        for path in methods() {
+            assert_ne!(call(server.channel(), &path).await, Code::Unimplemented, "{path}");
+        }
+        assert_eq!(call(server.channel(), "/skald.v1.Gateway/Nothing").await, Code::Unimplemented);
+    });
 }
 
 #[test]

@@ -23,13 +23,7 @@ impl From<Fault> for ApiError {
         let status = match fault.class() {
             // A text or a list that is too long is wrong input, and the only status for that.
             Class::Invalid | Class::Refused | Class::TooLarge => StatusCode::UNPROCESSABLE_ENTITY,
-            Class::Unauthenticated => StatusCode::UNAUTHORIZED,
-            Class::Denied => StatusCode::FORBIDDEN,
-            Class::NotFound => StatusCode::NOT_FOUND,
-            Class::Conflict => StatusCode::CONFLICT,
-            Class::Limited => StatusCode::TOO_MANY_REQUESTS,
-            Class::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Class::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            class => StatusCode::from_u16(class.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
         };
         Self::with_status(status, &fault)
     }

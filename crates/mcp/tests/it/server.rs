@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skald_app::{
     Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Engine, Entropy, Fault, Holder, LocalEngine, Operation,
-    OperationEntry, OperationKind, Principal, PrincipalKind, Resource, Revocations, Toolset,
+    OperationEntry, OperationKind, PermissionClass, Principal, PrincipalKind, Resource, Revocations, Toolset,
 };
 use skald_http::{Access, Allowlist, MountedRoutes, Readiness};
 use skald_mcp::{Drain, McpOptions};
@@ -96,6 +96,7 @@ impl Operation for Panics {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = Wait;
     type Output = Waited;
 
@@ -113,6 +114,7 @@ impl Operation for Slow {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     type Input = Wait;
     type Output = Waited;
 

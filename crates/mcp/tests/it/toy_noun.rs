@@ -1,5 +1,7 @@
 //! Tests that a noun registered by a test appears on every surface without code written there.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -8,10 +10,11 @@ use futures::future::{BoxFuture, ready};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use skald_app::reference_pages::render_pages;
 use skald_app::{
     Allowed, App, Call, Caller, CampaignEffect, Engine, Exposed, Fault, FaultField, LocalEngine, Noun, Nouns,
-    Operation, OperationEntry, OperationKind, Prompt, PromptEntry, RecordAudience, Resource, ResourceChange, Route,
-    Toolset, ToolsetFilter,
+    Operation, OperationEntry, OperationKind, PermissionClass, Prompt, PromptEntry, RecordAudience, Resource,
+    ResourceChange, Route, Toolset, ToolsetFilter,
 };
 use skald_domain::decider::{Decider, DecisionContext};
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
@@ -63,8 +66,12 @@ struct LanternStream;
 impl StreamKind for LanternStream {
     type Rules = LanternRules;
     const NAME: &'static str = "lantern";
+    const SNAPSHOT_VERSION: u32 = 1;
+    const USES_SNAPSHOTS: bool = true;
     type Parts = WholeSnapshot<Lantern>;
     type ReadCache = ();
+
+    fn next_read_cache((): &()) {}
 
     fn event_kind(_: &LanternEvent) -> &'static str {
         "lantern.lit.v1"
@@ -79,6 +86,14 @@ impl StreamKind for LanternStream {
             body: "{}".to_owned(),
             search: None,
         })]
+    }
+
+    fn referenced_side_rows(_: &StreamName, _: &Lantern) -> Vec<(Cow<'static, str>, String)> {
+        Vec::new()
+    }
+
+    fn removed_side_rows(_: &StreamName, _: &[LanternEvent]) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 
@@ -110,6 +125,7 @@ impl Operation for LanternLight {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Dice;
     type Input = LanternInput;
     type Output = LanternOutput;
 
@@ -132,6 +148,7 @@ impl Operation for LanternRead {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::Everywhere;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/lanterns/{lantern_id}")];
     type Input = LanternInput;
@@ -344,6 +361,31 @@ fn a_registered_noun_is_on_every_surface() {
         let resource = gateway.read(ReadRequest { uri: "lantern://harbour".to_owned() }).await.expect("a resource");
         assert_eq!(resource.into_inner().text, r#"{"is_lit":true}"#);
     });
+
+    // Metrics: calls of its operations are counted by their names, and by how they ended.
+    let metrics = Client::connect(surfaces.http).send("GET", "/metrics", &[], b"").text();
+    let counted = |outcome: &str| {
+        let is_line = |line: &&str| {
+            let parts = ["skald_operations_total", "operation=\"lantern_light\"", &format!("outcome=\"{outcome}\"")];
+            parts.iter().all(|part| line.contains(part))
+        };
+        metrics.lines().filter(|line| !line.starts_with('#')).find(is_line).map(|line| line.ends_with(" 1"))
+    };
+    assert_eq!((counted("ok"), counted("REJECTED")), (Some(true), Some(true)), "{metrics}");
+
+    // The reference pages: its operations, its resource, its prompt, and who may call it.
+    let pages: BTreeMap<String, String> = render_pages(surfaces.local.catalogue()).into_iter().collect();
+    let page = &pages["campaign.md"];
+    for part in
+        ["lantern_light", "lantern_read", "lantern://{lantern_id}", "describe_light", "/api/v1/lanterns/{lantern_id}"]
+    {
+        assert!(page.contains(part), "{part} is not on the page of its toolset");
+    }
+    assert!(
+        pages["permissions.md"].contains("| `lantern_light` | anyone | `write` | call |"),
+        "{}",
+        pages["permissions.md"]
+    );
 
     // The journal: its read model is verified and rebuilt with the others.
     surfaces.runtime.block_on(async {

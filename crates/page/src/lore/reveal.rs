@@ -43,7 +43,7 @@ impl PageContext {
     /// Who knows what of an entity, for game masters.
     pub(crate) async fn knowledge(&self, visitor: &Visitor, article: &Article) -> Result<LoreKnowledge, Fault> {
         #[derive(Deserialize)]
-        struct People {
+        struct CampaignPeople {
             #[serde(default)]
             participants: Vec<CampaignPlayer>,
         }
@@ -66,7 +66,7 @@ impl PageContext {
             return Ok(LoreKnowledge { players: Vec::new(), things });
         }
         let input = json!({"view": "participants", "campaign_id": campaign_id});
-        let mut people: People = self.read(&visitor.caller, "campaign_read", input).await?;
+        let mut people: CampaignPeople = self.read(&visitor.caller, "campaign_read", input).await?;
         people.participants.retain(|participant| participant.role == "PLAYER");
         for thing in things.iter_mut().filter(|thing| thing.is_private) {
             let mut input = json!({"method": "who_knows", "campaign_id": campaign_id});

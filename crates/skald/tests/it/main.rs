@@ -15,6 +15,7 @@ mod documented_campaign;
 mod documented_dice;
 mod faults;
 mod first_steps;
+mod fixture_world;
 mod followed_story;
 mod gate;
 mod gate_client_attacks;

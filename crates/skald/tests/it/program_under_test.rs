@@ -32,7 +32,7 @@ impl World {
         let store = match kind {
             StoreKind::Memory => "memory".to_owned(),
             StoreKind::Sqlite => format!("sqlite:{}", folder.join("world.db").display()),
-            StoreKind::Postgres => create_schema(&test_stores::required_env("SKALD_TEST_POSTGRES"), &name),
+            StoreKind::Postgres => postgres_address(&test_stores::required_env("SKALD_TEST_POSTGRES"), &name),
         };
         Self { store, folder }
     }
@@ -40,7 +40,7 @@ impl World {
     /// On a young PostgreSQL, whose transaction ids are still small. Only one test uses it.
     pub(crate) fn on_new_postgres() -> Self {
         let (name, folder) = fresh_folder();
-        Self { store: create_schema(&test_stores::required_env("SKALD_TEST_NEW_POSTGRES"), &name), folder }
+        Self { store: postgres_address(&test_stores::required_env("SKALD_TEST_NEW_POSTGRES"), &name), folder }
     }
 
     pub(crate) fn sqlite() -> Self {
@@ -130,16 +130,9 @@ fn fresh_folder() -> (String, PathBuf) {
     (name, folder)
 }
 
-/// Creates a schema, and returns its address.
-fn create_schema(server: &str, schema: &str) -> String {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let (client, connection) =
-            tokio_postgres::connect(server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
-        tokio::spawn(connection);
-        client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
-    });
-    format!("{server}?options=-csearch_path%3D{schema}&application_name={schema}")
+/// Creates a schema, and returns its address, under which the server knows the program as well.
+fn postgres_address(server: &str, schema: &str) -> String {
+    format!("{}&application_name={schema}", test_stores::create_schema(server, schema))
 }
 
 pub(crate) struct Server {

@@ -25,14 +25,18 @@ struct Walk<'a> {
     requests: usize,
     /// Pages that were answered.
     pages: usize,
+    /// Names and values of the fields that a noun declares secret.
+    secret_fields: Vec<String>,
 }
 
 impl<'a> Walk<'a> {
     fn new(world: &'a SecretWorld, role: &'a str) -> Self {
         let client = Client::connect(world.server.address);
+        let token = format!("Bearer {}", world.token(role));
         Self {
             world,
-            token: format!("Bearer {}", world.token(role)),
+            secret_fields: world.secret_fields(),
+            token,
             role,
             client,
             seen: BTreeMap::new(),
@@ -43,6 +47,9 @@ impl<'a> Walk<'a> {
 
     fn note(&mut self, request: &str, answer: &str) {
         self.requests += 1;
+        for secret in &self.secret_fields {
+            assert!(!answer.contains(secret), "{request} answers the secret field {secret}: {answer}");
+        }
         for marker in markers_in(answer) {
             self.seen.entry(marker).or_insert_with(|| format!("{request}: {answer}"));
         }
@@ -166,17 +173,23 @@ pub(crate) fn is_endless(route: &str) -> bool {
     route == "/mcp" || route.ends_with("/events") || route.ends_with("/live")
 }
 
-/// The routes that a server has mounted, as it logs them.
+/// The routes that this server has mounted, from its log.
+pub(crate) fn logged_routes(server: &RunningProgram) -> Vec<String> {
+    const MOUNTED: &str = "routes mounted";
+    server.wait_for_stderr(MOUNTED);
+    let log = server.stderr();
+    let line = log.lines().find(|line| line.contains(MOUNTED)).expect("the routes");
+    let line: Value = serde_json::from_str(line).expect("a line of JSON");
+    line["fields"]["paths"].as_str().expect("paths").split(' ').map(str::to_owned).collect()
+}
+
+/// The routes that a server has mounted.
 pub(crate) fn mounted_routes() -> Vec<String> {
     let world = World::sqlite();
     let mut command = world.command(&["serve", "--http-addr", "127.0.0.1:0", "--log-format", "json"]);
     command.env("SKALD_LOG", "skald_http=debug");
     let (server, _) = RunningProgram::start_server(command);
-    server.wait_for_stderr("routes mounted");
-    let said = server.stderr();
-    let line = said.lines().find(|line| line.contains("routes mounted")).expect("the routes");
-    let line: Value = serde_json::from_str(line).expect("a line of JSON");
-    line["fields"]["paths"].as_str().expect("paths").split(' ').map(str::to_owned).collect()
+    logged_routes(&server)
 }
 
 #[test]

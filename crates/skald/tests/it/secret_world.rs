@@ -70,6 +70,26 @@ impl SecretWorld {
         secret(name)
     }
 
+    /// The names and values of the fields that a noun declares secret, from the records of the store. Fails for a declared
+    /// field that no record has: no answer could disclose it, and a test of that would prove nothing.
+    pub(crate) fn secret_fields(&self) -> Vec<String> {
+        let path = self.gate.world.store().strip_prefix("sqlite:").expect("a file");
+        let file = rusqlite::Connection::open(path).expect("the store");
+        let mut statement = file.prepare("SELECT body FROM records").expect("a statement");
+        let bodies = statement.query_map([], |row| row.get::<_, String>(0)).expect("rows");
+        let bodies: Vec<Value> =
+            bodies.map(|body| serde_json::from_str(&body.expect("a body")).expect("JSON")).collect();
+        let mut secrets = Vec::new();
+        for field in skald_app::Nouns::all().iter().flat_map(|noun| noun.secret_fields()) {
+            let values: Vec<String> = bodies.iter().flat_map(|body| values_of_field(body, field)).collect();
+            assert!(!values.is_empty(), "{field} is declared a secret field, and no record has it");
+            secrets.extend(values);
+            secrets.push((*field).to_owned());
+        }
+        assert!(secrets.iter().all(|secret| secret.len() > 8), "a shorter one may occur anywhere: {secrets:?}");
+        secrets
+    }
+
     fn plant(&mut self) {
         let mut owner = self.server.client(Surface::Rest);
         let campaign = owner.ok("campaign_create", &json!({"name": "Bells", "gm_mode": "HUMAN"}));
@@ -269,6 +289,18 @@ impl SecretWorld {
             "Ana" => of("player", &campaign_id, &["--participant", &participant_id]),
             _ => of(role, &campaign_id, &[]),
         }
+    }
+}
+
+/// The texts of all fields of this name, at any depth.
+fn values_of_field(value: &Value, name: &str) -> Vec<String> {
+    match value {
+        Value::Object(fields) => {
+            let here = fields.get(name).and_then(Value::as_str).map(str::to_owned);
+            here.into_iter().chain(fields.values().flat_map(|field| values_of_field(field, name))).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(|item| values_of_field(item, name)).collect(),
+        _ => Vec::new(),
     }
 }
 

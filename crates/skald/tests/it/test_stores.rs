@@ -26,16 +26,20 @@ impl TestStore {
 
     /// A new schema in this PostgreSQL.
     pub(crate) fn new_schema(server: &str) -> Self {
-        let schema = unique_name("program");
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let (client, connection) =
-                tokio_postgres::connect(server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
-            tokio::spawn(connection);
-            client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
-        });
-        Self { address: format!("{server}?options=-csearch_path%3D{schema}"), _folder: None }
+        Self { address: create_schema(server, &unique_name("program")), _folder: None }
     }
+}
+
+/// Creates a schema, and returns its address.
+pub(crate) fn create_schema(server: &str, schema: &str) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let (client, connection) =
+            tokio_postgres::connect(server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+        tokio::spawn(connection);
+        client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
+    });
+    format!("{server}?options=-csearch_path%3D{schema}")
 }
 
 /// An environment variable that `cargo xtask test` sets.

@@ -1,5 +1,6 @@
 //! Benchmark of the journal under load.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use skald_domain::decider::{Decider, DecisionContext};
-use skald_journal::{Journal, StreamKind, StreamName, Streams, Submission, WholeSnapshot};
+use skald_journal::{Journal, ReadModelChange, StreamKind, StreamName, Streams, Submission, WholeSnapshot};
 use skald_store::{Sqlite, SqliteSettings};
 
 const BODY_BYTES: usize = 180;
@@ -38,11 +39,27 @@ impl Decider for CounterStream {
 impl StreamKind for CounterStream {
     type Rules = Self;
     const NAME: &'static str = "counter";
+    const SNAPSHOT_VERSION: u32 = 1;
+    const USES_SNAPSHOTS: bool = true;
     type Parts = WholeSnapshot<u64>;
     type ReadCache = ();
 
+    fn next_read_cache((): &()) {}
+
     fn event_kind(_event: &CountedEvent) -> &'static str {
         "counted"
+    }
+
+    fn read_model_changes(_: &StreamName, _: &u64, _: &[CountedEvent]) -> Vec<ReadModelChange> {
+        Vec::new()
+    }
+
+    fn referenced_side_rows(_: &StreamName, _: &u64) -> Vec<(Cow<'static, str>, String)> {
+        Vec::new()
+    }
+
+    fn removed_side_rows(_: &StreamName, _: &[CountedEvent]) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

@@ -79,8 +79,12 @@ pub(crate) fn texts_kind(stream: &StreamName) -> String {
 impl StreamKind for IndexedNotes {
     type Rules = NoteRules;
     const NAME: &'static str = "notes";
+    const SNAPSHOT_VERSION: u32 = 1;
+    const USES_SNAPSHOTS: bool = true;
     type Parts = WholeSnapshot<BTreeMap<u32, IndexedNote>>;
     type ReadCache = ();
+
+    fn next_read_cache((): &()) {}
 
     fn event_kind(event: &NoteEvent) -> &'static str {
         match event {

@@ -1,5 +1,6 @@
 //! `Tally`, a small noun for tests of journals: names, each with an amount.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -114,8 +115,12 @@ impl SnapshotPart<State> for TallyPart {
 impl StreamKind for Tally {
     type Rules = Self;
     const NAME: &'static str = "tally";
+    const SNAPSHOT_VERSION: u32 = 1;
+    const USES_SNAPSHOTS: bool = true;
     type Parts = TallyPart;
     type ReadCache = ();
+
+    fn next_read_cache((): &()) {}
 
     fn event_kind(event: &Event) -> &'static str {
         match event {
@@ -140,6 +145,14 @@ impl StreamKind for Tally {
             }
         });
         entries.chain([total]).collect()
+    }
+
+    fn referenced_side_rows(_: &StreamName, _: &State) -> Vec<(Cow<'static, str>, String)> {
+        Vec::new()
+    }
+
+    fn removed_side_rows(_: &StreamName, _: &[Event]) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

@@ -16,7 +16,8 @@ use super::sync_run::SyncReport;
 use crate::lore::access::EnteredLore;
 use crate::method_fields::MethodFields;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Principal, Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Principal,
+    Toolset, limits,
 };
 
 /// How long a pull or push waits for another process that syncs the campaign.
@@ -146,6 +147,7 @@ impl Operation for KankaMirror {
     const TOOLSET: Toolset = Toolset::Lore;
     const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const CLASS: PermissionClass = PermissionClass::WriteLore;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: crate::Exposed = crate::Exposed::Everywhere;
     type Input = KankaMirrorInput;

@@ -6,7 +6,7 @@ use skald_domain::universe::{CATEGORIES, Command, FailureEntry, Reason, command_
 
 use super::super::list_commands::CommandInfo;
 use crate::{
-    Allowed, App, Call, Caller, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset, input,
+    Allowed, App, Call, Caller, Code, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset, input,
     truncate_for_message,
 };
 
@@ -62,6 +62,7 @@ impl Operation for UniverseCommandDocs {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::get("/api/v1/docs/universe/commands/{command}")];
     type Input = UniverseCommandDocsInput;

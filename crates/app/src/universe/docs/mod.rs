@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use command::UniverseCommandDocs;
 
-use crate::{Allowed, App, Call, Exposed, Fault, Operation, OperationKind, Route, Toolset};
+use crate::{Allowed, App, Call, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset};
 
 pub(super) struct UniverseDocs;
 
@@ -85,6 +85,7 @@ impl Operation for UniverseDocs {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
+    const CLASS: PermissionClass = PermissionClass::Reference;
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[Route::document("/api/v1/docs/universe/{page}", "text/markdown")];
     type Input = UniverseDocsInput;

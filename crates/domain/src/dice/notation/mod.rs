@@ -6,6 +6,7 @@ mod advantage;
 mod complete;
 mod dialect;
 mod parse;
+mod parse_pool;
 mod print;
 mod spoken;
 #[cfg(test)]

@@ -10,9 +10,9 @@ use skald_domain::access::{AccessCommand, PageSession, PageSessionToStart};
 use skald_journal::JournalFailure;
 
 use crate::deceptive_characters::first_deceptive;
-use crate::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::sha256::sha256_hex;
 use crate::tokens::TOKEN_PREFIX;
+use crate::tokens::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::{App, Caller, Code, Conversation, Fault, Holder, Principal, limits};
 
 /// The prefix of every secret of a page session. It is not a token: no surface but the page takes it.

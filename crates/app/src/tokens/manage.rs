@@ -1,48 +1,29 @@
-//! Tokens: creates, authenticates and revokes them. A token is shown once; only its hash is stored.
-//!
-//! The state of all tokens is derived from the events of one stream. Older stores have them in rows outside the
-//! journal; only migration turns these into events.
+//! Creates, binds and revokes tokens, and authenticates their holders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::{BoxFuture, ready};
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
-use serde_json::json;
 use skald_domain::access::{
-    AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, EarlierToken, OauthSubject, Token,
-    TokenRestrictions, TokenScope, TokenToCreate, person_of,
+    AccessCommand, AccessEvent, AccessRefusal, OauthSubject, Token, TokenRestrictions, TokenToCreate, person_of,
 };
-use skald_domain::decider::DecisionContext;
-use skald_domain::{Moment, id, limits};
+use skald_domain::{id, limits};
 use tokio::time::Instant;
 
+use super::import_earlier_tokens::EARLIER_TOKENS;
+use super::stream::{TokenStream, token_stream};
 use crate::campaign::{PARTICIPANTS, campaign_stream, is_same_name};
 use crate::deceptive_characters::{code_point, first_deceptive};
-use crate::identify_caller::{constant_time_eq, unauthorized_fault};
-use crate::noun_registry::CampaignEffect;
 use crate::sha256::sha256_hex;
+use crate::tokens::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::{
-    App, Call, Caller, CampaignRole, Code, Conversation, EVERY_CAMPAIGN, Fault, FaultField, Holder, Noun,
-    OperationEntry, Principal, PrincipalKind, PromptEntry, RecordAudience, RequestControl, Resource, ResourceChange,
-    Toolset,
+    App, Call, Caller, CampaignRole, Code, Conversation, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind,
+    RequestControl,
 };
-use skald_journal::{
-    CommittedState, FindingKind, Journal, JournalFailure, Record, RegisteredKind, RowCheck, SideRowCheck, StoreError,
-    StreamKind, StreamName, Streams, Submission, WholeSnapshot, parse_events, truncate_to_micros,
-};
+use skald_journal::{JournalFailure, Record, parse_events};
 
-/// The kind of the side rows in which older stores have tokens.
-const EARLIER_TOKENS: &str = "token";
 /// The prefix of every token, so that scanners and people recognize one.
 pub(crate) const TOKEN_PREFIX: &str = "skald_";
-/// Rows that are read at once.
-const ROWS_PER_READ: usize = 200;
-/// The program that is recorded for imported tokens.
-const IMPORT_PROGRAM: &str = "skald, from a store of an earlier version";
-
 /// The longest that a stream waits for its token to expire. A stream that lives longer is not known.
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(24 * 365);
 
@@ -70,188 +51,7 @@ pub struct NewToken {
     pub program: String,
 }
 
-/// The streams of the noun in the journal.
-pub(crate) struct TokenStream;
-
-impl StreamKind for TokenStream {
-    type Rules = AccessRules;
-    const NAME: &'static str = "access";
-    /// There are few events, and a forged state would be a forged token.
-    const USES_SNAPSHOTS: bool = false;
-    type Parts = WholeSnapshot<AccessState>;
-    type ReadCache = ();
-
-    fn event_kind(event: &AccessEvent) -> &'static str {
-        event.kind()
-    }
-}
-
-/// The one stream of a store.
-fn token_stream() -> StreamName {
-    StreamName::new(TokenStream::NAME, "tokens")
-}
-
-/// Tokens: no operation shows or changes them; the command line does.
-pub(crate) struct TokenNoun;
-
-impl Noun for TokenNoun {
-    fn operations(&self) -> Vec<OperationEntry> {
-        Vec::new()
-    }
-
-    fn resources(&self) -> Vec<Resource> {
-        Vec::new()
-    }
-
-    fn prompts(&self) -> Vec<PromptEntry> {
-        Vec::new()
-    }
-
-    fn instructions(&self) -> Option<(Toolset, &'static str)> {
-        None
-    }
-
-    fn fault_fields(&self) -> &'static [FaultField] {
-        const SCOPE: FaultField = FaultField {
-            name: "scope",
-            description: "The scope that a token needs for this.",
-            schema: || json!({"type": "string", "enum": TokenScope::ALL.map(TokenScope::oauth_name)}),
-            subject: None,
-        };
-        &[SCOPE]
-    }
-
-    fn stream_kind(&self) -> Option<RegisteredKind> {
-        Some(RegisteredKind::new::<TokenStream>())
-    }
-
-    fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
-        vec![(EARLIER_TOKENS, EARLIER_TOKENS_CHECK)]
-    }
-
-    fn changed_resources(&self, _record: &Record) -> Vec<ResourceChange> {
-        Vec::new()
-    }
-
-    fn containing_resource(&self, _uri: &str) -> Option<String> {
-        None
-    }
-
-    fn record_audience(&self) -> RecordAudience {
-        RecordAudience::Nobody
-    }
-
-    fn wait_for_published_state<'a>(&'a self, _: &'a App, _: &'a Record) -> BoxFuture<'a, Result<(), StoreError>> {
-        ready(Ok(())).boxed()
-    }
-
-    fn record_appended(&self, app: &App, record: &Record) {
-        app.apply_revocations(record);
-    }
-
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<CampaignEffect> {
-        Vec::new()
-    }
-
-    fn secret_fields(&self) -> &'static [&'static str] {
-        &["secret_hash"]
-    }
-}
-
-/// Any token row is a finding: migration turns those of an older store into events and removes them before `verify`.
-const EARLIER_TOKENS_CHECK: SideRowCheck = SideRowCheck::Row(|_, _, _| {
-    RowCheck::Wrong(FindingKind::TokenUnrecorded, format!("no event of {} speaks of it", token_stream()))
-});
-
-/// The tokens of a store.
-pub(crate) struct Tokens {
-    streams: Streams<TokenStream>,
-}
-
-impl Tokens {
-    pub(crate) fn new(journal: Arc<dyn Journal>) -> Self {
-        Self { streams: Streams::new(journal) }
-    }
-}
-
-/// A token in a row of an older store.
-#[derive(Deserialize)]
-struct EarlierRow {
-    holder: Holder,
-    created_at: Moment,
-    hash: String,
-}
-
-impl EarlierRow {
-    fn into_token(self) -> EarlierToken {
-        let Holder { id, name, kind, roles, gate_role, .. } = self.holder;
-        let (person, roles) = (person_of(&name), roles.all());
-        let (token_id, secret_hash, created_at) = (id, self.hash, self.created_at);
-        EarlierToken { token_id, name, person, kind, roles, gate_role, secret_hash, created_at }
-    }
-}
-
 impl App {
-    /// The current tokens. One read of the store, as cheap as a row.
-    pub(crate) async fn read_access_state(&self) -> Result<Arc<CommittedState<TokenStream>>, Fault> {
-        self.tokens.streams.read(&token_stream()).await.map_err(|error| self.store_fault(&error))
-    }
-
-    /// Imports the tokens that an older store has in rows as events, removes the rows, and raises the store's version.
-    /// In a current store no row becomes a token, so that a forged row gives no access.
-    pub async fn import_earlier_tokens(&self) -> Result<(), Fault> {
-        if !self.journal.awaits_token_import() {
-            return Ok(());
-        }
-        let tokens = self.read_earlier_tokens().await?;
-        if !tokens.is_empty() {
-            let import = AccessCommand::Import { tokens: tokens.clone(), program: IMPORT_PROGRAM.to_owned() };
-            match self.change_access(import, "owner").await {
-                Ok(()) | Err(JournalFailure::Refused(AccessRefusal::TooLateToImport)) => {}
-                Err(failure) => return Err(self.access_fault(failure)),
-            }
-        }
-        // A row that was not imported stays, and `verify` reports it.
-        let access = self.read_access_state().await?;
-        for token in tokens {
-            let is_imported = access
-                .state
-                .get(&token.token_id)
-                .is_some_and(|known| known.earlier == Some(token.created_at) && known.secret_hash == token.secret_hash);
-            if is_imported {
-                let removed = self.journal.remove(EARLIER_TOKENS, &token.token_id).await;
-                removed.map_err(|error| self.store_fault(&error))?;
-            }
-        }
-        self.journal.finish_token_import().await.map_err(|error| self.store_fault(&error))
-    }
-
-    /// The tokens in rows. An unreadable row is skipped, so that the store can still be opened.
-    async fn read_earlier_tokens(&self) -> Result<Vec<EarlierToken>, Fault> {
-        let (mut tokens, mut after) = (Vec::new(), String::new());
-        loop {
-            let rows = self.journal.list(EARLIER_TOKENS, &after, ROWS_PER_READ).await;
-            let rows = rows.map_err(|error| self.store_fault(&error))?;
-            let Some((last, _)) = rows.last() else { return Ok(tokens) };
-            after.clone_from(last);
-            let read = rows.iter().filter_map(|(_, body)| serde_json::from_str::<EarlierRow>(body).ok());
-            tokens.extend(read.map(EarlierRow::into_token));
-        }
-    }
-
-    pub(crate) async fn change_access(
-        &self,
-        command: AccessCommand,
-        by: &str,
-    ) -> Result<(), JournalFailure<AccessRefusal>> {
-        let given = DecisionContext { at: truncate_to_micros(self.clock.now()), by: by.to_owned() };
-        self.tokens.streams.execute(&token_stream(), Submission::new(command, given)).await.map(drop)
-    }
-
-    pub(crate) fn access_fault(&self, failure: JournalFailure<AccessRefusal>) -> Fault {
-        self.journal_fault(failure, |refusal| Fault::new(Code::Rejected, refusal.to_string()))
-    }
-
     /// Creates a token, for campaigns that exist. The secret is not stored, and cannot be shown again.
     pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {
         let (name, person) = check_name_and_person(&new.name, new.person.as_deref())?;

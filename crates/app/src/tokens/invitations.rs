@@ -10,8 +10,8 @@ use skald_domain::Moment;
 use skald_domain::access::{AccessCommand, Invitation, InvitationToCreate, OWNER, TokenRestrictions, TokenScope};
 use skald_journal::JournalFailure;
 
-use crate::identify_caller::constant_time_eq;
 use crate::sha256::sha256_hex;
+use crate::tokens::identify_caller::constant_time_eq;
 use crate::tokens::{TOKEN_PREFIX, check_name_and_person};
 use crate::{App, CampaignRole, Code, Fault};
 
