@@ -10,7 +10,7 @@ use super::entities::{
 use super::event::CampaignEvent;
 use super::secrets::SecretSubject;
 use super::state::{CampaignState, NoteOrigin};
-use super::tracker::{TrackerOwner, public_time};
+use super::tracker::{Tracker, TrackerOwner, public_time};
 use crate::Moment;
 use crate::decider::DecisionContext;
 use crate::visibility::Visibility;
@@ -156,8 +156,14 @@ impl CampaignState {
             }
             actor.updated_at = public_at.unwrap_or(actor.updated_at);
         });
+        let owner = TrackerOwner::actor(actor_id);
         for tracker in trackers {
-            self.put_tracker(&TrackerOwner::actor(actor_id), tracker, at);
+            // Earlier versions wrote a tracker that had been a secret as one that everybody sees.
+            let of = SecretSubject::tracker(&owner, &tracker.name);
+            let known = self.secret(&of).map(|secret| secret.visible_to().clone());
+            let visible_to = known.unwrap_or_else(|| tracker.visible_to.clone());
+            self.put_tracker(&owner, &Tracker { visible_to: visible_to.clone(), ..tracker.clone() }, at);
+            self.record_visibility(&of, &visible_to, None, at);
         }
     }
 

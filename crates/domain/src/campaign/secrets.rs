@@ -179,6 +179,11 @@ impl CampaignState {
         self.secret(of).map(|secret| secret.visible_to().clone()).unwrap_or_default()
     }
 
+    /// Who may see a tracker that is set: one that is set again after it was removed is as secret as it was.
+    pub(super) fn tracker_visibility(&self, owner: &TrackerOwner, name: &str) -> Visibility {
+        self.visibility_of(&SecretSubject::tracker(owner, name))
+    }
+
     /// The campaign without the notes and trackers that a viewer may not see. Whoever wrote a note knows it.
     pub(super) fn known_to(&self, viewer: &Viewer, by: &str) -> Self {
         let mut known = self.clone();
