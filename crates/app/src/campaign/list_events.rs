@@ -47,7 +47,7 @@ pub(super) struct EventsListInput {
     compact: bool,
     /// Only events by this principal.
     by: Option<String>,
-    /// Only events after this revision; not for guests.
+    /// Only events after this revision.
     after_revision: Option<u64>,
     /// Newest first if left out.
     #[serde(default)]

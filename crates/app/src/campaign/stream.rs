@@ -3,6 +3,7 @@
 use serde_json::json;
 use skald_domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRefusalKind, CampaignRules, CampaignState};
 
+use super::note_documents::note_changes;
 use crate::{Code, Fault};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
 
@@ -21,8 +22,8 @@ impl StreamKind for CampaignStream {
     const NAME: &'static str = "campaign";
     type Parts = WholeSnapshot<CampaignState>;
     type ReadCache = ();
-    // Raised when the state got its notes and trackers: an older snapshot does not have them.
-    const SNAPSHOT_VERSION: u32 = 2;
+    // Raised when notes got numbers: an older snapshot does not have them.
+    const SNAPSHOT_VERSION: u32 = 3;
 
     fn event_kind(event: &CampaignEvent) -> &'static str {
         event.kind()
@@ -55,7 +56,8 @@ impl StreamKind for CampaignStream {
             let body = serde_json::to_string(campaign).expect("a campaign is JSON");
             put(CAMPAIGNS, stream.id(), state.created_micros(), body)
         });
-        listed.into_iter().chain(places).collect()
+        let notes = events.iter().filter_map(|event| note_changes(stream, state, event));
+        listed.into_iter().chain(places).chain(notes).collect()
     }
 }
 

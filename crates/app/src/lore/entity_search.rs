@@ -147,18 +147,14 @@ impl Operation for EntitySearch {
         }
         let mut notes = None;
         if asks(SearchPlace::Notes) {
-            let found = app.search_notes::<Self>(call, &lore.campaign_id, query.unwrap_or_default()).await?;
-            let is_cut = found.is_cut;
+            let found = app.search_notes::<Self>(call, &lore.campaign_id, query, limit + 1).await?;
             let words = query_words(query);
-            let shown = found.notes.into_iter().take(limit + 1).map(|note| FoundSessionNote {
+            let shown = found.into_iter().map(|note| FoundSessionNote {
                 note_id: note.note_id,
                 session_id: note.session_id,
                 description: skald_markup::snippet(&note.text, &words, DESCRIPTION_CHARS, fold_text),
             });
             notes = Some(cut_part(shown.collect(), limit, SearchPlace::Notes, &mut more));
-            if is_cut && !more.contains(&SearchPlace::Notes) {
-                more.push(SearchPlace::Notes);
-            }
         }
         let next_cursor = start.next_page(end, visible.len(), found.rest);
         Ok(EntitySearchOutput {

@@ -67,7 +67,9 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
             });
         }
         E::NoteAdded { note_id, session_id, visible_to, .. } => {
-            let origin = NoteOrigin { session_id: session_id.clone(), by: given.by.clone() };
+            state.last_note_number = state.last_note_number.saturating_add(1);
+            let number = state.last_note_number;
+            let origin = NoteOrigin { session_id: session_id.clone(), by: given.by.clone(), number };
             state.notes.insert(note_id.as_str().into(), Arc::new(origin));
             state.count_notes(session_id.as_deref(), public_time(visible_to, at), |count| count + 1);
             state.record_visibility(&SecretSubject::note(note_id), visible_to, session_id.as_deref(), at);

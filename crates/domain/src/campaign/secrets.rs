@@ -2,7 +2,7 @@
 //!
 //! An event says who might see it when it was written; the state knows who may see it now, and who could since when.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -197,6 +197,16 @@ impl CampaignState {
             }
         }
         known
+    }
+
+    /// The numbers of the notes that a viewer may not see.
+    pub fn hidden_note_numbers(&self, viewer: &Viewer) -> BTreeSet<u32> {
+        let hidden = self.secrets().filter(|secret| !secret.visible_to().is_visible_to(viewer));
+        let numbers = hidden.filter_map(|secret| match &secret.of {
+            SecretSubject::Note { note_id } => Some(self.note_origin(note_id)?.number),
+            _ => None,
+        });
+        numbers.collect()
     }
 
     /// Notes and rolls of each session that a viewer may not see.
