@@ -101,6 +101,8 @@ fn rechain_with(sealed: &SealedWorld, store: &EditedStore, change: impl Fn(&mut 
     }
     let hash = hash_literal(store, &head.hash);
     store.edit(&format!("UPDATE heads SET hash = {hash} WHERE stream = '{stream}'"));
+    // What is derived from the records is rewritten too.
+    successful_stdout(&sealed.world.run(&["rebuild"]));
 }
 
 /// Removes the records after a revision with every trace of them: answers, the head and read models.
