@@ -28,7 +28,7 @@ pub(crate) async fn redeem(State(rest): State<Rest>, request: Request) -> Respon
     }
 }
 
-/// Nobody is known here, so little is read.
+/// Reads the code from the body. The caller has no token yet, so the body has a low limit and a deadline.
 async fn redeem_code(rest: &Rest, request: Request) -> Result<Response, Fault> {
     let most = limits::REDEEM_BODY_BYTES_MAX;
     let body = to_bytes(request.into_body(), most);

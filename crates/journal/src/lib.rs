@@ -41,5 +41,5 @@ pub use stream_kind::{
 pub use streams::{Limits, Streams};
 pub use verify::{
     CheckRow, FindingKind, RowCheck, SideRowCheck, StoredContents, VerifyFinding, VerifyReport, VerifyVerdict, rebuild,
-    rebuild_with_progress, verify, verify_with_contents, verify_with_progress,
+    rebuild_stream, rebuild_with_progress, verify, verify_with_contents, verify_with_progress,
 };

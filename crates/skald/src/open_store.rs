@@ -173,8 +173,13 @@ pub(crate) async fn open_journal(arguments: &StoreArguments) -> anyhow::Result<A
         || "the store cannot be opened; choose another with --store sqlite:PATH, postgres://… or memory",
     )?;
     // The last step of migrating an older store. It must come before anything reads or verifies the store.
-    let imported = build_app(Arc::clone(&journal)).import_earlier_tokens().await;
+    let app = build_app(Arc::clone(&journal));
+    let imported = app.import_earlier_tokens().await;
     imported.map_err(|fault| anyhow!("the tokens of an earlier version cannot be taken over: {fault}"))?;
+    // A damaged store is opened too, so that it can be verified.
+    if let Err(fault) = app.fill_note_documents().await {
+        tracing::warn!(%fault, "the notes of an earlier version cannot be made searchable; `skald verify` says why");
+    }
     Ok(journal)
 }
 

@@ -12,7 +12,8 @@ use super::stream::{PARTICIPANTS, SESSIONS, campaign_not_found, campaign_stream,
 use crate::entered_campaign;
 use crate::redaction::Redaction;
 use crate::{
-    Allowed, App, Call, Caller, Code, CommandAnswer, Fault, Operation, OperationKind, limits, truncate_for_message,
+    Allowed, App, Call, Caller, CampaignRole, Code, CommandAnswer, Fault, Operation, OperationKind, limits,
+    truncate_for_message,
 };
 use skald_journal::{Applied, CommittedState, JournalFailure, StreamName};
 
@@ -24,9 +25,23 @@ pub(crate) struct EnteredCampaign {
     pub campaign_id: String,
     pub stream: StreamName,
     pub committed: Arc<CommittedState<CampaignStream>>,
+    /// The caller's role in it.
+    pub role: CampaignRole,
 }
 
 impl EnteredCampaign {
+    /// The revision, for those who can write on it. It counts hidden commands too, so guests are not told.
+    pub(crate) fn shown_revision(&self) -> Option<u64> {
+        (self.role >= CampaignRole::Player).then(|| self.committed.revision())
+    }
+
+    /// Answers a call with the revision, if the caller may know it.
+    pub(crate) fn answer_revision(&self, call: &Call<'_>) {
+        if let Some(revision) = self.shown_revision() {
+            call.work.set_revision(revision);
+        }
+    }
+
     /// The id and the stream, for the methods that send a command.
     pub(crate) fn id_and_stream(&self) -> (&str, &StreamName) {
         (&self.campaign_id, &self.stream)
@@ -80,7 +95,7 @@ impl App {
         let entered_campaign = self.enter_campaign_as(call.caller, O::NAME, O::ALLOWED, &campaign_id).await?;
         // A command sets the revision itself, once it is stored.
         if O::KIND == OperationKind::Read {
-            call.work.set_revision(entered_campaign.committed.revision());
+            entered_campaign.answer_revision(call);
         }
         Ok(entered_campaign)
     }
@@ -106,7 +121,7 @@ impl App {
             let message = format!("{name} is for {}, and you are its {}", allowed.description(), role.as_str());
             return Err(Fault::new(Code::Forbidden, message).hint("ask the game master, or for another token"));
         }
-        Ok(EnteredCampaign { campaign_id: campaign_id.to_owned(), stream, committed })
+        Ok(EnteredCampaign { campaign_id: campaign_id.to_owned(), stream, committed, role })
     }
 
     /// The campaign of a call that names none: from the context, from the command line, or the caller's only one.

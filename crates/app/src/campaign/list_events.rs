@@ -65,14 +65,17 @@ pub(super) struct EventsListInput {
 /// An event with its place in the history.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct LoggedEvent {
-    /// The command it belongs to; several events may share one.
-    pub revision: u64,
+    /// The command it belongs to; several events may share one. Guests do not get it.
+    #[serde(rename = "revision", skip_serializing_if = "Option::is_none")]
+    pub shown_revision: Option<u64>,
     pub at: Moment,
     pub by: String,
     pub event: CampaignEvent,
     /// The moment to its full precision.
     #[serde(skip)]
     pub recorded_at: jiff::Timestamp,
+    #[serde(skip)]
+    pub revision: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -83,8 +86,9 @@ pub(super) struct EventsListOutput {
     /// The compact form: revision, time and what happened. The whole event is the one after the revision before.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<Vec<String>>,
-    /// Where the history ends now.
-    revision: u64,
+    /// Where the history ends now. Guests do not get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<u64>,
     /// Send it as cursor for the next page; absent on the last. A page may be short, or empty, and still have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -114,22 +118,32 @@ impl Operation for EventsList {
         input.actor_id =
             entered_campaign.resolve_optional_id(call, "actor_id", input.actor_id.as_deref(), state.actors())?;
         let filter = EventFilter::from_input(&input)?;
-        let after = input.after_revision.unwrap_or(0);
-        let revision = entered_campaign.committed.revision();
-        let from = match input.cursor.as_deref() {
-            None => None,
-            Some(cursor) => Some(cursor.parse::<u64>().map_err(|_| invalid_cursor_fault(cursor))?),
-        };
+        let revision = entered_campaign.shown_revision();
+        if let (Some(after), None) = (input.after_revision, revision) {
+            let fault = Fault::new(Code::Forbidden, "after_revision is for players, and you are a guest");
+            return Err(fault.with_path("/after_revision").value(&after.into()).hint("send from, a time"));
+        }
         let pages = EventPager {
             app,
             redaction: entered_campaign.redaction(call.caller),
             entered_campaign: &entered_campaign,
             order: input.order,
-            after,
-            last: revision,
+            after: input.after_revision.unwrap_or(0),
+            last: entered_campaign.committed.revision(),
         };
-        let (events, next) = pages.read_page(from, limit, &filter, input.compact).await?;
-        let next_cursor = next.map(|revision| revision.to_string());
+        let from = match input.cursor.as_deref() {
+            None => None,
+            Some(cursor) => {
+                let cursor =
+                    EventCursor::decode(cursor, revision.is_some()).ok_or_else(|| invalid_cursor_fault(cursor))?;
+                Some(cursor)
+            }
+        };
+        let (mut events, next) = pages.read_page(from, limit, &filter, input.compact).await?;
+        let next_cursor = next.map(EventCursor::encode);
+        if revision.is_none() {
+            events.iter_mut().for_each(|logged| logged.shown_revision = None);
+        }
         let (events, lines) = if input.compact {
             let redaction = entered_campaign.redaction(call.caller);
             (None, Some(compact_lines(&events, &redaction.redact_people(entered_campaign.state()))))
@@ -161,12 +175,13 @@ fn check_types(types: &[String]) -> Result<(), Fault> {
     }
 }
 
-/// One line for each event: revision, time in UTC, what happened.
+/// One line for each event: revision, if the caller may know it, time in UTC, what happened.
 fn compact_lines(events: &[LoggedEvent], people: &dyn People) -> Vec<String> {
     let described = describe_events(people, events.iter().map(|logged| &logged.event));
     let lines = events.iter().zip(described).map(|(logged, text)| {
         let time = logged.recorded_at.strftime("%Y-%m-%d %H:%M");
-        format!("{} {time} {}", logged.revision, with_tracker_changes(&logged.event, text, people))
+        let revision = logged.shown_revision.map(|revision| format!("{revision} ")).unwrap_or_default();
+        format!("{revision}{time} {}", with_tracker_changes(&logged.event, text, people))
     });
     lines.collect()
 }
@@ -290,6 +305,56 @@ fn parse_time(field: &str, text: &str, part: DayPart) -> Result<Moment, Fault> {
     })
 }
 
+/// Where a page of the history begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EventCursor {
+    /// At a revision.
+    Revision(u64),
+    /// For guests, who are told no revision: at a moment, after so many wanted commands of that moment.
+    Moment { at: jiff::Timestamp, skipped: usize },
+}
+
+impl EventCursor {
+    fn encode(self) -> String {
+        match self {
+            Self::Revision(revision) => revision.to_string(),
+            Self::Moment { at, skipped } => format!("{}.{skipped}", at.as_microsecond()),
+        }
+    }
+
+    /// A cursor with a revision is for those who may know it: others could try which events are after one.
+    fn decode(cursor: &str, knows_revisions: bool) -> Option<Self> {
+        if knows_revisions {
+            return cursor.parse().ok().map(Self::Revision);
+        }
+        let (micros, skipped) = cursor.split_once('.')?;
+        let at = jiff::Timestamp::from_microsecond(micros.parse().ok()?).ok()?;
+        Some(Self::Moment { at, skipped: skipped.parse().ok()? })
+    }
+}
+
+/// The wanted commands of one moment that a guest's pages have passed.
+#[derive(Debug, Clone, Copy, Default)]
+struct PassedMoment {
+    at: Option<jiff::Timestamp>,
+    commands: usize,
+}
+
+impl PassedMoment {
+    fn count(&mut self, at: jiff::Timestamp, commands: usize) {
+        if self.at != Some(at) {
+            *self = Self { at: Some(at), commands: 0 };
+        }
+        self.commands += commands;
+    }
+
+    /// The cursor of a page that begins with a command of this moment.
+    fn cursor_at(self, at: jiff::Timestamp) -> EventCursor {
+        let skipped = if self.at == Some(at) { self.commands } else { 0 };
+        EventCursor::Moment { at, skipped }
+    }
+}
+
 /// Reads a history in pieces, in either direction.
 struct EventPager<'a> {
     app: &'a App,
@@ -302,25 +367,45 @@ struct EventPager<'a> {
 }
 
 impl EventPager<'_> {
-    /// The wanted events from a revision on, and the revision at which the next page starts. The events of one command
-    /// stay together, so a page may be a little longer than the limit. If little of a long history is wanted, the page
-    /// ends before it is full, so that no call reads without bound.
+    /// The wanted events from a cursor on, and the cursor of the next page. The events of one command stay together, so a
+    /// page may be a little longer than the limit. If little of a long history is wanted, the page ends before it is
+    /// full, so that no call reads without bound.
+    ///
+    /// A guest must not find out how many hidden commands there are: cursors of guests are moments of events that they
+    /// see, and only these events count as read.
     async fn read_page(
         &self,
-        from: Option<u64>,
+        from: Option<EventCursor>,
         limit: usize,
         filter: &EventFilter<'_>,
         is_compact: bool,
-    ) -> Result<(Vec<LoggedEvent>, Option<u64>), Fault> {
+    ) -> Result<(Vec<LoggedEvent>, Option<EventCursor>), Fault> {
+        let is_guest = self.entered_campaign.shown_revision().is_none();
         let mut found: Vec<LoggedEvent> = Vec::new();
         let (mut scanned, mut page_bytes) = (0, 0);
-        let mut at = from.unwrap_or(match self.order {
-            EventOrder::Newest => self.last,
-            EventOrder::Oldest => self.after + 1,
-        });
+        let (mut at, mut skipped, mut passed) = match from {
+            Some(EventCursor::Revision(revision)) => (revision, 0, PassedMoment::default()),
+            Some(EventCursor::Moment { at, skipped }) => {
+                let passed = PassedMoment { at: Some(at), commands: skipped };
+                (self.revision_at(at).await?, skipped, passed)
+            }
+            None => {
+                let revision = match self.order {
+                    EventOrder::Newest => self.last,
+                    EventOrder::Oldest => self.after + 1,
+                };
+                (revision, 0, PassedMoment::default())
+            }
+        };
+        let start = passed.at;
         while at > self.after && at <= self.last {
             if scanned >= limits::EVENTS_SCANNED_MAX {
-                return Ok((found, Some(at)));
+                match passed.at.filter(|_| is_guest) {
+                    None if !is_guest => return Ok((found, Some(EventCursor::Revision(at)))),
+                    Some(moment) if start != Some(moment) => return Ok((found, Some(passed.cursor_at(moment)))),
+                    // A cursor to the moment where this page began would lead here again.
+                    _ => {}
+                }
             }
             let (first, last) = match self.order {
                 EventOrder::Oldest => (at, (at + RECORDS_PER_READ as u64 - 1).min(self.last)),
@@ -334,26 +419,59 @@ impl EventPager<'_> {
                 commands.reverse();
             }
             for command in commands {
+                let Some(moment) = command.first().map(|event| event.recorded_at) else { continue };
+                let is_wanted = command.iter().any(|event| filter.matches(event));
+                if is_wanted && skipped > 0 && start == Some(moment) {
+                    skipped -= 1;
+                    continue;
+                }
                 for (index, event) in command.iter().filter(|event| filter.matches(event)).enumerate() {
                     let bytes = if is_compact { 0 } else { json_bytes(event) };
                     let is_full = found.len() >= limit || page_bytes + bytes > limits::EVENTS_PAGE_BYTES_MAX;
                     if index == 0 && is_full && !found.is_empty() {
-                        return Ok((found, Some(event.revision)));
+                        let revision = EventCursor::Revision(event.revision);
+                        return Ok((found, Some(if is_guest { passed.cursor_at(moment) } else { revision })));
                     }
                     page_bytes += bytes;
                     found.push(event.clone());
                 }
+                passed.count(moment, usize::from(is_wanted));
             }
             if filter.is_past(&events, self.order) {
                 break;
             }
-            scanned += count;
+            scanned += if is_guest { events.len() } else { count };
             at = match self.order {
                 EventOrder::Oldest => last + 1,
                 EventOrder::Newest => first - 1,
             };
         }
         Ok((found, None))
+    }
+
+    /// The revision where a history that is read from a moment begins: the newest one that is not later, or the oldest
+    /// one that is not earlier. Clocks of several servers may differ a little; then events of such a moment may come twice
+    /// or not at all.
+    async fn revision_at(&self, at: jiff::Timestamp) -> Result<u64, Fault> {
+        let (mut low, mut high) = (1, self.last + 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let read = self.app.journal.read(&self.entered_campaign.stream, middle - 1, 1).await;
+            let read = read.map_err(|error| self.app.store_fault(&error))?;
+            let is_before = read.first().is_some_and(|record| match self.order {
+                EventOrder::Newest => record.at <= at,
+                EventOrder::Oldest => record.at < at,
+            });
+            if is_before {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(match self.order {
+            EventOrder::Newest => low - 1,
+            EventOrder::Oldest => low,
+        })
     }
 }
 
@@ -415,11 +533,12 @@ impl App {
         let events: Vec<CampaignEvent> =
             serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
         let logged = |event| LoggedEvent {
-            revision: record.revision,
+            shown_revision: Some(record.revision),
             at: Moment::from(record.at),
             by: record.by.clone(),
             event,
             recorded_at: record.at,
+            revision: record.revision,
         };
         Ok(events.into_iter().map(logged).collect())
     }

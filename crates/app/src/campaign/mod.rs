@@ -11,6 +11,7 @@ mod game_master_prompt;
 mod list_events;
 mod list_numbered;
 mod luck;
+mod note_documents;
 mod numbers;
 mod people_names;
 mod prompts;

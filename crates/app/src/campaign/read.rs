@@ -85,7 +85,7 @@ pub(super) struct CampaignReadOutput {
     spotlight: Option<SpotlightView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     roll: Option<LoggedRoll>,
-    /// How many commands the campaign has seen.
+    /// How many commands the campaign has seen, for those who can write.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
     /// Send it as cursor for the next page; absent on the last.
@@ -134,7 +134,7 @@ impl Operation for CampaignRead {
             view => {
                 let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
                 let redaction = entered_campaign.redaction(call.caller);
-                let output = CampaignReadOutput { revision: Some(entered_campaign.committed.revision()), ..output };
+                let output = CampaignReadOutput { revision: entered_campaign.shown_revision(), ..output };
                 let mut output = fill_campaign_view(entered_campaign.state(), view, cursor, limit, &redaction, output)?;
                 if let Some(rows) = &mut output.actors {
                     app.link_actors(call, &entered_campaign.campaign_id, rows).await?;

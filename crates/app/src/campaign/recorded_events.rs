@@ -19,6 +19,8 @@ pub(crate) struct RecordedEvent {
     pub kind: String,
     pub description: String,
     pub session_id: Option<String>,
+    /// For whom the dice of a roll fell.
+    pub actor_id: Option<String>,
 }
 
 /// What was recorded, the oldest first.
@@ -45,6 +47,7 @@ impl App {
                 kind: format!("session.{word}"),
                 description: format!("session {word}: {name}"),
                 session_id: Some(session.id.clone()),
+                actor_id: None,
             };
             let ended = session.ended_at.map(|at| event(at.timestamp(), "ended"));
             [Some(event(session.started_at.timestamp(), "started")), ended].into_iter().flatten().collect::<Vec<_>>()
@@ -83,6 +86,10 @@ impl App {
                 _ => line,
             },
             session_id: session_id.clone(),
+            actor_id: match &logged.event {
+                CampaignEvent::RollRecorded(roll) => roll.actor_id.clone(),
+                _ => None,
+            },
         });
         let events = events.filter(|event| session_id.is_none() || event.session_id.as_deref() == session_id);
         Ok(RecordedEvents { events: events.collect(), is_cut })
@@ -101,6 +108,7 @@ impl App {
             kind: "reveal".to_owned(),
             description: describe_reveal(&committed.state, &subject, &step.visible_to),
             session_id: step.session_id,
+            actor_id: None,
         });
         Ok(events.collect())
     }

@@ -127,7 +127,7 @@ impl Operation for SessionEnd {
             // Another request may have ended it a moment ago.
             Err(JournalFailure::Refused(CampaignRefusal::SessionEnded { session_id })) => {
                 let entered_campaign = app.enter_campaign::<Self>(call, Some(&entered_campaign.campaign_id)).await?;
-                call.work.set_revision(entered_campaign.committed.revision());
+                entered_campaign.answer_revision(call);
                 let session = entered_campaign.state().sessions().get(&session_id).cloned();
                 let session = session.expect("a session that has ended");
                 let state = entered_campaign.state();

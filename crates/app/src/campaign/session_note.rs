@@ -190,7 +190,7 @@ fn changed_note(state: &CampaignState, note_id: String, input: &SessionNoteInput
     })
 }
 
-/// A player changes only notes of their own; a game master changes every one. A note that the caller may not see is none.
+/// Refuses to let players change notes of others. A note that the caller may not see is treated as one that does not exist.
 fn check_may_change(call: &Call<'_>, entered_campaign: &EnteredCampaign, note_id: &str) -> Result<(), Fault> {
     let (state, redaction) = (entered_campaign.state(), entered_campaign.redaction(call.caller));
     let is_visible = redaction.admits(&state.visibility_of(&SecretSubject::note(note_id.trim())));

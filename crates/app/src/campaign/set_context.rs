@@ -310,7 +310,7 @@ impl Operation for SetContext {
         let went_to = Destination::new(state, session_id.as_deref());
         let context = Context { campaign_id: entered_campaign.campaign_id.clone(), session_id, participant_id };
         app.set_context(call.caller, &context).await?;
-        call.work.set_revision(entered_campaign.committed.revision());
+        entered_campaign.answer_revision(call);
         Ok(ContextOutput { context: Some(context), cleared: false, went_to })
     }
 

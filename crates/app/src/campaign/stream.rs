@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::json;
 use skald_domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRefusalKind, CampaignRules, CampaignState};
 
+use super::note_documents::note_changes;
 use crate::{Code, Fault};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
 
@@ -23,8 +24,8 @@ impl StreamKind for CampaignStream {
     const NAME: &'static str = "campaign";
     type Parts = WholeSnapshot<CampaignState>;
     type ReadCache = ();
-    // Raised when the state got its notes and trackers: an older snapshot does not have them.
-    const SNAPSHOT_VERSION: u32 = 2;
+    // Raised when notes got numbers: an older snapshot does not have them.
+    const SNAPSHOT_VERSION: u32 = 3;
     const USES_SNAPSHOTS: bool = true;
 
     fn next_read_cache((): &()) {}
@@ -60,7 +61,8 @@ impl StreamKind for CampaignStream {
             let body = serde_json::to_string(campaign).expect("a campaign is JSON");
             put(CAMPAIGNS, stream.id(), state.created_micros(), body)
         });
-        listed.into_iter().chain(places).collect()
+        let notes = events.iter().filter_map(|event| note_changes(stream, state, event));
+        listed.into_iter().chain(places).chain(notes).collect()
     }
 
     fn referenced_side_rows(_: &StreamName, _: &CampaignState) -> Vec<(Cow<'static, str>, String)> {

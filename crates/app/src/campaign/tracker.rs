@@ -124,7 +124,7 @@ impl Operation for TrackerOperation {
         }
         if input.method == TrackerMethod::Read {
             let trackers = read_trackers(state, &seen, &items)?;
-            call.work.set_revision(entered_campaign.committed.revision());
+            entered_campaign.answer_revision(call);
             let read = TrackerOutput { changes: Vec::new(), trackers: Some(trackers) };
             return Ok(CommandAnswer::Now(CampaignAnswer::unchanged(read, state, None)));
         }

@@ -476,7 +476,7 @@ async fn view_as(
         }
         None => (OperationEntry::from_operation::<CampaignRead>(), json!({"campaign_id": campaign_id})),
     };
-    call.work.set_revision(entered_campaign.committed.revision());
+    entered_campaign.answer_revision(call);
     let work = RequestControl::default();
     let answer = entry.call(app, &caller, &work, fields).await?;
     Ok(VisibilityOutput { view: Some(answer.into_value()), ..VisibilityOutput::default() })

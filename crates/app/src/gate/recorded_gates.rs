@@ -48,6 +48,7 @@ impl App {
             kind: "gate.passed".to_owned(),
             description: format!("{} ({}): {from} to {to}", run.process_id, run.run_id),
             session_id: None,
+            actor_id: None,
         });
         Ok(passed.collect())
     }

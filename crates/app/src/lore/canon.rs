@@ -75,7 +75,7 @@ pub(super) struct CanonInput {
     /// Of a conflict, such as c7, or of a finding.
     pub id: Option<String>,
     pub confidence: Option<Confidence>,
-    /// What is marked, all if left out; or the one whose `value` you send.
+    /// The fields to mark, all if left out; or the one field that `value` is for.
     #[schemars(extend("x-brief" = true))]
     pub fields: Option<Vec<CanonField>>,
     /// When it died, as the timeline writes dates; empty for never.
@@ -235,7 +235,8 @@ impl App {
             (None, Some(confidence)) => confidence,
             (Some(died), None) => {
                 let date = parse_death(died)?;
-                let command = CanonCommand::RecordDeath { entity_id, date };
+                let acting = self.acting_role(call.caller);
+                let command = CanonCommand::RecordDeath { entity_id, date, acting };
                 let newest = self.run_canon_command(call, lore, command, Vec::new()).await?;
                 let row = newest.state().entity(entity_id).map(|entity| CanonRow::of_mark(newest.state(), entity));
                 return Ok(row.map(CanonOutput::of_row).unwrap_or_default());

@@ -323,8 +323,8 @@ fn any_of(all: impl Iterator<Item = ChangeReaders>) -> ChangeReaders {
     all.fold(ChangeReaders::GAME_MASTERS, ChangeReaders::or)
 }
 
-/// The resource whose changes concern a URI too: for a page or a part, the list that it is of; for an entity by its name,
-/// which may be that of another one by now, everything that any entity changes.
+/// The resource whose changes also change what this URI answers. For a page or a part of a list, it is the list. For an
+/// entity by its name, it is the resource of all entities: another entity may have that name by now.
 pub(super) fn containing_resource_uri(uri: &str) -> Option<String> {
     let (list, query) = uri.split_once('?').unwrap_or((uri, ""));
     if let Some(all) = resource_of_all_entities(list) {

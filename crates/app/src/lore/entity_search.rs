@@ -10,9 +10,9 @@ use skald_domain::text_fold::fold_text;
 use super::access::EnteredLore;
 use super::entity_fields::EntityTypeWord;
 use super::search::SearchResult;
+use super::search_cursor::SearchCursor;
 use super::texts::Texts;
 use super::timeline_rows::{TimelineFilter, TimelineRow};
-use crate::list_page::invalid_cursor_fault;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, Operation, OperationKind,
     PermissionClass, Toolset, limits,
@@ -59,7 +59,7 @@ pub(super) struct EntitySearchInput {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct EntitySearchOutput {
     entities: Vec<SearchedEntity>,
-    /// Entities on all pages.
+    /// How many were found; there are more if `more` has entities.
     total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     posts: Option<Vec<FoundPost>>,
@@ -67,7 +67,7 @@ pub(super) struct EntitySearchOutput {
     timeline: Option<Vec<TimelineRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notes: Option<Vec<FoundSessionNote>>,
-    /// Parts that have more: send narrower words.
+    /// Parts that have more: send narrower words, or for entities the cursor.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     more: Vec<SearchPlace>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ impl Operation for EntitySearch {
     type Output = EntitySearchOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: EntitySearchInput) -> Result<EntitySearchOutput, Fault> {
-        let (limit, skipped) = (input.checked_limit()?, input.skipped_rows()?);
+        let (limit, start) = (input.checked_limit()?, input.start_of_page()?);
         let lore = app.enter_lore::<Self>(call, Some(&input.campaign_id)).await?;
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let filter = EntityFilter {
@@ -124,16 +124,17 @@ impl Operation for EntitySearch {
             ..lore.entity_filter()
         };
         let found = match query {
-            Some(query) => app.search_lore(&lore, filter, query, None).await?,
+            Some(query) => app.search_lore(&lore, filter, query, start.rest).await?,
             None => SearchResult::without_query(lore.state().find(&filter)),
         };
         let visible: Vec<&Arc<Entity>> =
             found.matches.iter().filter_map(|found| lore.visible_entity(found.entity_id)).collect();
-        let page: Vec<&Arc<Entity>> = visible.iter().skip(skipped).take(limit).copied().collect();
+        let page: Vec<&Arc<Entity>> = visible.iter().skip(start.skipped).take(limit).copied().collect();
         let texts = app.load_texts(&lore.campaign_id, page.iter().filter_map(|entity| entity.text.as_ref())).await?;
         let entities: Vec<SearchedEntity> = page.iter().map(|entity| lore.found_entity(entity, &texts)).collect();
-        let end = skipped + entities.len();
-        let mut more = Vec::new();
+        let end = start.skipped + entities.len();
+        // The texts that a search ranks are limited; the cursor goes on with the others.
+        let mut more: Vec<SearchPlace> = found.rest.iter().map(|_| SearchPlace::Entities).collect();
         let asks = |place| input.r#in.contains(&place);
         let mut posts = None;
         if asks(SearchPlace::Posts) {
@@ -147,21 +148,25 @@ impl Operation for EntitySearch {
         }
         let mut notes = None;
         if asks(SearchPlace::Notes) {
-            let found = app.search_notes::<Self>(call, &lore.campaign_id, query.unwrap_or_default()).await?;
-            let is_cut = found.is_cut;
+            let found = app.search_notes::<Self>(call, &lore.campaign_id, query, limit + 1).await?;
             let words = query_words(query);
-            let shown = found.notes.into_iter().take(limit + 1).map(|note| FoundSessionNote {
+            let shown = found.into_iter().map(|note| FoundSessionNote {
                 note_id: note.note_id,
                 session_id: note.session_id,
                 description: skald_markup::snippet(&note.text, &words, DESCRIPTION_CHARS, fold_text),
             });
             notes = Some(cut_part(shown.collect(), limit, SearchPlace::Notes, &mut more));
-            if is_cut && !more.contains(&SearchPlace::Notes) {
-                more.push(SearchPlace::Notes);
-            }
         }
-        let next_cursor = (end < visible.len()).then(|| end.to_string());
-        Ok(EntitySearchOutput { entities, total: visible.len(), posts, timeline, notes, more, next_cursor })
+        let next_cursor = start.next_page(end, visible.len(), found.rest);
+        Ok(EntitySearchOutput {
+            entities,
+            total: start.total(visible.len()),
+            posts,
+            timeline,
+            notes,
+            more,
+            next_cursor,
+        })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -183,9 +188,8 @@ impl EntitySearchInput {
         Err(fault.with_path("/limit").value(&limit.into()).hint("ask for fewer, and send the cursor for the rest"))
     }
 
-    fn skipped_rows(&self) -> Result<usize, Fault> {
-        let Some(cursor) = self.cursor.as_deref() else { return Ok(0) };
-        cursor.parse().map_err(|_| invalid_cursor_fault(cursor))
+    fn start_of_page(&self) -> Result<SearchCursor, Fault> {
+        self.cursor.as_deref().map_or(Ok(SearchCursor::default()), SearchCursor::parse)
     }
 }
 
@@ -199,7 +203,7 @@ pub(super) fn type_word(entity: &Entity) -> String {
     }
 }
 
-/// The rows of a part that are shown, of one more than that.
+/// The first rows of a part, up to `limit`. If there is another one, the part has more.
 fn cut_part<T>(mut rows: Vec<T>, limit: usize, place: SearchPlace, more: &mut Vec<SearchPlace>) -> Vec<T> {
     if rows.len() > limit {
         rows.truncate(limit);
@@ -265,7 +269,7 @@ impl App {
             return Ok(rows.into_iter().take(limit).map(|(_, row)| row).collect());
         };
         let (state, redaction) = (Arc::clone(&lore.committed), lore.redaction.clone());
-        // Of what named people may see, the rows of others are not even counted.
+        // Rows that only other people may see are dropped before the limit, or their number would tell of them.
         let is_visible = move |serial: u32| {
             state.state.timeline().get(serial.into()).is_some_and(|event| redaction.is_visible(&**event))
         };

@@ -17,9 +17,9 @@ use super::entity_view::EntityView;
 use super::entry_input::CUT_MARK;
 use super::get::parse_moment;
 use super::mirror::MirrorFreshness;
-use super::search::{FoundBy, SearchResult, SearchSection, UnrankedRest};
+use super::search::{FoundBy, SearchResult};
+use super::search_cursor::SearchCursor;
 use super::texts::Texts;
-use crate::list_page::invalid_cursor_fault;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Fault, Operation, OperationKind,
     PermissionClass, Route, Toolset, limits,
@@ -136,7 +136,7 @@ impl Operation for FindEntities {
         let filter = input.filter(&lore)?;
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let mut found = match query {
-            Some(query) => app.search_lore(&lore, filter, query, rows.rest).await?,
+            Some(query) => app.search_lore(&lore, filter, query, rows.start.rest).await?,
             None => SearchResult::without_query(lore.state().find(&filter)),
         };
         if let Some(days) = days {
@@ -145,7 +145,7 @@ impl Operation for FindEntities {
             let dated = app.entities_on_days(&lore, &ids, days, years.as_ref()).await?;
             found.matches.retain(|found| dated.contains(&found.entity_id));
         }
-        let page: Vec<&EntityMatch> = found.matches.iter().skip(rows.skipped).take(rows.count).collect();
+        let page: Vec<&EntityMatch> = found.matches.iter().skip(rows.start.skipped).take(rows.count).collect();
         let is_full = input.include_full.unwrap_or(true);
         let shown = page.iter().filter(|_| is_full);
         let with_snippets = found.hit_places(shown.map(|found| found.entity_id));
@@ -164,13 +164,9 @@ impl Operation for FindEntities {
         cut_entries(&mut entities);
         let newest = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
         let newest_updated_at = newest.map(|entity| lore.updated_at(entity)).max().map(Moment::from);
-        let end = rows.skipped + entities.len();
-        let total_count = rows.found_before.saturating_add(found.matches.len());
-        let next_cursor = if end < found.matches.len() {
-            Some(PageRows { skipped: end, ..rows }.cursor())
-        } else {
-            found.rest.map(|rest| PageRows { skipped: 0, rest: Some(rest), found_before: total_count, ..rows }.cursor())
-        };
+        let end = rows.start.skipped + entities.len();
+        let total_count = rows.start.total(found.matches.len());
+        let next_cursor = rows.start.next_page(end, found.matches.len(), found.rest);
         let sync_info = SyncInfo {
             request_timestamp,
             newest_updated_at,
@@ -216,12 +212,8 @@ impl FindEntitiesInput {
 /// Which rows of all that were found are answered.
 #[derive(Clone, Copy)]
 struct PageRows {
-    skipped: usize,
+    start: SearchCursor,
     count: usize,
-    /// For rows past the ranked ones.
-    rest: Option<UnrankedRest>,
-    /// How many were found before those.
-    found_before: usize,
 }
 
 impl PageRows {
@@ -233,39 +225,13 @@ impl PageRows {
         };
         let Some(cursor) = input.cursor.as_deref() else {
             let page = input.page.unwrap_or(1).max(1);
-            return Ok(Self { skipped: (page - 1).saturating_mul(count), count, rest: None, found_before: 0 });
+            return Ok(Self { start: SearchCursor::skipping((page - 1).saturating_mul(count)), count });
         };
         if input.page.is_some() {
             let fault = Fault::new(Code::InvalidParams, "page and cursor both say where to go on");
             return Err(fault.with_path("/page").hint("send one of the two"));
         }
-        Self::parse_cursor(cursor, count).ok_or_else(|| invalid_cursor_fault(cursor))
-    }
-
-    fn parse_cursor(cursor: &str, count: usize) -> Option<Self> {
-        let parts: Vec<&str> = cursor.split('.').collect();
-        Some(match *parts {
-            [skipped] => Self { skipped: skipped.parse().ok()?, count, rest: None, found_before: 0 },
-            [section, below, found_before, skipped] => Self {
-                skipped: skipped.parse().ok()?,
-                count,
-                rest: Some(UnrankedRest {
-                    section: SearchSection::from_number(section.parse().ok()?)?,
-                    below: below.parse().ok()?,
-                }),
-                found_before: found_before.parse().ok()?,
-            },
-            _ => return None,
-        })
-    }
-
-    fn cursor(&self) -> String {
-        match self.rest {
-            Some(UnrankedRest { section, below }) => {
-                format!("{}.{below}.{}.{}", section as u32, self.found_before, self.skipped)
-            }
-            None => self.skipped.to_string(),
-        }
+        Ok(Self { start: SearchCursor::parse(cursor)?, count })
     }
 }
 

@@ -43,6 +43,7 @@ mod relationships;
 mod resources;
 mod row_page;
 mod search;
+mod search_cursor;
 mod stream;
 mod text_condition;
 mod texts;

@@ -186,14 +186,14 @@ impl App {
         let text_match = |entity_id| EntityMatch { entity_id, rank: MatchRank::NoQuery, score: score(entity_id) };
         let named = lore.state().find(&EntityFilter { query: Some(query.to_owned()), ..filter });
         let mentioning = lore.mentioning_entities(&named, search.fits.as_deref());
-        let (places, next) = self.search_sections(&search, rest).await?;
-        let mut hits: Vec<(u64, FoundBy)> = places.iter().map(|(id, place)| (*id, *place)).collect();
         let mut seen: BTreeSet<u64> = named.iter().map(|found| found.entity_id).collect();
+        let other_hits: BTreeSet<u64> = seen.iter().copied().chain(mentioning.iter().copied()).collect();
+        let (places, next) = self.search_sections(&search, rest, &other_hits).await?;
+        let mut hits: Vec<(u64, FoundBy)> = places.iter().map(|(id, place)| (*id, *place)).collect();
         if rest.is_some() {
-            seen.extend(mentioning);
             hits.sort_by_key(|(id, _)| Reverse(*id));
-            let unseen = hits.into_iter().map(|(id, _)| id).filter(|id| !seen.contains(id));
-            return Ok(SearchResult { matches: unseen.map(text_match).collect(), places, rest: next });
+            let matches = hits.into_iter().map(|(id, _)| text_match(id)).collect();
+            return Ok(SearchResult { matches, places, rest: next });
         }
         hits.sort_by_key(|(id, place)| (!place.is_whole, !place.is_frequent, Reverse(*id)));
         let texts = hits.into_iter().map(|(id, _)| id).chain(mentioning).filter(|id| seen.insert(*id));
@@ -222,24 +222,35 @@ impl App {
     ///
     /// Whole words come first: an index reads them from the newest and stops at the limit. For a prefix it has to read
     /// all texts with any of its words, which takes longer, and is done only if there is room for them.
+    ///
+    /// `other_hits` are the entities that were found by more than their texts. They are answered with the ranked ones, so
+    /// nothing of them is left for later.
     async fn search_sections(
         &self,
         search: &TextSearch<'_>,
         from: Option<UnrankedRest>,
+        other_hits: &BTreeSet<u64>,
     ) -> Result<(HitPlaces, Option<UnrankedRest>), Fault> {
         let mut places = HitPlaces::new();
         for section in search.sections().filter(|section| from.is_none_or(|from| from.section <= *section)) {
             let mut below = from.filter(|from| from.section == section).map(|from| from.below);
             let with_words = places.iter().filter(|(_, place)| section.is_of_prefix() && place.is_whole);
-            let known = Arc::new(with_words.map(|(id, _)| *id).collect());
+            let known: BTreeSet<u64> = with_words.map(|(id, _)| *id).collect();
+            let mut rejected = Arc::new(known);
             loop {
-                let query = search.query(section, below, Arc::clone(&known));
+                if places.len() >= limits::RANKED_HITS_MAX || from.is_some() {
+                    // Only a hit that was not answered otherwise says that there are more.
+                    let answered = rejected.iter().chain(other_hits.iter()).copied();
+                    rejected = Arc::new(answered.collect());
+                }
+                let query = search.query(section, below, Arc::clone(&rejected));
                 let most = query.limit;
                 let hits = self.journal.search(query).await.map_err(|error| self.store_fault(&error))?;
                 let answered = self.entities_answered_before(search, section, &hits, from).await?;
                 for hit in &hits {
                     let Some((entity_id, post_id)) = search.entity_of_hit(section, hit.serial) else { continue };
-                    if answered.contains(&entity_id) {
+                    let is_answered = places.len() >= limits::RANKED_HITS_MAX && other_hits.contains(&entity_id);
+                    if answered.contains(&entity_id) || is_answered {
                         continue;
                     }
                     if let Some(place) = places.get_mut(&entity_id) {
@@ -363,6 +374,6 @@ impl EnteredLore {
                 && place.post_id.is_none_or(|post_id| self.is_post_visible(post_id))
                 && fits.is_none_or(|fits| fits.contains_key(&place.entity_id))
         });
-        visible.map(|place| place.entity_id).take(limits::RANKED_HITS_MAX).collect()
+        visible.map(|place| place.entity_id).collect()
     }
 }

@@ -81,7 +81,7 @@ impl TimelineRow {
         }
     }
 
-    fn recorded(event: RecordedEvent) -> Self {
+    fn recorded(event: RecordedEvent, entity: Option<LinkedEntity>) -> Self {
         Self {
             id: None,
             kind: Some(event.kind),
@@ -91,7 +91,7 @@ impl TimelineRow {
             at: Some(Moment::from(event.at)),
             description: event.description,
             truncated: false,
-            entities: Vec::new(),
+            entities: entity.into_iter().collect(),
             session_id: event.session_id,
             is_player_known: None,
             visible_to: None,
@@ -159,7 +159,7 @@ impl EnteredLore {
         TimelineRow::written(self.state(), event, self.sees_private, |id| self.visible_entity(id).is_some())
     }
 
-    /// Recorded events on the days of their sessions.
+    /// Recorded events on the days of their sessions. A roll for an actor is about the entity that the actor is linked to.
     pub(super) fn recorded_rows(
         &self,
         events: Vec<RecordedEvent>,
@@ -167,8 +167,10 @@ impl EnteredLore {
     ) -> Vec<(RowPlace, TimelineRow)> {
         let days = self.session_days();
         let day_of = |event: &RecordedEvent| event.session_id.as_deref().and_then(|id| days.get(id)).copied();
+        let entity_of = |event: &RecordedEvent| event.actor_id.as_deref().and_then(|id| self.entity_of_actor(id));
         let fits = |event: &RecordedEvent| {
-            filter.entity_ids.is_empty()
+            (filter.entity_ids.is_empty()
+                || entity_of(event).is_some_and(|own| filter.entity_ids.iter().all(|id| *id == own)))
                 && (filter.session_id.is_none() || filter.session_id == event.session_id)
                 && filter.span.is_none_or(|span| {
                     day_of(event).is_some_and(|day| span.overlaps(DaySpan { first: day, last: day }))
@@ -179,7 +181,8 @@ impl EnteredLore {
             let serial = RECORDED_SERIALS + u64::try_from(number).unwrap_or_default();
             let day = day_of(&event).unwrap_or(DayKey::MAX);
             let place = RowPlace { day, micros: micros(event.at), serial };
-            (place, TimelineRow::recorded(event))
+            let entity = entity_of(&event).map(|id| LinkedEntity::new(self.state(), id));
+            (place, TimelineRow::recorded(event, entity))
         });
         rows.collect()
     }

@@ -23,6 +23,7 @@ impl App {
                 kind: "universe.time".to_owned(),
                 description: format!("{}: time {}", identity.name, committed.state.state().time()),
                 session_id: None,
+                actor_id: None,
             });
         }
         Ok((events, count > UNIVERSES_MAX as u64))

@@ -20,6 +20,53 @@ async fn create_actor(table: &Table, name: &str) -> String {
     created["id"].as_str().expect("an id").to_owned()
 }
 
+/// A secret tracker that was removed stays a secret when a sheet or a template sets it again.
+#[test]
+fn a_sheet_does_not_reveal_a_secret_tracker_that_was_removed() {
+    block_on(async {
+        let table = Table::new().await;
+        let duke = create_actor(&table, "Count").await;
+        let trackers = || {
+            let of_actor = ["HP", "Stress", "Dread"].map(|name| json!({"actor_id": duke, "name": name}));
+            [of_actor.to_vec(), vec![json!({"name": "Fear"})]].concat()
+        };
+        let hidden: Vec<Value> = trackers()
+            .into_iter()
+            .map(|mut tracker| {
+                (tracker["max"], tracker["meaning"]) = (json!(9), json!("zqmeaning"));
+                tracker["visible_to"] = json!(["gm"]);
+                tracker
+            })
+            .collect();
+        table.call(&owner(), "tracker", json!({"method": "set", "trackers": hidden})).await;
+        table.call(&owner(), "tracker", json!({"method": "remove", "trackers": trackers()})).await;
+        let sheet = json!({"actor_id": duke, "template": "daggerheart", "trackers": {"dread": {"max": 4}}});
+        table.call(&owner(), "actor_update", sheet).await;
+        let seen_by = async |caller: &Caller| {
+            let id = &table.campaign_id;
+            let reads = [
+                ("campaign_read", json!({"campaign_id": id, "view": "actors"})),
+                ("campaign_read", json!({"campaign_id": id, "view": "campaign"})),
+                ("tracker", json!({"campaign_id": id, "method": "read"})),
+                ("events_list", json!({"campaign_id": id, "types": ["tracker", "actor"]})),
+                ("events_list", json!({"campaign_id": id, "types": ["tracker", "actor"], "compact": true})),
+            ];
+            let mut answers = String::new();
+            for (operation, input) in reads {
+                answers.push_str(&answer_text(&table, caller, operation, &input).await);
+            }
+            answers
+        };
+        let names = ["HP", "Stress", "read", "Fear"];
+        let seen = seen_by(&owner()).await;
+        assert!(names.iter().all(|name| seen.contains(name)), "{seen}");
+        for caller in [&table.ana, &table.ben, &table.unbound, &table.guest] {
+            let seen = seen_by(caller).await;
+            assert!(names.iter().all(|name| !seen.contains(name)), "{seen}");
+        }
+    });
+}
+
 /// Two actors that look the same, one of which has hidden trackers: every call about one is answered as about the other.
 #[test]
 fn no_refusal_tells_of_a_hidden_tracker() {

@@ -10,6 +10,7 @@ mod docs;
 mod engine;
 mod events;
 mod gate;
+mod guest_history;
 mod hidden_parts;
 mod hidden_runs;
 mod input;

@@ -207,12 +207,20 @@ pub(super) fn set_actor_sheet(state: &CampaignState, actor_id: &str, sheet: &Act
     state.check_status(CampaignAction::Change)?;
     let actor = state.find_actor(actor_id)?;
     let traits = check_traits(actor, &sheet.traits)?;
-    let trackers = sheet_trackers(actor, sheet)?;
+    let mut trackers = sheet_trackers(actor, sheet)?;
+    let owner = TrackerOwner::actor(&actor.id);
+    for tracker in &mut trackers {
+        tracker.visible_to = state.tracker_visibility(&owner, &tracker.name);
+    }
     let added = trackers.iter().filter(|tracker| !actor.trackers.iter().any(|known| known.has_name(&tracker.name)));
     check_tracker_count(actor.trackers.len() + added.count())?;
+    let campaign = TrackerOwner::campaign();
     let campaign_tracker = sheet.template.and_then(GameTemplate::campaign_tracker);
-    let campaign_tracker =
-        campaign_tracker.filter(|tracker| state.tracker(&TrackerOwner::campaign(), &tracker.name).is_none());
+    let campaign_tracker = campaign_tracker.filter(|tracker| state.tracker(&campaign, &tracker.name).is_none());
+    let campaign_tracker = campaign_tracker.map(|tracker| {
+        let visible_to = state.tracker_visibility(&campaign, &tracker.name);
+        Tracker { visible_to, ..tracker }
+    });
     if campaign_tracker.is_some() {
         check_tracker_count(state.trackers.len() + 1)?;
     }
@@ -222,7 +230,7 @@ pub(super) fn set_actor_sheet(state: &CampaignState, actor_id: &str, sheet: &Act
     check_text_limit(state, (0, new_traits + new_trackers))?;
     let session_id = state.active_session().map(|session| session.id.clone());
     let shared = campaign_tracker.map(|tracker| CampaignEvent::TrackerSet {
-        owner: TrackerOwner::campaign(),
+        owner: campaign,
         from: None,
         tracker,
         reason: String::new(),

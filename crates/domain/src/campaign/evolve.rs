@@ -10,7 +10,7 @@ use super::entities::{
 use super::event::CampaignEvent;
 use super::secrets::SecretSubject;
 use super::state::{CampaignState, NoteOrigin};
-use super::tracker::{TrackerOwner, public_time};
+use super::tracker::{Tracker, TrackerOwner, public_time};
 use crate::Moment;
 use crate::decider::DecisionContext;
 use crate::visibility::Visibility;
@@ -67,7 +67,9 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
             });
         }
         E::NoteAdded { note_id, session_id, visible_to, .. } => {
-            let origin = NoteOrigin { session_id: session_id.clone(), by: given.by.clone() };
+            state.last_note_number = state.last_note_number.saturating_add(1);
+            let number = state.last_note_number;
+            let origin = NoteOrigin { session_id: session_id.clone(), by: given.by.clone(), number };
             state.notes.insert(note_id.as_str().into(), Arc::new(origin));
             state.count_notes(session_id.as_deref(), public_time(visible_to, at), |count| count + 1);
             state.record_visibility(&SecretSubject::note(note_id), visible_to, session_id.as_deref(), at);
@@ -156,8 +158,14 @@ impl CampaignState {
             }
             actor.updated_at = public_at.unwrap_or(actor.updated_at);
         });
+        let owner = TrackerOwner::actor(actor_id);
         for tracker in trackers {
-            self.put_tracker(&TrackerOwner::actor(actor_id), tracker, at);
+            // Earlier versions wrote a tracker that had been a secret as one that everybody sees.
+            let of = SecretSubject::tracker(&owner, &tracker.name);
+            let known = self.secret(&of).map(|secret| secret.visible_to().clone());
+            let visible_to = known.unwrap_or_else(|| tracker.visible_to.clone());
+            self.put_tracker(&owner, &Tracker { visible_to: visible_to.clone(), ..tracker.clone() }, at);
+            self.record_visibility(&of, &visible_to, None, at);
         }
     }
 

@@ -105,7 +105,7 @@ fn a_note_is_corrected_tagged_and_taken_back() {
 #[test]
 fn notes_of_a_campaign_have_an_end() {
     let mut table = CampaignFixture::with_people();
-    let origin = Arc::new(NoteOrigin { session_id: None, by: "local".to_owned() });
+    let origin = Arc::new(NoteOrigin { session_id: None, by: "local".to_owned(), number: 1 });
     let id = |number: usize| Arc::<str>::from(format!("note_{number}"));
     table.state.notes = (1..limits::NOTES_MAX).map(|number| (id(number), Arc::clone(&origin))).collect();
     table.expect_events(add_note("the last one"));

@@ -105,6 +105,52 @@ fn a_tracker_that_is_set_again_is_as_secret_as_it_was() {
     assert_eq!(table.state.tracker(&owner, "Doom").unwrap().visible_to, Visibility::Table);
 }
 
+/// A sheet sets a removed tracker again, and so does a template, which also sets the campaign's Fear.
+#[test]
+fn a_tracker_that_a_sheet_sets_again_is_as_secret_as_it_was() {
+    let mut table = CampaignFixture::with_session();
+    let (owner, campaign) = (TrackerOwner::actor(THORIN), TrackerOwner::campaign());
+    let hidden = [(&owner, "Doom"), (&owner, "HP"), (&campaign, "Fear")];
+    for (owner, name) in hidden {
+        table.expect_events(with_visibility(Visibility::GameMasters, set_tracker(owner.clone(), name, 6)));
+        let remove = TrackerCommand::Remove { owner: owner.clone(), name: name.to_owned() };
+        table.expect_events(CampaignCommand::Tracker(Box::new(remove)));
+    }
+    let doom = TrackerDefinition { name: "doom".to_owned(), max: Some(4), ..TrackerDefinition::default() };
+    let sheet = ActorSheet { template: Some(GameTemplate::Daggerheart), trackers: vec![doom], ..ActorSheet::default() };
+    table.expect_events(CampaignCommand::SetActorSheet { actor_id: THORIN.to_owned(), sheet: Box::new(sheet) });
+    for (owner, name) in hidden {
+        assert_eq!(table.state.tracker(owner, name).unwrap().visible_to, Visibility::GameMasters, "{name}");
+        let secret = table.state.secret(&SecretSubject::tracker(owner, name)).unwrap();
+        assert!(!secret.is_removed, "{name} is a secret again");
+        let known = table.state.known_to(&Viewer::default(), "somebody");
+        assert!(known.tracker(owner, name).is_none(), "{name} is not known to players");
+    }
+    assert_eq!(table.state.tracker(&owner, "Stress").unwrap().visible_to, Visibility::Table);
+    // A template does not reveal a tracker that is there.
+    table.expect_events(change_visibility(SecretSubject::tracker(&owner, "Stress"), Visibility::GameMasters));
+    let sheet = ActorSheet { template: Some(GameTemplate::Plain), ..ActorSheet::default() };
+    table.expect_events(CampaignCommand::SetActorSheet { actor_id: THORIN.to_owned(), sheet: Box::new(sheet) });
+    assert_eq!(table.state.tracker(&owner, "Stress").unwrap().visible_to, Visibility::GameMasters);
+}
+
+/// Earlier versions recorded such a tracker as one that everybody sees.
+#[test]
+fn a_recorded_sheet_does_not_reveal_a_secret_tracker() {
+    let mut table = CampaignFixture::with_session();
+    let owner = TrackerOwner::actor(THORIN);
+    table.expect_events(with_visibility(Visibility::GameMasters, set_tracker(owner.clone(), "Doom", 6)));
+    let tracker = Tracker { visible_to: Visibility::Table, ..table.state.tracker(&owner, "Doom").unwrap().clone() };
+    let recorded = CampaignEvent::ActorSheetSet {
+        actor_id: THORIN.to_owned(),
+        template: None,
+        traits: [("armor".to_owned(), None)].into(),
+        trackers: vec![tracker],
+    };
+    table.state = CampaignRules::evolve(std::mem::take(&mut table.state), &recorded, &CampaignFixture::given());
+    assert_eq!(table.state.tracker(&owner, "Doom").unwrap().visible_to, Visibility::GameMasters);
+}
+
 #[test]
 fn the_outcome_of_a_secret_roll_cannot_be_read_off_trackers_or_the_spotlight() {
     let mut table = CampaignFixture::with_session();

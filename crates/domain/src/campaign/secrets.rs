@@ -2,7 +2,7 @@
 //!
 //! An event says who might see it when it was written; the state knows who may see it now, and who could since when.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -179,6 +179,11 @@ impl CampaignState {
         self.secret(of).map(|secret| secret.visible_to().clone()).unwrap_or_default()
     }
 
+    /// Who may see a tracker that is set: one that is set again after it was removed is as secret as it was.
+    pub(super) fn tracker_visibility(&self, owner: &TrackerOwner, name: &str) -> Visibility {
+        self.visibility_of(&SecretSubject::tracker(owner, name))
+    }
+
     /// The campaign without the notes and trackers that a viewer may not see. Whoever wrote a note knows it.
     pub(super) fn known_to(&self, viewer: &Viewer, by: &str) -> Self {
         let mut known = self.clone();
@@ -192,6 +197,16 @@ impl CampaignState {
             }
         }
         known
+    }
+
+    /// The numbers of the notes that a viewer may not see.
+    pub fn hidden_note_numbers(&self, viewer: &Viewer) -> BTreeSet<u32> {
+        let hidden = self.secrets().filter(|secret| !secret.visible_to().is_visible_to(viewer));
+        let numbers = hidden.filter_map(|secret| match &secret.of {
+            SecretSubject::Note { note_id } => Some(self.note_origin(note_id)?.number),
+            _ => None,
+        });
+        numbers.collect()
     }
 
     /// Notes and rolls of each session that a viewer may not see.

@@ -1,6 +1,6 @@
 //! The state of a campaign: what decisions need, and what is read most.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
@@ -24,6 +24,9 @@ pub struct CampaignState {
     /// The notes that can be changed or removed. Their texts are in the events.
     #[serde(default)]
     pub(super) notes: OrdMap<Arc<str>, Arc<NoteOrigin>>,
+    /// The number of the newest note.
+    #[serde(default)]
+    pub(super) last_note_number: u32,
     /// Creation time in microseconds, to sort lists of campaigns created in the same second.
     #[serde(default)]
     pub(super) created_micros: i64,
@@ -46,6 +49,9 @@ pub struct NoteOrigin {
     pub session_id: Option<String>,
     /// The principal that wrote it.
     pub by: String,
+    /// Counts the notes of the campaign, those that were removed too.
+    #[serde(default)]
+    pub number: u32,
 }
 
 impl CampaignState {
@@ -71,6 +77,16 @@ impl CampaignState {
 
     pub fn note_origin(&self, note_id: &str) -> Option<&NoteOrigin> {
         self.notes.get(note_id).map(|origin| &**origin)
+    }
+
+    pub fn last_note_number(&self) -> u32 {
+        self.last_note_number
+    }
+
+    /// The ids of the notes with these numbers.
+    pub fn note_ids(&self, numbers: &BTreeSet<u32>) -> BTreeMap<u32, &str> {
+        let notes = self.notes.iter().filter(|(_, origin)| numbers.contains(&origin.number));
+        notes.map(|(id, origin)| (origin.number, &**id)).collect()
     }
 
     pub fn active_session(&self) -> Option<&Session> {

@@ -6,7 +6,6 @@ use super::entities::{Actor, ActorKind};
 use super::event::CampaignEvent;
 use super::refusal::{CampaignAction, CampaignRefusal};
 use super::roll::RecordedRoll;
-use super::secrets::SecretSubject;
 use super::spotlight::GAME_MASTER;
 use super::state::CampaignState;
 use super::tracker::{
@@ -55,8 +54,7 @@ fn set_tracker(
     let (owner, reason) = (find_owner(state, owner)?, check_reason(reason)?);
     let known = state.tracker(&owner, &definition.name);
     let mut tracker = define_tracker(known, definition)?;
-    // A tracker that is set again after it was removed is as secret as it was.
-    tracker.visible_to = state.visibility_of(&SecretSubject::tracker(&owner, &tracker.name));
+    tracker.visible_to = state.tracker_visibility(&owner, &tracker.name);
     check_tracker_count(state.trackers_of(&owner).len() + usize::from(known.is_none()))?;
     check_text_limit(state, (known.map_or(0, Tracker::text_bytes), tracker.text_bytes()))?;
     let session_id = state.active_session().map(|session| session.id.clone());

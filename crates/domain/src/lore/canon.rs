@@ -368,8 +368,8 @@ pub enum CanonCommand {
         reason: String,
         acting: ActingRole,
     },
-    /// Says when an entity died, or takes that back.
-    RecordDeath { entity_id: u64, date: Option<SortDate> },
+    /// Says when an entity died, or takes that back. Of an entity with authoritative values, only a person says it.
+    RecordDeath { entity_id: u64, date: Option<SortDate>, acting: ActingRole },
     /// Says that a conflict was seen.
     Acknowledge { conflict_id: u64, reason: String },
     /// Decides a conflict. A person does.

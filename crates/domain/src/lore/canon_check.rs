@@ -242,7 +242,7 @@ impl LoreState {
         names.sort_by(|one, other| {
             (one.entity_type, &one.form, one.entity_id).cmp(&(other.entity_type, &other.form, other.entity_id))
         });
-        // The same name is another finding, and what is near one of them is told once.
+        // Entities with the same name are reported as `same_name`. Each name is compared once with the names near it.
         names.dedup_by(|one, other| (one.entity_type, &one.form) == (other.entity_type, &other.form));
         for of_type in names.chunk_by(|one, other| one.entity_type == other.entity_type) {
             find_near_pairs(of_type, is_given_up, findings);
@@ -262,7 +262,7 @@ struct ComparedName {
     entity_id: u64,
     form: String,
     characters: usize,
-    /// Names that are counted, such as Guard 1 and Guard 2, are meant to be alike.
+    /// Names whose digits differ, such as Guard 1 and Guard 2, are alike on purpose and are not compared.
     digits: String,
 }
 

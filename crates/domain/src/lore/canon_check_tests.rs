@@ -29,7 +29,8 @@ fn nobody_acts_after_their_death() {
     let ann = lore.character("Ann");
     let died = |date: Option<&str>| {
         let date = date.map(|date| date.parse().unwrap());
-        LoreCommand::Canon(CanonCommand::RecordDeath { entity_id: 1, date })
+        let acting = ActingRole { role: "agent".to_owned(), is_human: false };
+        LoreCommand::Canon(CanonCommand::RecordDeath { entity_id: 1, date, acting })
     };
     for (sort, precision) in [
         ("1204-03-14", DatePrecision::Exact),

@@ -10,12 +10,13 @@ use super::event::LoreEvent;
 use super::evolve::evolve;
 use super::refusal::LoreRefusal;
 use super::state::LoreState;
+use super::timeline_date::SortDate;
 use crate::decider::DecisionContext;
 use crate::gate::ActingRole;
 use crate::limits;
 
-/// Holds an event that would change an authoritative value; any other is as it was decided. An item is held as a whole:
-/// fields of it that contradict nothing wait with those that do.
+/// Holds an event that would change an authoritative value, and returns any other event unchanged. An event is held as a
+/// whole: if one of its fields is authoritative, its other fields wait too.
 pub(super) fn hold_against_canon(state: &LoreState, event: LoreEvent, tool: &str) -> LoreDecision {
     let fields = state.held_fields(&event);
     let Some(entity) = event.entity_id().and_then(|entity_id| state.entity(entity_id)) else { return Ok(event) };
@@ -82,14 +83,7 @@ pub(super) fn decide_canon(state: &LoreState, command: &CanonCommand, given: &De
         CanonCommand::Mark { entity_id, confidence, fields, reason, acting } => {
             mark(state, *entity_id, (*confidence, *fields), reason, acting)
         }
-        CanonCommand::RecordDeath { entity_id, date } => {
-            let missing = LoreRefusal::EntityNotFound { field: "entity_id", entity_id: *entity_id };
-            let entity_id = state.entity(*entity_id).ok_or(missing)?.entity_id;
-            if state.death_date(entity_id) == *date {
-                return Err(LoreRefusal::Unchanged);
-            }
-            Ok(LoreEvent::EntityDied { entity_id, date: *date })
-        }
+        CanonCommand::RecordDeath { entity_id, date, acting } => record_death(state, *entity_id, *date, acting),
         CanonCommand::Acknowledge { conflict_id, reason } => {
             let conflict = state.require_conflict(*conflict_id)?;
             match conflict.status() {
@@ -113,6 +107,19 @@ pub(super) fn decide_canon(state: &LoreState, command: &CanonCommand, given: &De
             review(state, finding_id, *status, reason, acting)
         }
     }
+}
+
+fn record_death(state: &LoreState, entity_id: u64, date: Option<SortDate>, acting: &ActingRole) -> LoreDecision {
+    let missing = LoreRefusal::EntityNotFound { field: "entity_id", entity_id };
+    let entity = state.entity(entity_id).ok_or(missing)?;
+    let entity_id = entity.entity_id;
+    if state.death_date(entity_id) == date {
+        return Err(LoreRefusal::Unchanged);
+    }
+    if entity.canon_mark().confidence == Confidence::Authoritative {
+        require_human(acting, "record or take back the death of an authoritative entity")?;
+    }
+    Ok(LoreEvent::EntityDied { entity_id, date })
 }
 
 fn mark(
@@ -308,7 +315,7 @@ fn commands_of_event(event: &LoreEvent) -> Vec<LoreCommand> {
             vec![LoreCommand::RestorePost { entity_id: *entity_id, post_id: *post_id }]
         }
         LoreEvent::EntityMarked { entity_id, confidence, fields, .. } => {
-            // A mark is set as a whole, so what is authoritative beside it is taken away first.
+            // Marking adds to the authoritative fields, so the fields that are not to be authoritative are made drafts first.
             let acting = ActingRole { role: String::new(), is_human: true };
             let mark = |confidence, fields| {
                 let (entity_id, acting, reason) = (*entity_id, acting.clone(), String::new());
@@ -329,7 +336,7 @@ fn commands_of_event(event: &LoreEvent) -> Vec<LoreCommand> {
 }
 
 impl LoreState {
-    /// The event that takes another one back, which is about to happen to this state.
+    /// The event that undoes `event`. Call it before `event` is applied to this state.
     fn undo_of_event(&self, event: &LoreEvent) -> Option<LoreEvent> {
         let entity = self.entity(event.entity_id()?)?;
         let (entity_id, hidden) = (entity.entity_id, entity.is_private);

@@ -56,6 +56,31 @@ fn canonical() -> (LoreFixture, u64, u64) {
 }
 
 #[test]
+fn the_death_of_an_authoritative_entity_is_for_a_person_to_say() {
+    let mut lore = LoreFixture::empty();
+    let ann = lore.character("Ann");
+    let died = |date: Option<&str>, acting: ActingRole| {
+        let date = date.map(|date| date.parse().unwrap());
+        LoreCommand::Canon(CanonCommand::RecordDeath { entity_id: ann, date, acting })
+    };
+    lore.expect_event(died(Some("1204"), agent()));
+    // One authoritative field is enough: whoever is dead has no new name.
+    lore.expect_event(mark_as(ann, Confidence::Authoritative, &[CanonField::Name], agent()));
+    let refusal = LoreRefusal::NotHuman {
+        role: "agent".to_owned(),
+        what: "record or take back the death of an authoritative entity",
+    };
+    for date in [Some("1205"), None] {
+        assert_eq!(lore.expect_refusal(died(date, agent())), refusal, "{date:?}");
+    }
+    assert_eq!(lore.expect_refusal(died(Some("1204"), agent())), LoreRefusal::Unchanged, "it is recorded already");
+    assert_eq!(lore.state.death_date(ann), Some("1204".parse().unwrap()));
+    lore.expect_event(died(Some("1205"), person()));
+    lore.expect_event(died(None, person()));
+    assert_eq!(lore.state.death_date(ann), None);
+}
+
+#[test]
 fn a_draft_is_changed_and_an_authoritative_value_is_not() {
     let mut lore = LoreFixture::empty();
     let ann = lore.character("Ann");

@@ -72,7 +72,8 @@ pub(super) fn decide_visibility(state: &LoreState, command: &VisibilityCommand) 
 }
 
 impl LoreState {
-    /// The subject under its current id, and whether not everybody sees what it belongs to.
+    /// Checks that the subject exists. Returns it under its current id, and whether the entity that it belongs to is hidden
+    /// from somebody.
     fn require_subject(&self, of: LoreSubject) -> Result<(LoreSubject, bool), LoreRefusal> {
         match of {
             LoreSubject::Entity { entity_id } => {

@@ -11,7 +11,7 @@ mod stream;
 
 use super::{Hash, Head, Journal, RowSum, StoreError, StreamKinds, StreamName};
 pub use finding::{FindingKind, VerifyFinding};
-pub use rebuild::{rebuild, rebuild_with_progress};
+pub use rebuild::{rebuild, rebuild_stream, rebuild_with_progress};
 use root::RootHash;
 pub(super) use side_rows::read_sum;
 pub use side_rows::{CheckRow, RowCheck, SideRowCheck};

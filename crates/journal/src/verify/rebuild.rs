@@ -31,7 +31,12 @@ pub async fn rebuild_with_progress(
     }
 }
 
-async fn rebuild_stream(journal: &dyn Journal, nouns: &StreamKinds, stream: &StreamName) -> Result<u64, StoreError> {
+/// Rebuilds what is derived from one stream. Returns the number of its documents.
+pub async fn rebuild_stream(
+    journal: &dyn Journal,
+    nouns: &StreamKinds,
+    stream: &StreamName,
+) -> Result<u64, StoreError> {
     loop {
         let head = journal.head(stream).await?;
         let Some(mut fold) = nouns.begin_fold(stream).filter(|_| head.revision > 0) else {

@@ -57,7 +57,8 @@ fn entry(state: &TableState, row: &EventRow, edits: &NoteEdits<'_>) -> Option<Ma
     };
     // One record may change the same tracker of several actors.
     let own = ["id", "note_id", "name", "actor_id", "participant_id"].map(|field| row.text(field).unwrap_or_default());
-    let id = format!("e{}-{}", row.revision, checksum(&own.join("/")));
+    let revision = row.revision.map_or_else(|| checksum(&row.at).to_string(), |revision| revision.to_string());
+    let id = format!("e{revision}-{}", checksum(&own.join("/")));
     Some(html! {
         li id=(id) class={ "entry " (kind) @if row.is_fresh() { " fresh" } } {
             div.entry-head { (title) (clock_time(&row.at)) }
@@ -66,7 +67,7 @@ fn entry(state: &TableState, row: &EventRow, edits: &NoteEdits<'_>) -> Option<Ma
     })
 }
 
-/// A short number of a text, to tell entries of one revision apart.
+/// A short number of a text, to tell entries of one revision or of one moment apart.
 fn checksum(text: &str) -> u32 {
     text.bytes().fold(5_381, |sum: u32, byte| sum.wrapping_mul(33) ^ u32::from(byte))
 }

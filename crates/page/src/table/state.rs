@@ -82,7 +82,8 @@ impl SessionRow {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct EventRow {
-    pub revision: u64,
+    /// Guests do not get it.
+    pub revision: Option<u64>,
     pub at: String,
     pub event: Value,
 }

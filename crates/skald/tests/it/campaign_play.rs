@@ -11,6 +11,7 @@ on_every_surface! {
     lists_are_read_page_by_page_the_newest_first,
     the_history_is_filtered_and_paged_in_both_orders,
     a_recap_tells_what_was_recorded,
+    a_note_is_found_by_its_words,
 }
 
 fn id(answer: &Value) -> String {
@@ -83,6 +84,36 @@ fn a_session_that_has_ended_ends_again_as_it_is(seat: &mut TestClient) {
     let other = create_campaign(seat);
     let fault = seat.call_refused("session_end", &json!({"campaign_id": other, "session_id": next}));
     assert_eq!(code_and_status(&fault), ("INVALID_PARAMS", "InvalidArgument"), "it belongs elsewhere");
+}
+
+fn a_note_is_found_by_its_words(seat: &mut TestClient) {
+    let campaign_id = create_campaign(seat);
+    let mut notes: Vec<String> = Vec::new();
+    for text in ["The herring war began.", "Herrings again.", "They slept.", "Herring, a secret of game masters."] {
+        let visible_to = if text.contains("secret") { "gm" } else { "table" };
+        let note = json!({"campaign_id": campaign_id, "text": text, "visible_to": [visible_to]});
+        notes.push(id(&seat.ok("session_note", &note)));
+    }
+    let find = |seat: &mut TestClient, query: Value, limit: u64| {
+        let search = json!({"campaign_id": campaign_id, "query": query, "in": ["notes"], "limit": limit});
+        let found = seat.ok("entity_search", &search);
+        let ids = found["notes"].as_array().expect("notes").iter().map(id_of_note).collect::<Vec<_>>();
+        (ids, found["more"] == json!(["notes"]))
+    };
+    let newest = |numbers: &[usize]| numbers.iter().map(|number| notes[*number].clone()).collect::<Vec<_>>();
+    assert_eq!(find(seat, json!("herring"), 20), (newest(&[3, 1, 0]), false));
+    assert_eq!(find(seat, json!("war herring"), 20), (newest(&[0]), false));
+    assert_eq!(find(seat, json!("herring"), 2), (newest(&[3, 1]), true));
+    assert_eq!(find(seat, Value::Null, 20), (newest(&[3, 2, 1, 0]), false));
+    let change = json!({"campaign_id": campaign_id, "note_id": notes[2], "text": "They dreamed of herring."});
+    seat.ok("session_note", &change);
+    seat.ok("session_note", &json!({"campaign_id": campaign_id, "note_id": notes[1], "remove": true}));
+    assert_eq!(find(seat, json!("herring"), 20), (newest(&[3, 2, 0]), false));
+    assert_eq!(find(seat, json!("slept"), 20), (newest(&[]), false));
+}
+
+fn id_of_note(row: &Value) -> String {
+    row["note_id"].as_str().expect("an id").to_owned()
 }
 
 /// Reads all pages of a list: the values of a field, and how many pages there were.

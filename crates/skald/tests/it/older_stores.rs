@@ -219,6 +219,12 @@ fn assert_has(value: &Value, before: &Value, place: &str) {
 fn continue_world(owner: &mut TestClient, ids: &Value) {
     let campaign = &ids["campaign_id"];
     owner.ok("session_note", &json!({"campaign_id": campaign, "text": "They went on."}));
+    // The note of before is found as well as the new one.
+    for word in ["door", "went"] {
+        let search = json!({"campaign_id": campaign, "query": word, "in": ["notes"]});
+        let found = owner.ok("entity_search", &search);
+        assert_eq!(found["notes"].as_array().map(Vec::len), Some(1), "{word}: {found}");
+    }
     owner.ok("duality_action_roll", &json!({"session_id": ids["session_id"]}));
     owner.ok("session_end", &json!({"campaign_id": campaign}));
     let recap = owner.ok("session_recap", &json!({"campaign_id": campaign, "session_id": ids["session_id"]}));

@@ -44,6 +44,23 @@ fn assert_held(result: &Value, id: &str) {
 }
 
 #[test]
+fn an_agent_records_no_death_of_what_is_authoritative() {
+    run(async {
+        let (lore, ilse, _) = canonical_campaign().await;
+        let died = |date: &str| json!({"method": "mark", "entity_id": ilse, "died": date});
+        for date in ["1204-03-15", "1204"] {
+            let fault = lore.refusal("canon", died(date)).await;
+            assert_eq!(fault.code(), Code::Forbidden);
+            assert!(fault.body().value.is_some() && fault.to_string().contains("death"), "{fault}");
+        }
+        assert_eq!(lore.canon(json!({"method": "list", "confidence": "AUTHORITATIVE"})).await.get("died"), None);
+        assert_eq!(lore.decide_as_person(died("1204-03-15")).await["died"], "1204-03-15");
+        assert_eq!(lore.refusal("canon", died("")).await.code(), Code::Forbidden);
+        assert_eq!(lore.decide_as_person(died("")).await.get("died"), None);
+    });
+}
+
+#[test]
 fn every_way_to_write_holds_what_contradicts() {
     run(async {
         let (lore, ilse, post) = canonical_campaign().await;

@@ -2,9 +2,9 @@
 //! clients of Imagineer know.
 
 use serde_json::{Value, json};
-use skald_app::{CampaignRole, Code, Engine, Fault, RequestControl};
+use skald_app::{Caller, CampaignRole, Code, Engine, Fault, RequestControl, limits};
 
-use super::{LoreCampaign, keys, names, rows};
+use super::{LoreCampaign, ids, keys, names, numbered_places, rows};
 use crate::universe::{caller_with_roles, run};
 
 async fn town() -> LoreCampaign {
@@ -105,6 +105,116 @@ fn the_search_goes_on_in_posts_the_timeline_and_notes() {
         let post = json!([{"post_id": 1, "entity_id": 3, "name": "Prices", "description": "Herring is dear."}]);
         assert_eq!((&seen["posts"], rows(&seen, "timeline").len()), (&post, 1));
         assert_eq!(rows(&seen, "timeline")[0]["description"], "The herring war.");
+    });
+}
+
+/// The ids of all pages of a search, its first page and its last.
+async fn walk_search(lore: &LoreCampaign, caller: &Caller, query: &str) -> (Vec<u64>, Value, Value) {
+    let search = async |cursor: &Value| {
+        let input = json!({"campaign_id": lore.campaign_id, "query": query, "limit": 100, "cursor": cursor});
+        lore.call_as(caller, "entity_search", input).await.expect("an answer")
+    };
+    let first = search(&Value::Null).await;
+    let (mut walked, mut last) = (ids(&first), first.clone());
+    while last["next_cursor"].is_string() {
+        last = search(&last["next_cursor"]).await;
+        assert!(!ids(&last).is_empty(), "no page is empty: {last}");
+        walked.extend(ids(&last));
+    }
+    (walked, first, last)
+}
+
+/// Checks that every hit comes once, and that `more` says whether there are hits past the ranked ones.
+async fn check_walk(lore: &LoreCampaign, caller: &Caller, query: &str, expected: &[u64]) {
+    let (mut walked, first, last) = walk_search(lore, caller, query).await;
+    walked.sort_unstable();
+    assert!(walked == expected, "{query}: {} of {} hits, each once", walked.len(), expected.len());
+    let more = (expected.len() > limits::RANKED_HITS_MAX).then_some(json!(["entities"]));
+    assert_eq!(first.get("more"), more.as_ref(), "{query}: {} hits", expected.len());
+    let end = (&last["total"], last.get("more"), last.get("next_cursor"));
+    assert_eq!(end, (&json!(expected.len()), None, None), "{query}");
+}
+
+#[test]
+fn every_hit_is_found_once_past_those_that_are_ranked() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let (owner, player) = (Caller::owner(), lore.caller(CampaignRole::Player));
+        let hidden: Vec<u64> = (1..=3).map(|number| number * 600).collect();
+        let count = u64::try_from(limits::RANKED_HITS_MAX).expect("a number");
+        for begin in (0..limits::RANKED_HITS_MAX).step_by(limits::BATCH_ITEMS_MAX) {
+            let end = begin + limits::BATCH_ITEMS_MAX;
+            let mut places = numbered_places(begin..end, Some("a stone"));
+            for id in hidden.iter().map(|id| usize::try_from(*id).expect("a number")) {
+                if (begin + 1..=end).contains(&id) {
+                    places[id - begin - 1]["is_private"] = true.into();
+                }
+            }
+            lore.create(places).await;
+        }
+        for added in 0..=u64::try_from(hidden.len()).expect("a number") + 1 {
+            if added > 0 {
+                lore.create(json!([{"entity_type": "item", "name": format!("Thing {added}"), "entry": "a stone"}]))
+                    .await;
+            }
+            let all: Vec<u64> = (1..=count + added).collect();
+            let public: Vec<u64> = all.iter().copied().filter(|id| !hidden.contains(id)).collect();
+            check_walk(&lore, &owner, "stone", &all).await;
+            check_walk(&lore, &player, "stone", &public).await;
+            check_walk(&lore, &player, "ston", &public).await;
+        }
+    });
+}
+
+/// A hit by name is not counted among the texts that follow the ranked ones.
+#[test]
+fn a_hit_by_name_leaves_nothing_for_a_page_of_its_own() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let named = lore.create_one(json!({"entity_type": "item", "name": "Stone", "entry": "a stone"})).await;
+        for begin in (0..limits::RANKED_HITS_MAX).step_by(limits::BATCH_ITEMS_MAX) {
+            let entry = Some("a stone on [[Stone]]");
+            lore.create(numbered_places(begin..begin + limits::BATCH_ITEMS_MAX, entry)).await;
+        }
+        let (walked, first, last) = walk_search(&lore, &Caller::owner(), "stone").await;
+        let mut sorted = walked.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!((walked[0], walked.len(), sorted.len()), (named, 2_001, 2_001));
+        assert_eq!((first.get("more"), &first["total"], &last["total"]), (None, &json!(2_001), &json!(2_001)));
+    });
+}
+
+/// More entities mention what was found by name than texts are ranked.
+#[test]
+fn every_entity_that_mentions_a_hit_is_found() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        lore.create_one(json!({"entity_type": "character", "name": "Ilse", "entry": "A queen."})).await;
+        let count = limits::RANKED_HITS_MAX + limits::BATCH_ITEMS_MAX;
+        for begin in (0..count).step_by(limits::BATCH_ITEMS_MAX) {
+            lore.create(numbered_places(begin..begin + limits::BATCH_ITEMS_MAX, Some("Sworn to [entity:1]."))).await;
+        }
+        let (mut walked, _, last) = walk_search(&lore, &Caller::owner(), "ilse").await;
+        walked.sort_unstable();
+        walked.dedup();
+        assert_eq!((walked.len(), &last["total"]), (count + 1, &json!(count + 1)));
+    });
+}
+
+#[test]
+fn a_cursor_that_the_search_did_not_answer_is_refused() {
+    run(async {
+        let lore = town().await;
+        for cursor in ["x", "", "-1", "1.2.3", "9.2.3.4"] {
+            let input = json!({"campaign_id": lore.campaign_id, "query": "mira", "cursor": cursor});
+            let fault = lore.refusal("entity_search", input).await;
+            assert_eq!(
+                (fault.code(), fault.body().path.as_deref()),
+                (Code::InvalidParams, Some("/cursor")),
+                "{cursor}"
+            );
+        }
     });
 }
 

@@ -6,6 +6,7 @@ mod completions;
 mod history;
 mod importing;
 mod linked_pages;
+mod note_search;
 mod privacy;
 mod relationships;
 mod search;

@@ -162,6 +162,63 @@ fn what_was_recorded_stands_beside_what_was_written() {
     });
 }
 
+/// The rolls of an actor are about the entity that the actor is linked to, for those who may see both.
+#[test]
+fn the_timeline_of_an_entity_has_the_rolls_of_its_actor() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let actor =
+            async |name: &str| lore.call("actor_create", json!({"name": name, "kind": "PC"})).await["id"].clone();
+        let (mira, duke) = (actor("Mira").await, actor("Duke").await);
+        let entity = |name: &str, actor: &Value, is_private: bool| json!({"entity_type": "character", "name": name, "actor_id": actor, "is_private": is_private});
+        let ids = lore.create(json!([entity("Mira", &mira, false), entity("Duke", &duke, true)])).await;
+        lore.call("session_start", json!({"name": "Low tide"})).await;
+        for (reason, actor, visible_to) in [
+            ("open", &mira, "table"),
+            ("hush", &mira, "gm"),
+            ("plot", &duke, "table"),
+            ("nobody's", &Value::Null, "table"),
+        ] {
+            let roll = json!({"expression": "1d6", "reason": reason, "actor_id": actor, "visible_to": [visible_to]});
+            lore.call("roll", roll).await;
+        }
+        let reasons = async |caller: &Caller, query: Value| {
+            let mut query = query;
+            (query["campaign_id"], query["include"]) = (json!(lore.campaign_id), json!("all"));
+            let answer = lore.call_as(caller, "timeline", query).await.expect("a timeline");
+            let events = rows(&answer, "events").iter().map(|row| {
+                let words = ["open", "hush", "plot", "nobody's"];
+                let description = row["description"].as_str().expect("a text").to_owned();
+                let word = words.into_iter().find(|word| description.contains(word)).unwrap_or("other");
+                let about: Vec<u64> = row["entities"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|entity| entity["id"].as_u64())
+                    .collect();
+                (word, about)
+            });
+            events.collect::<Vec<_>>()
+        };
+        let (owner, player) = (Caller::owner(), lore.caller(CampaignRole::Player));
+        let of = |id: u64| json!({"entity_ids": [id]});
+        let both = [("open", vec![ids[0]]), ("hush", vec![ids[0]])];
+        assert_eq!(reasons(&owner, of(ids[0])).await, both);
+        assert_eq!(reasons(&player, of(ids[0])).await, both[..1]);
+        assert_eq!(reasons(&owner, of(ids[1])).await, [("plot", vec![ids[1]])]);
+        assert_eq!(reasons(&owner, json!({"entity_ids": ids})).await, []);
+        // The roll is public, but which entity it is about is not.
+        let seen = [("open", vec![ids[0]]), ("plot", vec![]), ("nobody's", vec![])];
+        let mut listed = reasons(&player, json!({})).await;
+        listed.retain(|(word, _)| *word != "other");
+        assert_eq!(listed, seen);
+        let hidden = json!({"entity_ids": [ids[1]], "campaign_id": lore.campaign_id, "include": "all"});
+        assert_eq!(lore.call_as(&player, "timeline", hidden).await.expect_err("hidden").code(), Code::NotFound);
+        let story = lore.call("timeline", json!({"entity_ids": [ids[0]]})).await;
+        assert_eq!(story["total"], 0, "rolls are no part of the story");
+    });
+}
+
 #[test]
 fn people_who_are_named_see_an_event_and_find_it() {
     run(async {
