@@ -19,7 +19,8 @@ impl SyncRun<'_> {
     pub(super) async fn push(&mut self, again: &BTreeSet<u64>) -> Result<(), SyncFailure> {
         let mut again: Vec<u64> = self.link.resend.union(again).copied().collect();
         for _ in 0..PASSES {
-            let Recorded { entity_ids: mut waiting, renamed_tags, revision } = self.recorded().await?;
+            let WaitingRecords { entity_ids: mut waiting, renamed_tags, revision } =
+                self.read_waiting_records().await?;
             waiting.extend(again.drain(..).filter(|entity_id| !waiting.contains(entity_id)).collect::<Vec<_>>());
             if waiting.is_empty() && revision == self.link.sent_revision {
                 break;
@@ -32,7 +33,7 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    async fn recorded(&self) -> Result<Recorded, SyncFailure> {
+    async fn read_waiting_records(&self) -> Result<WaitingRecords, SyncFailure> {
         let mut after = self.link.sent_revision;
         let mut renamed_tags = BTreeSet::new();
         let (mut entity_ids, mut known) = (Vec::new(), BTreeSet::new());
@@ -71,12 +72,12 @@ impl SyncRun<'_> {
         let committed = self.read_lore().await?;
         let current = entity_ids.into_iter().map(|entity_id| committed.state.current_id(entity_id));
         let entity_ids = current.filter(|entity_id| known.insert(*entity_id)).collect();
-        Ok(Recorded { entity_ids, renamed_tags, revision: after })
+        Ok(WaitingRecords { entity_ids, renamed_tags, revision: after })
     }
 }
 
 /// What was written since the last push.
-struct Recorded {
+struct WaitingRecords {
     /// In the order of their first record.
     entity_ids: Vec<u64>,
     renamed_tags: BTreeSet<u32>,

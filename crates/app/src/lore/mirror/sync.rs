@@ -39,7 +39,7 @@ pub(crate) struct MirrorMemory {
     links: Mutex<HashMap<String, CachedLink>>,
     pub(super) waiting: Mutex<HashMap<String, WaitingEntities>>,
     /// Campaigns whose rows this process has checked.
-    checked: Mutex<HashSet<String>>,
+    checked_campaigns: Mutex<HashSet<String>>,
     /// Wakes the background task when a link changes in this process.
     pub(super) link_changed: Notify,
 }
@@ -51,11 +51,11 @@ type CachedLink = (Instant, Option<Arc<MirrorLink>>);
 
 impl MirrorMemory {
     fn is_checked(&self, campaign_id: &str) -> bool {
-        self.checked.lock().unwrap_or_else(PoisonError::into_inner).contains(campaign_id)
+        self.checked_campaigns.lock().unwrap_or_else(PoisonError::into_inner).contains(campaign_id)
     }
 
     fn note_checked(&self, campaign_id: &str) {
-        self.checked.lock().unwrap_or_else(PoisonError::into_inner).insert(campaign_id.to_owned());
+        self.checked_campaigns.lock().unwrap_or_else(PoisonError::into_inner).insert(campaign_id.to_owned());
     }
 
     pub(super) fn forget_remote(&self, campaign_id: &str) {

@@ -25,7 +25,7 @@ async fn restore(pair: &MirrorPair, entity_id: u64, post_id: Option<u64>) {
 }
 
 /// The conflicts as `field: ours / theirs`.
-async fn listed(pair: &MirrorPair) -> Vec<String> {
+async fn conflict_lines(pair: &MirrorPair) -> Vec<String> {
     let line = |row: &Value| format!("{}: {} / {}", row["field"], row["ours"], row["theirs"]).replace('"', "");
     pair.conflicts().await.iter().map(line).collect()
 }
@@ -41,14 +41,14 @@ async fn an_edit_of_a_deleted_entity_survives_that_it_is_restored_here() {
         let added = json!({"entity_id": ann, "name": "Plans", "entry": "Tomorrow."});
         pair.there.batch("create_posts", "posts", added).await;
         pair.pull().await;
-        assert_eq!(listed(&pair).await, ["deleted: deleted / changed"], "{scope:?}");
+        assert_eq!(conflict_lines(&pair).await, ["deleted: deleted / changed"], "{scope:?}");
 
         restore(&pair, ann, None).await;
         pair.sync(scope).await.unwrap();
         let there = pair.there.get(ann).await;
         assert_eq!(there["entry"], "New.", "{scope:?}: what was written there stays");
         assert_eq!(there["posts"].as_array().unwrap().len(), 2, "{scope:?}: {there}");
-        assert_eq!(listed(&pair).await, ["entry: Old. / New.", "entry: Long ago. / Yesterday."], "{scope:?}");
+        assert_eq!(conflict_lines(&pair).await, ["entry: Old. / New.", "entry: Long ago. / Yesterday."], "{scope:?}");
         let here = pair.here.get(ann).await;
         assert_eq!((&here["tags"], here["posts"].as_array().unwrap().len()), (&json!(["npc"]), 2), "{scope:?}: {here}");
 
@@ -70,14 +70,18 @@ async fn an_edit_of_a_deleted_post_survives_that_it_is_restored_here() {
         let change = json!({"entity_id": ann, "post_id": post, "entry": "Yesterday."});
         pair.there.batch("update_posts", "updates", change).await;
         pair.pull().await;
-        assert_eq!(listed(&pair).await, ["deleted: deleted / changed"], "{scope:?}");
+        assert_eq!(conflict_lines(&pair).await, ["deleted: deleted / changed"], "{scope:?}");
         restore(&pair, ann, Some(post)).await;
         pair.sync(scope).await.unwrap();
         assert_eq!(pair.there.get(ann).await["posts"][0]["entry"], "Yesterday.", "{scope:?}");
-        assert_eq!(listed(&pair).await, ["entry: Long ago. / Yesterday."], "{scope:?}");
+        assert_eq!(conflict_lines(&pair).await, ["entry: Long ago. / Yesterday."], "{scope:?}");
         pair.mirror("resolve", json!({"entity_id": ann, "post_id": post, "keep": "theirs"})).await;
         pair.pull().await;
-        assert_eq!((pair.here.lore().await, listed(&pair).await), (pair.there.lore().await, vec![]), "{scope:?}");
+        assert_eq!(
+            (pair.here.lore().await, conflict_lines(&pair).await),
+            (pair.there.lore().await, vec![]),
+            "{scope:?}"
+        );
     }
 }
 
@@ -87,13 +91,13 @@ async fn a_conflict_of_an_entity_that_is_removed_for_good_ends() {
     pair.here.call("delete_entities", json!({"entity_ids": [ann]})).await;
     pair.there.update(ann, json!({"entry": "New."})).await;
     pair.pull().await;
-    assert_eq!(listed(&pair).await.len(), 1);
+    assert_eq!(conflict_lines(&pair).await.len(), 1);
     pair.here.call("lore_history", json!({"method": "empty"})).await;
     let status = pair.mirror("status", json!({})).await;
-    assert_eq!((&status["conflict_count"], listed(&pair).await.len()), (&json!(0), 0), "{status}");
+    assert_eq!((&status["conflict_count"], conflict_lines(&pair).await.len()), (&json!(0), 0), "{status}");
     pair.pull().await;
     // What was written there after the deletion is worth more than the removal.
-    assert_eq!((pair.here.get(ann).await["entry"].clone(), listed(&pair).await.len()), (json!("New."), 0));
+    assert_eq!((pair.here.get(ann).await["entry"].clone(), conflict_lines(&pair).await.len()), (json!("New."), 0));
     assert_eq!(pair.here.lore().await, pair.there.lore().await);
 }
 
@@ -103,10 +107,10 @@ async fn what_both_sides_deleted_is_no_conflict() {
     pair.there.call("delete_entities", json!({"entity_ids": [ann]})).await;
     pair.here.update(ann, json!({"entry": "New."})).await;
     pair.pull().await;
-    assert_eq!(listed(&pair).await, ["deleted: changed / deleted"]);
+    assert_eq!(conflict_lines(&pair).await, ["deleted: changed / deleted"]);
     pair.here.call("delete_entities", json!({"entity_ids": [ann]})).await;
     pair.sync(SyncScope::Send).await.unwrap();
     let status = pair.mirror("status", json!({})).await;
     assert_eq!((&status["conflict_count"], &status["pending"]), (&json!(0), &json!(0)), "{status}");
-    assert!(pair.there.ids().await.is_empty() && listed(&pair).await.is_empty());
+    assert!(pair.there.ids().await.is_empty() && conflict_lines(&pair).await.is_empty());
 }

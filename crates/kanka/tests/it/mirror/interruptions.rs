@@ -29,7 +29,7 @@ async fn poll_times<F: Future>(future: F, times: usize) -> Option<F::Output> {
 }
 
 /// Another process on the same store.
-fn restarted(pair: &LinkedToStub, journal: Arc<dyn Journal>) -> Side {
+fn restart(pair: &LinkedToStub, journal: Arc<dyn Journal>) -> Side {
     let app = LinkedToStub::app(journal, &pair.token, &InstantClock::default());
     Side { engine: LocalEngine::new(app), campaign_id: pair.here.campaign_id.clone() }
 }
@@ -79,7 +79,7 @@ async fn interrupted_sync(polls: usize, scope: SyncScope) -> bool {
         synced.unwrap();
     }
 
-    let other = restarted(&pair, Arc::clone(&journal) as _);
+    let other = restart(&pair, Arc::clone(&journal) as _);
     let what = format!("{scope:?}, {polls} polls");
     for scope in [SyncScope::Changes, SyncScope::Send, SyncScope::Everything] {
         sync(&other, scope).await;
@@ -149,7 +149,7 @@ async fn a_conflict_whose_process_was_killed_is_listed_and_what_was_created_is_n
     // Somebody creates another inn there.
     pair.stub().create("location", "Inn");
 
-    let other = restarted(&pair, Arc::clone(&journal) as _);
+    let other = restart(&pair, Arc::clone(&journal) as _);
     sync(&other, SyncScope::Changes).await;
     sync(&other, SyncScope::Everything).await;
     let status = other.call("kanka_mirror", json!({})).await;

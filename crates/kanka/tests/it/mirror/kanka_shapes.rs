@@ -528,13 +528,13 @@ async fn entities_of_a_module_of_ones_own_are_only_read() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_says_what_the_user_of_the_token_may_not_do() {
     let pair = LinkedToStub::new(|stub| {
-        stub.denied = Some((1..=20).flat_map(|kind| [(kind, 4), (3, 2)]).collect());
+        stub.denied_actions = Some((1..=20).flat_map(|kind| [(kind, 4), (3, 2)]).collect());
     })
     .await;
     let summary = pair.status().await["summary"].as_str().unwrap().to_owned();
     assert!(summary.contains("no right to edit locations; delete anything."), "{summary}");
     for denied in [Some(Vec::new()), None] {
-        let pair = LinkedToStub::new(|stub| stub.denied = denied).await;
+        let pair = LinkedToStub::new(|stub| stub.denied_actions = denied).await;
         let summary = pair.status().await["summary"].as_str().unwrap().to_owned();
         assert!(!summary.contains("right"), "{summary}");
     }

@@ -71,7 +71,7 @@ pub(super) struct StubData {
     /// Names whose creation is answered with 500.
     pub failing_name: Option<String>,
     /// What the token's user may not do: types of entities with actions. `None`: nobody can ask.
-    pub denied: Option<Vec<(u64, u64)>>,
+    pub denied_actions: Option<Vec<(u64, u64)>>,
     pub requests: Vec<String>,
     /// The idempotency keys of all writes.
     pub keys: Vec<String>,
@@ -273,7 +273,7 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
     }
     match (method, below) {
         ("POST", ["permissions", "test"]) => {
-            let Some(denied) = &stub.denied else { return not_found() };
+            let Some(denied) = &stub.denied_actions else { return not_found() };
             let can = |row: &Value| {
                 let asked = (row["entity_type_id"].as_u64().unwrap(), row["action"].as_u64().unwrap());
                 let mut row = row.clone();
