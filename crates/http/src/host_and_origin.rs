@@ -72,6 +72,8 @@ fn cors_layer() -> CorsLayer {
             header("x-ratelimit-limit"),
             header("x-ratelimit-remaining"),
             header("x-ratelimit-reset"),
+            header("x-skald-synced-at"),
+            header("x-skald-stale"),
         ])
         .max_age(PREFLIGHT_MAX_AGE)
 }

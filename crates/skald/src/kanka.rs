@@ -46,7 +46,17 @@ pub(crate) async fn run(arguments: &KankaArguments) -> anyhow::Result<()> {
     }
     let mut report = None;
     if let Some(scope) = scope {
-        report = Some(sync(&engine, &campaign, scope).await?);
+        match sync(&engine, &campaign, scope).await {
+            Ok(synced) => report = Some(synced),
+            // It is resolved, and what follows from it waits like any other change.
+            Err(error) if matches!(arguments.command, KankaCommand::Resolve { .. }) => {
+                print_note(&format!("The conflict is resolved here. It could not be sent yet: {error:#}"));
+            }
+            Err(error) => {
+                print_note("The sync was interrupted. The same command goes on with it; what waits here is not lost.");
+                return Err(error);
+            }
+        }
         answer = None;
     }
     let answer = match answer {
@@ -92,9 +102,6 @@ async fn sync(engine: &LocalEngine, campaign: &ChosenCampaign, scope: SyncScope)
     let mut show_progress = |done: usize, total: usize| progress.set_done("entities", done, total);
     let synced = engine.app().sync_mirror(&campaign.id, scope, LEASE_WAIT_MAX, &mut show_progress).await;
     progress.end();
-    if synced.is_err() {
-        print_note("The sync was interrupted. The same command goes on with it; what waits here is not lost.");
-    }
     synced.map_err(|fault| error_from_fault(&fault))
 }
 

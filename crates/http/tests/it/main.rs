@@ -266,7 +266,7 @@ fn a_page_that_may_call_may_also_read() {
     assert_eq!(
         read.header("access-control-expose-headers"),
         Some(
-            "mcp-session-id,etag,link,location,retry-after,www-authenticate,x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset"
+            "mcp-session-id,etag,link,location,retry-after,www-authenticate,x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset,x-skald-synced-at,x-skald-stale"
         )
     );
     assert_eq!(server.get("/health").header("access-control-allow-origin"), None);

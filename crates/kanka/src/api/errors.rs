@@ -73,6 +73,13 @@ impl ApiError {
         Self { header: Some(Box::new((ALLOW, HeaderValue::from_static("GET")))), ..error }
     }
 
+    /// Something that Kanka does and Skald does not, such as changing the kind of entities.
+    pub(super) fn unsupported_action(what: &str) -> Self {
+        let fault = Fault::new(Code::InvalidParams, format!("{what} is not done here: nothing was changed"));
+        let fault = fault.hint("create what you need under its own kind, and delete the other one");
+        Self::with_status(StatusCode::METHOD_NOT_ALLOWED, &fault)
+    }
+
     /// A field that does not fit.
     pub(super) fn invalid_field(field: &str, message: impl Into<String>, hint: &str) -> Self {
         Fault::new(Code::InvalidParams, message).with_path(format!("/{field}")).hint(hint).into()

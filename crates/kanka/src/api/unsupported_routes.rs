@@ -27,6 +27,9 @@ const UNSUPPORTED_COLLECTIONS: [&str; 12] = [
     "timeline_elements",
 ];
 
+/// Routes that only do something, none of which is done here.
+const UNSUPPORTED_ACTIONS: [&str; 4] = ["permissions", "recover", "transfer", "transform"];
+
 /// Lists of one entity that are always empty.
 const UNSUPPORTED_PARTS: [&str; 20] = [
     "abilities",
@@ -65,6 +68,9 @@ impl ApiContext {
             (true, []) => Self::unsupported_list(request, campaign, name),
             (true, ["posts"]) if name == "recovery" => Self::unsupported_list(request, campaign, name),
             (true, _) if request.method != Method::GET => Err(ApiError::unsupported(name)),
+            (false, _) if UNSUPPORTED_ACTIONS.contains(&name) && request.method == Method::POST => {
+                Err(ApiError::unsupported_action(name))
+            }
             _ => Err(ApiError::no_route(&request.path)),
         }
     }

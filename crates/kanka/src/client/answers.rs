@@ -1,6 +1,8 @@
 //! Reads Kanka's answers. Every field may be null or missing; what cannot be read is a broken answer, and never half of
 //! one.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde_json::Value;
 use skald_app::{
@@ -27,7 +29,7 @@ const fn read_only(word: &'static str) -> RemoteKind {
 
 /// The kinds that are mirrored, the most frequent first. Tags are names here; dice rolls, conversations, templates and
 /// bookmarks are no lore.
-pub(super) static MIRRORED_KINDS: [RemoteKind; 15] = [
+pub(super) static MIRRORED_KINDS: [RemoteKind; 16] = [
     kind("character", EntityType::Character, false),
     kind("location", EntityType::Location, false),
     kind("organisation", EntityType::Organization, false),
@@ -43,7 +45,33 @@ pub(super) static MIRRORED_KINDS: [RemoteKind; 15] = [
     read_only("map"),
     read_only("timeline"),
     read_only("ability"),
+    read_only(CUSTOM),
 ];
+/// The kind of all entities of modules that a campaign has of its own.
+const CUSTOM: &str = "custom";
+/// Numbers of types above it are modules of a campaign's own.
+const STANDARD_TYPES_MAX: u64 = 20;
+
+pub(super) fn is_custom(kind: &RemoteKind) -> bool {
+    kind.word == CUSTOM
+}
+
+/// Whether a row of `/entities` is of a module of the campaign's own. Such a row has its fields itself.
+pub(super) fn is_custom_row(row: &Value) -> bool {
+    row.get("type_id").and_then(number_of).is_some_and(|id| id > STANDARD_TYPES_MAX)
+        && !row.get("child").is_some_and(Value::is_object)
+}
+
+/// The names of the modules that a campaign has of its own, by the numbers of their types.
+pub(super) fn custom_types_of(answer: &Value) -> BTreeMap<u64, String> {
+    let rows = answer.get("data").and_then(Value::as_array).into_iter().flatten();
+    let custom = rows.filter(|row| row.get("is_custom").is_none_or(|_| flag_of(row, "is_custom")));
+    let named = custom.filter_map(|row| {
+        let id = row.get("id").and_then(number_of).filter(|id| *id > STANDARD_TYPES_MAX)?;
+        Some((id, text_of(row, "singular").or_else(|| text_of(row, "code")).unwrap_or_default()))
+    });
+    named.collect()
+}
 
 /// The last segment of the route of a kind.
 pub(super) fn plural_of(kind: &RemoteKind) -> &'static str {
@@ -132,7 +160,8 @@ pub(super) fn typed_entity(
         kind,
         id: own_id,
         entity_id,
-        name: text_of(row, "name").ok_or_else(|| broken(&format!("entity {entity_id} has no name")))?,
+        // Without a name it is one that the lore calls unnamed.
+        name: text_of(row, "name").unwrap_or_default(),
         subtype: text("type"),
         html: text("entry"),
         tags: tags.is_some().then_some(names),
@@ -178,6 +207,7 @@ fn hidden_or_broken(sentence: &str) -> RemoteFailure {
 /// An entity of `/entities`, with its typed row. What has another kind or is hidden is there nevertheless.
 pub(super) fn whole_entity(
     row: &Value,
+    custom_types: &BTreeMap<u64, String>,
     known_tag: &dyn Fn(u64) -> Option<KnownTag>,
 ) -> Result<RemoteEntity, RemoteFailure> {
     let head = head_of(row)?;
@@ -185,6 +215,9 @@ pub(super) fn whole_entity(
         let message = format!("entity {} is of a kind that is not mirrored", head.entity_id);
         return Err(RemoteFailure::new(RemoteFailureKind::Forbidden, message));
     };
+    if is_custom(kind) {
+        return custom_entity(kind, row, custom_types, known_tag);
+    }
     let child = match row.get("child") {
         Some(child) if child.is_object() => child,
         Some(Value::String(sentence)) => return Err(hidden_or_broken(sentence)),
@@ -201,6 +234,21 @@ pub(super) fn whole_entity(
     // The entity's own moment is the one that lists of changes compare.
     entity.updated_at = row.get("updated_at").and_then(moment_of).or(entity.updated_at);
     Ok(entity)
+}
+
+/// An entity of a module of the campaign's own. What the module is called is its subtype, unless it has one itself.
+fn custom_entity(
+    kind: &'static RemoteKind,
+    row: &Value,
+    custom_types: &BTreeMap<u64, String>,
+    known_tag: &dyn Fn(u64) -> Option<KnownTag>,
+) -> Result<RemoteEntity, RemoteFailure> {
+    let mut fields = row.clone();
+    let module = row.get("type_id").and_then(number_of).and_then(|id| custom_types.get(&id)).cloned();
+    let subtype = text_of(row, "type_field").or(module).unwrap_or_default();
+    fields["entity_id"] = fields["id"].clone();
+    fields["type"] = Value::String(subtype);
+    typed_entity(kind, &fields, known_tag)
 }
 
 /// The ids of an entity that was created, from a row of `/entities` without its typed row.
@@ -221,6 +269,7 @@ pub(super) fn head_of(row: &Value) -> Result<RemoteHead, RemoteFailure> {
         ENTITY_KINDS.iter().find(|kind| kind.type_id == type_id).map(|kind| kind.code)
     };
     let code = by_number().or_else(module).or_else(|| row.get("type")?.as_str());
+    let code = if is_custom_row(row) { Some(CUSTOM) } else { code };
     Ok(RemoteHead {
         entity_id,
         kind: code.and_then(kind_of_code),
@@ -237,6 +286,7 @@ pub(super) fn post_of(row: &Value) -> Result<RemotePost, RemoteFailure> {
         name: text_of(row, "name").unwrap_or_default(),
         html: text_of(row, "entry").unwrap_or_default(),
         is_private,
+        updated_at: row.get("updated_at").and_then(moment_of),
     })
 }
 
@@ -312,9 +362,12 @@ mod tests {
         assert_eq!((entity.tags, entity.hidden_tags, entity.image), (tags, vec![9], Some(None)));
         assert_eq!((entity.parent, entity.date), (RemoteParent::None, None), "what is missing is not cleared");
         assert_eq!(entity.aliases.unwrap(), [RemoteAlias { id: 8, name: "Annie".to_owned() }]);
-        let cellar = RemotePost { id: 3, name: "Cellar".to_owned(), html: String::new(), is_private: true };
+        let cellar =
+            RemotePost { id: 3, name: "Cellar".to_owned(), html: String::new(), is_private: true, updated_at: None };
         assert_eq!(entity.posts.unwrap(), [cellar]);
-        for broken in [json!({"entity_id": 1, "name": "x"}), json!({"id": 1, "entity_id": 2, "name": null}), json!(3)] {
+        let unnamed = json!({"id": 1, "entity_id": 2, "name": null});
+        assert_eq!(typed_entity(kind_of_code("note").unwrap(), &unnamed, &known_tag).unwrap().name, "");
+        for broken in [json!({"entity_id": 1, "name": "x"}), json!(3)] {
             assert!(typed_entity(kind_of_code("note").unwrap(), &broken, &known_tag).is_err(), "{broken}");
         }
     }
@@ -348,7 +401,7 @@ mod tests {
 
     #[test]
     fn an_entity_without_its_fields_is_not_gone() {
-        let whole = |row: Value| whole_entity(&row, &|_| None).unwrap_err().kind;
+        let whole = |row: Value| whole_entity(&row, &BTreeMap::new(), &|_| None).unwrap_err().kind;
         let row = |child: Value| json!({"id": 7, "type": "character", "type_id": 1, "child_id": 3, "child": child});
         assert_eq!(whole(row(json!("permission issue"))), RemoteFailureKind::Forbidden);
         assert_eq!(whole(row(json!("Invalid child, please contact us"))), RemoteFailureKind::BrokenEntity);
@@ -372,7 +425,7 @@ mod tests {
 
     #[test]
     fn every_mirrored_kind_has_a_route() {
-        for kind in &MIRRORED_KINDS {
+        for kind in MIRRORED_KINDS.iter().filter(|kind| !is_custom(kind)) {
             assert!(!plural_of(kind).is_empty() && type_id_of(kind) > 0, "{}", kind.word);
             let known = ENTITY_KINDS.iter().find(|known| known.code == kind.word).unwrap();
             assert_eq!(known.entity_type, kind.entity_type.map(EntityType::as_str), "{}", kind.word);

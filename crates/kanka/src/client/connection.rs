@@ -43,6 +43,8 @@ impl Default for ConnectionTimeouts {
 pub(super) struct ApiConnection {
     client: Client,
     base_url: String,
+    /// Left out of everything that is shown, also if an answer repeats it.
+    token: String,
     pub(super) pace: Pace,
 }
 
@@ -89,10 +91,11 @@ impl ApiConnection {
             .connect_timeout(timeouts.connect)
             .timeout(timeouts.answer)
             // A redirect would carry the token to wherever it leads.
-            .redirect(reqwest::redirect::Policy::none())
-            .build();
-        let client = client.map_err(|error| error.to_string())?;
-        Ok(Self { client, base_url: base_url.to_owned(), pace: Pace::new(clock) })
+            .redirect(reqwest::redirect::Policy::none());
+        // Plain HTTP leads to this machine alone: a proxy elsewhere would see the token.
+        let client = if base_url.starts_with("http://") { client.no_proxy() } else { client };
+        let client = client.build().map_err(|error| error.to_string())?;
+        Ok(Self { client, base_url: base_url.to_owned(), token: token.to_owned(), pace: Pace::new(clock) })
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<Value, RemoteFailure> {
@@ -166,7 +169,7 @@ impl ApiConnection {
                 )
             });
         }
-        let message = error_message(status, &text.unwrap_or_default());
+        let message = error_message(status, &text.unwrap_or_default(), &self.token);
         Err(match status.as_u16() {
             401 => Attempt::new(RemoteFailureKind::BadToken, format!("the token is not accepted: {message}"), true),
             403 => Attempt::new(RemoteFailureKind::Forbidden, message, true),
@@ -259,7 +262,7 @@ fn request_key() -> String {
 }
 
 /// What an error body says: Kanka has several shapes.
-fn error_message(status: StatusCode, body: &[u8]) -> String {
+fn error_message(status: StatusCode, body: &[u8], token: &str) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let sentence = match &body {
         Value::Array(sentences) => sentences.first().and_then(Value::as_str),
@@ -275,5 +278,29 @@ fn error_message(status: StatusCode, body: &[u8]) -> String {
     });
     let parts: Vec<String> = sentence.map(ToOwned::to_owned).into_iter().chain(fields).collect();
     let text = if parts.is_empty() { status.to_string() } else { format!("{} {}", status.as_u16(), parts.join("; ")) };
-    text.chars().filter(|letter| !letter.is_control()).take(MESSAGE_CHARS_MAX).collect()
+    // Control characters could part it in two, and a cut could leave half of it.
+    let text: String = text.chars().filter(|letter| !letter.is_control()).collect();
+    let text = if token.is_empty() { text } else { text.replace(token, "***") };
+    text.chars().take(MESSAGE_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_an_error_repeats_is_not_shown() {
+        let token = "a-token-of-some-length";
+        for body in [
+            format!("{{\"error\": \"bad token {token}.\"}}"),
+            format!("[\"Bearer {token}\"]"),
+            format!("{{\"error\": \"bad\", \"fields\": {{\"{token}\": [\"{token}\"]}}}}"),
+            format!("{{\"error\": \"{}{token}\"}}", "x".repeat(MESSAGE_CHARS_MAX - 10)),
+            format!("{{\"error\": \"{}\\n{}\"}}", &token[..5], &token[5..]),
+        ] {
+            let message = error_message(StatusCode::UNAUTHORIZED, body.as_bytes(), token);
+            assert!(!message.contains("a-tok") && message.contains("**"), "{message}");
+            assert!(message.chars().count() <= MESSAGE_CHARS_MAX, "{message}");
+        }
+    }
 }

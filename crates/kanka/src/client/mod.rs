@@ -5,9 +5,10 @@ mod connection;
 mod pacing;
 mod tags;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use reqwest::Method;
@@ -19,8 +20,8 @@ use skald_app::{
 };
 
 use self::answers::{
-    MIRRORED_KINDS, alias_of, broken, created_ids, data_of, head_of, number_of, page_of, plural_of, post_of, text_of,
-    type_id_of, typed_entity, whole_entity,
+    MIRRORED_KINDS, alias_of, broken, created_ids, custom_types_of, data_of, flag_of, head_of, is_custom,
+    is_custom_row, number_of, page_of, plural_of, post_of, text_of, type_id_of, typed_entity, whole_entity,
 };
 use self::connection::ApiConnection;
 pub use self::connection::ConnectionTimeouts;
@@ -71,6 +72,8 @@ impl RemoteConnector for KankaConnector {
             campaign_id: address.campaign_id,
             tags: TagNames::default(),
             answers_ids_alone: AtomicBool::new(false),
+            wants_names: AtomicBool::new(false),
+            custom_types: Mutex::new(None),
         }))
     }
 }
@@ -82,6 +85,9 @@ struct KankaClient {
     /// Whether this Kanka answers the ids alone when several entities are created at once, and may have stored no more than
     /// names. Then one request for each costs less than reading and changing them again.
     answers_ids_alone: AtomicBool,
+    /// Whether this Kanka takes no change of an entity or post without its name.
+    wants_names: AtomicBool,
+    custom_types: Mutex<Option<BTreeMap<u64, String>>>,
 }
 
 impl KankaClient {
@@ -96,6 +102,30 @@ impl KankaClient {
 
     async fn send(&self, method: Method, below: &str, body: &Value) -> Result<Value, RemoteFailure> {
         self.connection.send(&method, &self.path(below), Some(body)).await
+    }
+
+    /// Sends a change. The name is sent along if this Kanka wants it with every change: older versions do.
+    pub(super) async fn patch(
+        &self,
+        below: &str,
+        mut body: Map<String, Value>,
+        name: &str,
+    ) -> Result<Value, RemoteFailure> {
+        let has_name = body.contains_key("name");
+        if !has_name && self.wants_names.load(Ordering::Relaxed) {
+            body.insert("name".to_owned(), json!(name));
+            return self.send(Method::PATCH, below, &Value::Object(body)).await;
+        }
+        let answer = self.send(Method::PATCH, below, &Value::Object(body.clone())).await;
+        match answer {
+            Err(failure) if !has_name && is_about_the_name(&failure) => {
+                body.insert("name".to_owned(), json!(name));
+                let answer = self.send(Method::PATCH, below, &Value::Object(body)).await?;
+                self.wants_names.store(true, Ordering::Relaxed);
+                Ok(answer)
+            }
+            answer => answer,
+        }
     }
 
     async fn delete(&self, below: &str) -> Result<(), RemoteFailure> {
@@ -125,7 +155,7 @@ impl KankaClient {
         Ok(Value::Object(body))
     }
 
-    async fn change_body(&self, change: &RemoteChange) -> Result<Value, RemoteFailure> {
+    async fn change_body(&self, change: &RemoteChange) -> Result<Map<String, Value>, RemoteFailure> {
         let mut body = Map::new();
         let optional = |text: &String| if text.is_empty() { Value::Null } else { json!(text) };
         if let Some(name) = &change.name {
@@ -150,7 +180,73 @@ impl KankaClient {
         if let Some(date) = &change.date {
             body.insert("date".to_owned(), json!(date));
         }
-        Ok(Value::Object(body))
+        Ok(body)
+    }
+
+    /// What a user may not do with the kinds that are written, as `permissions/test` answers it. A Kanka that does not have
+    /// that route, or does not let the user ask, says nothing.
+    async fn missing_permissions(&self, user_id: u64) -> Result<Vec<String>, RemoteFailure> {
+        const ACTIONS: [(u64, &str); 4] = [(1, "read"), (2, "edit"), (3, "create"), (4, "delete")];
+        let written = || MIRRORED_KINDS.iter().filter(|kind| kind.entity_type.is_some());
+        let question = |kind: &RemoteKind, action: u64| json!({"user_id": user_id, "entity_type_id": type_id_of(kind), "action": action});
+        let questions: Vec<Value> =
+            written().flat_map(|kind| ACTIONS.iter().map(move |(action, _)| question(kind, *action))).collect();
+        let answer = match self.send(Method::POST, "permissions/test", &Value::Array(questions)).await {
+            Ok(answer) => answer,
+            Err(failure) if matches!(failure.kind, RemoteFailureKind::BadToken | RemoteFailureKind::Unreachable) => {
+                return Err(failure);
+            }
+            Err(_) => return Ok(Vec::new()),
+        };
+        let rows = answer.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let is_refused = |kind: &RemoteKind, action: u64| {
+            rows.iter().any(|row| {
+                let is = |name: &str, number: u64| row.get(name).and_then(number_of) == Some(number);
+                is("entity_type_id", type_id_of(kind))
+                    && is("action", action)
+                    && row.get("can").is_some()
+                    && !flag_of(row, "can")
+            })
+        };
+        let mut missing = Vec::new();
+        for (action, word) in ACTIONS {
+            let kinds: Vec<&str> = written().filter(|kind| is_refused(kind, action)).map(plural_of).collect();
+            if kinds.len() == written().count() {
+                missing.push(format!("{word} anything"));
+            } else if !kinds.is_empty() {
+                missing.push(format!("{word} {}", kinds.join(", ")));
+            }
+        }
+        Ok(missing)
+    }
+
+    /// The modules that a campaign has of its own, by the number of their type, with their names.
+    async fn custom_types(&self) -> Result<BTreeMap<u64, String>, RemoteFailure> {
+        if let Some(known) = self.custom_types.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            return Ok(known);
+        }
+        let types = match self.get("entity_types").await {
+            Ok(answer) => custom_types_of(&answer),
+            // Older versions have no such modules.
+            Err(failure) if matches!(failure.kind, RemoteFailureKind::NotFound | RemoteFailureKind::Forbidden) => {
+                BTreeMap::new()
+            }
+            Err(failure) => return Err(failure),
+        };
+        *self.custom_types.lock().unwrap_or_else(PoisonError::into_inner) = Some(types.clone());
+        Ok(types)
+    }
+
+    /// A page of the entities of all modules of one's own. `None` if there are none.
+    async fn list_custom(&self, page: usize) -> Result<Option<RemotePage<RemoteEntity>>, RemoteFailure> {
+        let types = self.custom_types().await?;
+        if types.is_empty() {
+            return Ok(None);
+        }
+        let ids: Vec<String> = types.keys().map(|id| format!("type_id[]={id}")).collect();
+        let answer = self.get(&format!("entities?{}&related=1&page={page}", ids.join("&"))).await?;
+        self.load_unknown_tags(data_of(&answer)?.as_array().map_or(&[], Vec::as_slice)).await?;
+        page_of(&answer, page, |row| whole_entity(row, &types, &|id| self.tags.tag(id))).map(Some)
     }
 
     async fn read_typed(&self, kind: &'static RemoteKind, row: &Value) -> Result<RemoteEntity, RemoteFailure> {
@@ -162,7 +258,7 @@ impl KankaClient {
     async fn read_created(&self, kind: &'static RemoteKind, row: &Value) -> Result<RemoteCreated, RemoteFailure> {
         let entity = if let Some(child) = row.get("child").filter(|child| child.is_object()) {
             self.load_unknown_tags(std::slice::from_ref(child)).await?;
-            whole_entity(row, &|id| self.tags.tag(id))?
+            whole_entity(row, &BTreeMap::new(), &|id| self.tags.tag(id))?
         } else if row.get("entity_id").is_some() {
             self.read_typed(kind, row).await?
         } else {
@@ -180,7 +276,12 @@ impl RemoteLore for KankaClient {
             let limit = data_of(&profile)?.get("rate_limit").and_then(number_of);
             self.connection.pace.note_limit(limit.and_then(|limit| u32::try_from(limit).ok()), None);
             let campaign = self.connection.get(&format!("campaigns/{}", self.campaign_id)).await?;
+            let missing_permissions = match data_of(&profile)?.get("id").and_then(number_of) {
+                Some(user_id) => self.missing_permissions(user_id).await?,
+                None => Vec::new(),
+            };
             Ok(RemoteProfile {
+                missing_permissions,
                 campaign_name: text_of(data_of(&campaign)?, "name").unwrap_or_default(),
                 requests_per_minute: self.connection.pace.limit(),
             })
@@ -194,7 +295,11 @@ impl RemoteLore for KankaClient {
     fn check_campaign(&self) -> RemoteFuture<'_, ()> {
         Box::pin(async {
             let answer = self.connection.get(&format!("campaigns/{}", self.campaign_id)).await;
-            answer.map(drop).map_err(|failure| match failure.kind {
+            let is_whole = |answer: Value| match data_of(&answer)?.is_object() {
+                true => Ok(()),
+                false => Err(broken("the campaign is no object")),
+            };
+            answer.and_then(is_whole).map_err(|failure| match failure.kind {
                 RemoteFailureKind::NotFound => {
                     let message = format!("campaign {} is not there ({failure})", self.campaign_id);
                     RemoteFailure::new(RemoteFailureKind::NotFound, message)
@@ -206,8 +311,12 @@ impl RemoteLore for KankaClient {
 
     fn count_entities(&self) -> RemoteFuture<'_, usize> {
         Box::pin(async {
-            let codes: Vec<&str> = MIRRORED_KINDS.iter().map(|kind| kind.word).collect();
-            let answer = self.get(&format!("entities?types={}&page=1", codes.join(","))).await?;
+            // Modules may have been added or renamed.
+            *self.custom_types.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            let custom = self.custom_types().await?;
+            let numbers = MIRRORED_KINDS.iter().filter(|kind| !is_custom(kind)).map(type_id_of);
+            let ids: Vec<String> = numbers.chain(custom.into_keys()).map(|id| format!("type_id[]={id}")).collect();
+            let answer = self.get(&format!("entities?{}&page=1", ids.join("&"))).await?;
             Ok(page_of(&answer, 1, head_of)?.total)
         })
     }
@@ -221,6 +330,9 @@ impl RemoteLore for KankaClient {
             if page == 1 && *kind == MIRRORED_KINDS[0] {
                 // A pull of everything begins: tags may have other names by now.
                 self.tags.forget();
+            }
+            if is_custom(kind) {
+                return self.list_custom(page).await;
             }
             let answer = match self.get(&format!("{}?related=1&page={page}", plural_of(kind))).await {
                 Err(failure) if failure.kind == RemoteFailureKind::NotFound => return Ok(None),
@@ -260,8 +372,9 @@ impl RemoteLore for KankaClient {
                 answer => answer?,
             };
             let row = data_of(&answer)?;
-            self.load_unknown_tags(row.get("child").map_or(&[], std::slice::from_ref)).await?;
-            whole_entity(row, &|id| self.tags.tag(id)).map(Some)
+            let custom = if is_custom_row(row) { self.custom_types().await? } else { BTreeMap::new() };
+            self.load_unknown_tags(std::slice::from_ref(row.get("child").unwrap_or(row))).await?;
+            whole_entity(row, &custom, &|id| self.tags.tag(id)).map(Some)
         })
     }
 
@@ -294,9 +407,13 @@ impl RemoteLore for KankaClient {
         Box::pin(async move {
             let body = self.change_body(&change).await?;
             let path = format!("{}/{}", plural_of(target.kind), target.id);
-            let answer = self.send(Method::PATCH, &path, &body).await?;
+            let answer = self.patch(&path, body, &change.name_there).await?;
             self.read_typed(target.kind, data_of(&answer)?).await
         })
+    }
+
+    fn rename_tag(&self, name: String, new_name: String) -> RemoteFuture<'_, bool> {
+        Box::pin(async move { self.rename_tag_there(&name, &new_name).await })
     }
 
     fn delete(&self, target: RemoteTarget) -> RemoteFuture<'_, ()> {
@@ -316,7 +433,7 @@ impl RemoteLore for KankaClient {
     fn update_post(&self, entity_id: u64, post_id: u64, change: RemotePostChange) -> RemoteFuture<'_, RemotePost> {
         Box::pin(async move {
             let path = format!("entities/{entity_id}/posts/{post_id}");
-            let answer = self.send(Method::PATCH, &path, &Value::Object(post_body(&change))).await?;
+            let answer = self.patch(&path, post_body(&change), &change.name_there).await?;
             post_of(data_of(&answer)?)
         })
     }
@@ -336,6 +453,11 @@ impl RemoteLore for KankaClient {
     fn delete_alias(&self, entity_id: u64, alias_id: u64) -> RemoteFuture<'_, ()> {
         Box::pin(async move { self.delete(&format!("entities/{entity_id}/entity_assets/{alias_id}")).await })
     }
+}
+
+/// Whether values were refused, and the name is one of them.
+fn is_about_the_name(failure: &RemoteFailure) -> bool {
+    failure.kind == RemoteFailureKind::Invalid && failure.message.contains("name")
 }
 
 fn post_body(post: &RemotePostChange) -> Map<String, Value> {

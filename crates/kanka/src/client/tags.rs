@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::Method;
-use serde_json::{Value, json};
-use skald_app::RemoteFailure;
+use serde_json::{Map, Value, json};
+use skald_app::{RemoteFailure, RemoteFailureKind};
 
 use super::KankaClient;
 use super::answers::{KnownTag, broken, data_of, flag_of, number_of, page_of, tag_ids_of, text_of};
@@ -119,6 +119,31 @@ impl KankaClient {
             ids.push(id);
         }
         Ok(ids)
+    }
+
+    /// False if there is no tag of that name, or already one of the other name.
+    pub(super) async fn rename_tag_there(&self, name: &str, new_name: &str) -> Result<bool, RemoteFailure> {
+        if !self.tags.is_listed() {
+            self.list_tags().await?;
+        }
+        let (Some(id), None) = (self.tags.id(name), self.tags.id(new_name)) else { return Ok(false) };
+        let body = Map::from_iter([("name".to_owned(), json!(new_name))]);
+        let answer = self.patch(&format!("tags/{id}"), body, name).await;
+        // The next use lists them again, with the name that the answer may have lost.
+        self.tags.forget();
+        match answer {
+            Ok(_) => Ok(true),
+            // Then each entity is sent by itself, and its answer says what is refused.
+            Err(failure)
+                if matches!(
+                    failure.kind,
+                    RemoteFailureKind::Invalid | RemoteFailureKind::Forbidden | RemoteFailureKind::NotFound
+                ) =>
+            {
+                Ok(false)
+            }
+            Err(failure) => Err(failure),
+        }
     }
 
     async fn create_tag(&self, name: &str) -> Result<u64, RemoteFailure> {

@@ -130,3 +130,64 @@ fn an_empty_parent_is_a_filter() {
     assert_eq!(server.names(&format!("locations?parent_id={inn}")), ["Cellar"]);
     server.refusal("GET", "locations?parent_id=x", None, 422);
 }
+
+#[test]
+fn kinds_are_named_in_each_form_of_a_list() {
+    let server = filled_server();
+    server.post("notes", json!({"name": "Plan"}));
+    server.post("locations", json!({"name": "Inn"}));
+    for query in [
+        "types=note,location",
+        "types[]=note&types[]=location",
+        "types%5B%5D=note&types%5B%5D=location",
+        "types[0]=note&types[1]=location",
+        "types[]=note,location",
+        "type_id[]=6&type_id[]=3",
+        "type_id=6,3",
+        "types[]=note&type_id[]=3",
+        "types[]=note&types[]=location&types[]=nothing",
+    ] {
+        assert_eq!(server.names(&format!("entities?{query}")), ["Plan", "Inn"], "{query}");
+    }
+    assert_eq!(server.names("entities?types[]=nothing"), [""; 0]);
+}
+
+#[test]
+fn the_total_is_what_all_pages_have() {
+    let server = filled_server();
+    for number in 0..100 {
+        server.post("notes", json!({"name": format!("N{number}"), "tags": [1], "is_private": number % 2 == 0}));
+    }
+    for number in 0..50 {
+        server.post("entities/1/posts", json!({"name": format!("P{number}"), "entry": ""}));
+    }
+    for list in [
+        "notes",
+        "notes?is_private=1",
+        "notes?name=n1",
+        "characters",
+        "entities",
+        "entities?types[]=note&is_private=0",
+        "entities?lastSync=2000-01-01T00:00:00Z",
+        "tags",
+        "tags?name=s",
+        "entities/1/posts",
+        "entities/1/entity_tags",
+        "families",
+        "notes?page=99",
+    ] {
+        let sign = if list.contains('?') { '&' } else { '?' };
+        let (mut count, mut page_number, whole) = (0, 1, server.get(list));
+        loop {
+            let page = server
+                .get(&format!("{}{sign}page={page_number}", list.replace("?page=99", "")).replace("notes&", "notes?"));
+            count += page["data"].as_array().unwrap().len();
+            assert_eq!(page["meta"]["total"], whole["meta"]["total"], "{list}");
+            if page["links"]["next"].is_null() {
+                break;
+            }
+            page_number += 1;
+        }
+        assert_eq!(whole["meta"]["total"], count, "{list}");
+    }
+}

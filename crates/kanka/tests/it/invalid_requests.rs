@@ -115,3 +115,19 @@ fn texts_are_not_interpreted() {
     let odd: Value = server.get("items?name=%25");
     assert_eq!(odd["data"].as_array().unwrap().len(), 1, "a percent sign is no wildcard");
 }
+
+#[test]
+fn what_kanka_does_and_skald_does_not_is_said() {
+    let server = ApiServer::start();
+    server.post("characters", json!({"name": "Ann"}));
+    for action in ["transform", "transfer", "recover", "permissions/test"] {
+        let body = json!({"entities": [1], "entity_type_id": 6});
+        let refusal = server.refusal("POST", action, Some(&body), 405);
+        assert!(refusal["error"].as_str().unwrap().contains("not done here"), "{refusal}");
+    }
+    for kind in ["families", "maps", "calendars", "timelines", "abilities"] {
+        let refusal = server.refusal("POST", kind, Some(&json!({"name": "A"})), 405);
+        assert!(refusal["error"].as_str().unwrap().contains(kind), "{refusal}");
+    }
+    assert_eq!(server.names("entities"), ["Ann"]);
+}

@@ -40,6 +40,8 @@ impl Skald {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.world.command(arguments);
         command.env_remove("SKALD_KANKA_TOKEN").env("SKALD_KANKA_TOKEN_FILE", &self.token_file);
+        // A proxy that does not answer: what leads to this machine does not go through it.
+        command.env("HTTP_PROXY", "http://127.0.0.1:9").env("http_proxy", "http://127.0.0.1:9");
         command
     }
 
@@ -264,6 +266,17 @@ fn the_commands_sync_list_resolve_and_unlink() {
         (&json!(59), json!("Ours.")),
         "{resolved}"
     );
+    // While the other place is down it is resolved here, and sent later. What is no conflict is refused.
+    let second = listed["conflicts"][1]["entity_id"].to_string();
+    let upstream = {
+        upstream.kill();
+        let resolved = here.kanka_ok(&["resolve", &second, "--keep", "ours"]);
+        assert_eq!(resolved["conflict_count"], 58, "{resolved}");
+        assert!(!here.kanka(&["resolve", &second, "--keep", "ours"]).status.success(), "it is resolved already");
+        assert!(!here.kanka(&["resolve", "999999", "--keep", "ours"]).status.success());
+        there.serve().0
+    };
+    here.kanka_ok(&["push"]);
     let pushed = here.kanka_ok(&["push"]);
     assert_eq!((&pushed["pending"], &pushed["sent"]), (&json!(0), &json!(0)), "{pushed}");
 

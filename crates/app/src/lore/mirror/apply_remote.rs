@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skald_domain::lore::{
     Entity, EntityChange, EntityType, ExplicitIds, LoreCommand, LoreRefusal, LoreRefusalKind, MirroredFields,
     MirroredPost, NewEntity, TextRef, VersionMerge, fold_name, merge_fields,
@@ -85,7 +85,10 @@ impl SyncRun<'_> {
                 Ok(Step::Again)
             }
             Some(entity) if entity.is_archived() => self.note_deleted_here(entity, seen, row).await,
-            Some(entity) => self.merge_here(&committed, entity, seen, row, refused).await,
+            Some(entity) => {
+                let row = if is_deleted_here(&row.conflicts) { nothing_agreed(entity, row) } else { row };
+                self.merge_here(&committed, entity, seen, row, refused).await
+            }
         }
     }
 
@@ -154,8 +157,8 @@ impl SyncRun<'_> {
         let committed = self.read_lore().await?;
         let entity_type = committed.state.entity(entity_id).map_or(EntityType::Other, |entity| entity.entity_type);
         for ids in explicit_ids(target, entity_type) {
-            let side_row = self.side_row(target.entity_id, row)?;
-            match self.execute(LoreCommand::RenumberEntity { entity_id, ids }, vec![side_row]).await? {
+            let side_rows = self.side_rows(target.entity_id, row)?;
+            match self.execute(LoreCommand::RenumberEntity { entity_id, ids }, side_rows).await? {
                 Ok(_) => break,
                 Err(refusal) if refusal.kind() == LoreRefusalKind::Unchanged => {
                     self.put_row(target.entity_id, row).await?;
@@ -196,7 +199,7 @@ impl SyncRun<'_> {
             text,
             ..NewEntity::new(entity_type, &base.name)
         };
-        side_rows.push(self.side_row(seen.entity_id, &row)?);
+        side_rows.extend(self.side_rows(seen.entity_id, &row)?);
         let mut refusal = None;
         for ids in explicit_ids(RemoteTarget::from_entity(seen), entity_type) {
             let new = NewEntity { ids: Some(ids), ..new.clone() };
@@ -303,7 +306,7 @@ impl SyncRun<'_> {
         refused: &mut BTreeSet<&'static str>,
     ) -> Result<Step<()>, SyncFailure> {
         let (entity_id, expected_revision) = (entity.entity_id, Some(entity.revision));
-        side_rows.push(self.side_row(entity_id, next)?);
+        side_rows.extend(self.side_rows(entity_id, next)?);
         let command = LoreCommand::UpdateEntity { entity_id, expected_revision, change: Box::new(change) };
         let Err(refusal) = self.execute(command, side_rows).await? else { return Ok(Step::Done(())) };
         match refusal.kind() {
@@ -363,6 +366,23 @@ impl SyncRun<'_> {
         }
         Err(busy_fault(entity_id))
     }
+}
+
+/// Whether a conflict says that this side deleted what the other one changed.
+pub(super) fn is_deleted_here(conflicts: &BTreeMap<String, Value>) -> bool {
+    conflicts.get(DELETED).is_some_and(|side| side == DELETED_HERE)
+}
+
+/// The row of an entity that was deleted here, changed there, and is restored here. The row has what is there since the
+/// change, which nobody here agreed on: every field that differs is a conflict.
+fn nothing_agreed(entity: &Entity, row: AgreedRow) -> AgreedRow {
+    let is_here = |agreed: &AgreedPost| entity.post(agreed.post_id).is_some();
+    let posts = row.posts.into_iter().filter(is_here).map(post_with_nothing_agreed).collect();
+    AgreedRow { base: MirroredFields::default(), entry_key: None, conflicts: BTreeMap::new(), posts, ..row }
+}
+
+pub(super) fn post_with_nothing_agreed(agreed: AgreedPost) -> AgreedPost {
+    AgreedPost { post_id: agreed.post_id, remote_id: agreed.remote_id, ..AgreedPost::default() }
 }
 
 fn takeover_fault(entity_id: u64, refusal: &LoreRefusal) -> SyncFailure {

@@ -8,7 +8,9 @@ use skald_domain::lore::{
     merge_post,
 };
 
-use super::apply_remote::{DELETED, DELETED_HERE, DELETED_THERE, Step, copy_post_field};
+use super::apply_remote::{
+    DELETED, DELETED_HERE, DELETED_THERE, Step, copy_post_field, is_deleted_here, post_with_nothing_agreed,
+};
 use super::remote::{RemoteEntity, RemotePost};
 use super::rows::{AgreedPost, AgreedRow};
 use super::sync_run::{SyncFailure, SyncRun};
@@ -55,6 +57,9 @@ impl SyncRun<'_> {
         let post_id = agreed.post_id;
         let local = entity.post(post_id).filter(|post| !post.is_archived());
         let Some(place) = row.posts.iter().position(|post| post.post_id == post_id) else { return Ok(Step::Again) };
+        // Restored here after it was deleted here and changed there.
+        let is_restored = local.is_some() && is_deleted_here(&agreed.conflicts);
+        let agreed = if is_restored { post_with_nothing_agreed(agreed) } else { agreed };
         let (Some(theirs), Some(post)) = (theirs, local) else {
             return match (theirs, local) {
                 (Some(theirs), _) => {
@@ -190,6 +195,19 @@ impl SyncRun<'_> {
                 return Ok(Step::Done(()));
             }
         }
+        // Written on both sides, and the same.
+        let known: BTreeSet<u64> = row.posts.iter().map(|agreed| agreed.post_id).collect();
+        for post in entity.live_posts().filter(|post| !known.contains(&post.post_id)) {
+            let agreed = AgreedPost { post_id: post.post_id, ..AgreedPost::default() };
+            let (ours, _) = self.our_post_version(&committed, post, &agreed).await?;
+            let is_same = merge_post(&MirroredPost::default(), &ours, &version).conflicts.is_empty();
+            let is_same = is_same && ours.entry.is_some() == version.entry.is_some();
+            if is_same && ours.name == version.name && ours.is_private == version.is_private {
+                let entry_key = post.text.as_ref().map(|text| text.key);
+                row.posts.push(AgreedPost { remote_id: Some(theirs.id), base: version, entry_key, ..agreed });
+                return Ok(Step::Done(()));
+            }
+        }
         let mut side_rows = Vec::new();
         let text = self.seen_text(&theirs.html, &mut side_rows)?;
         let post_id = match committed.state.post(theirs.id) {
@@ -220,7 +238,7 @@ impl SyncRun<'_> {
         mut side_rows: Vec<SideRow>,
         row: &mut AgreedRow,
     ) -> Result<Step<()>, SyncFailure> {
-        side_rows.push(self.side_row(entity_id, row)?);
+        side_rows.extend(self.side_rows(entity_id, row)?);
         match self.execute(command, side_rows).await? {
             Ok(_) => Ok(Step::Done(())),
             Err(refusal) => match refusal.kind() {

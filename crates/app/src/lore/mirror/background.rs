@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::sync::SyncScope;
@@ -54,7 +53,7 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
     let mut appends = app.journal.subscribe_appends();
     let mut retry = FIRST_RETRY;
     // The first request for changes is due when the process starts.
-    let mut ask_at = Instant::now();
+    let mut is_first = true;
     loop {
         appends.mark_unchanged();
         let link = match app.read_link_row(&campaign_id).await {
@@ -68,23 +67,20 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
         };
         let is_waiting =
             app.lore.read(&lore_stream(&campaign_id)).await.is_ok_and(|lore| lore.revision() > link.sent_revision);
-        let is_due = Instant::now() >= ask_at;
+        let is_due =
+            is_first || link.failure.is_some() || until_question(app.clock.now(), link.asked_at.as_deref()).is_zero();
         if is_waiting || is_due || !link.resend.is_empty() {
             let scope = due_scope(app, link.swept_at.as_deref(), is_due);
             match app.sync_mirror(&campaign_id, scope, Duration::ZERO, &mut |_, _| {}).await {
                 Ok(_) => {
                     retry = FIRST_RETRY;
-                    if is_due {
-                        ask_at = Instant::now() + ASK_FOR_CHANGES;
-                    }
+                    is_first &= !is_due;
                 }
                 Err(fault) => {
                     let is_refused = fault.code() == Code::Rejected;
                     tracing::info!(campaign = campaign_id, %fault, "a campaign could not be synced");
                     let pause = if is_refused { REFUSED_RETRY } else { retry };
                     retry = (retry * 2).min(LAST_RETRY);
-                    // The request for changes that failed is due again after the pause.
-                    ask_at = ask_at.min(Instant::now());
                     tokio::select! {
                         () = stopping.cancelled() => return,
                         () = app.mirrors.link_changed.notified() => {}
@@ -94,10 +90,13 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
                 }
             }
         }
+        // A question before a write counts as the one of its minute.
+        let link = app.mirror_link(&campaign_id).await.ok().flatten();
+        let pause = until_question(app.clock.now(), link.as_ref().and_then(|link| link.asked_at.as_deref()));
         tokio::select! {
             () = stopping.cancelled() => return,
             () = app.mirrors.link_changed.notified() => {}
-            () = tokio::time::sleep_until(ask_at) => {}
+            () = tokio::time::sleep(pause.max(FIRST_RETRY)) => {}
             changed = appends.changed() => {
                 if changed.is_err() {
                     return;
@@ -108,6 +107,14 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
     }
 }
 
+/// How long until changes are asked for again, given when they were asked for last.
+fn until_question(now: Timestamp, asked_at: Option<&str>) -> Duration {
+    let asked_at = asked_at.and_then(|text| text.parse::<Timestamp>().ok());
+    // A clock that was set back is no reason to wait.
+    let since = asked_at.and_then(|at| Duration::try_from(now.duration_since(at)).ok());
+    since.map_or(Duration::ZERO, |since| ASK_FOR_CHANGES.saturating_sub(since))
+}
+
 fn due_scope(app: &App, swept_at: Option<&str>, is_due: bool) -> SyncScope {
     let swept_at = swept_at.and_then(|text| text.parse::<Timestamp>().ok());
     let is_old = swept_at.is_none_or(|at| app.clock.now().duration_since(at) > LIST_EVERYTHING);
@@ -115,5 +122,26 @@ fn due_scope(app: &App, swept_at: Option<&str>, is_due: bool) -> SyncScope {
         (true, true) => SyncScope::Everything,
         (true, false) => SyncScope::Changes,
         (false, _) => SyncScope::Send,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_asked_for_a_minute_after_the_last_question() {
+        let now: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        for (asked_at, seconds) in [
+            (None, 0),
+            (Some("no moment"), 0),
+            (Some("2026-01-01T11:59:50Z"), 50),
+            (Some("2026-01-01T12:00:00Z"), 60),
+            (Some("2026-01-01T11:59:00Z"), 0),
+            (Some("2026-01-01T10:00:00Z"), 0),
+            (Some("2026-01-01T12:30:00Z"), 0),
+        ] {
+            assert_eq!(until_question(now, asked_at), Duration::from_secs(seconds), "{asked_at:?}");
+        }
     }
 }

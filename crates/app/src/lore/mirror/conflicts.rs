@@ -230,7 +230,7 @@ impl SyncRun<'_> {
             }
         }
         if change != EntityChange::default() {
-            side_rows.push(self.side_row(entity_id, &next)?);
+            side_rows.extend(self.side_rows(entity_id, &next)?);
             let command = LoreCommand::UpdateEntity { entity_id, expected_revision: None, change: Box::new(change) };
             if let Err(refusal) = self.execute(command, side_rows).await? {
                 self.refuse_if_not_done(entity_id, &row, &refusal).await?;
@@ -344,7 +344,7 @@ impl SyncRun<'_> {
             }
         }
         if change != PostChange::default() {
-            side_rows.push(self.side_row(entity_id, &next)?);
+            side_rows.extend(self.side_rows(entity_id, &next)?);
             let command =
                 LoreCommand::UpdatePost { entity_id, post_id, expected_revision: None, change: Box::new(change) };
             if let Err(refusal) = self.execute(command, side_rows).await? {

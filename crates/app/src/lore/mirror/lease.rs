@@ -63,7 +63,11 @@ impl App {
             }
             if begin.elapsed() >= wait_max {
                 let fault = Fault::new(Code::Unavailable, "another process is syncing this campaign");
-                return Err(fault.hint("what you asked for is done there; ask for the status, or try again"));
+                // Which of both it was to do it cannot know.
+                return Err(fault.hint(
+                    "a sync does everything that waits; a first one of a large campaign takes minutes. Ask for the status, and \
+                     try again if something is left",
+                ));
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }

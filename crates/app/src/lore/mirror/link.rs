@@ -60,6 +60,7 @@ impl App {
                 is_linked: true,
                 remote_name: profile.campaign_name,
                 requests_per_minute: profile.requests_per_minute,
+                missing_permissions: profile.missing_permissions,
                 failure: None,
                 ..link.clone()
             };
@@ -95,6 +96,7 @@ impl App {
             sent_revision: 0,
             resend: BTreeSet::new(),
             requests_per_minute: profile.requests_per_minute,
+            missing_permissions: profile.missing_permissions,
             failure: None,
         };
         self.store_link(campaign_id, &link).await?;

@@ -16,6 +16,8 @@ mod rows;
 mod send_changes;
 mod send_creations;
 mod send_posts;
+mod send_tags;
+mod sent_mentions;
 mod sync;
 mod sync_run;
 mod versions;

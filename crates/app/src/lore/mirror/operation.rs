@@ -261,6 +261,10 @@ impl App {
         let freshness = freshness_of_link(&link, self.clock.now());
         let (mut problems, mut conflict_count) = (Vec::new(), 0);
         for (entity_id, row) in self.open_rows(&lore.campaign_id).await? {
+            if lore.state().entity(entity_id).is_none() {
+                // Removed for good here: the next sync ends what is open.
+                continue;
+            }
             conflict_count += row.conflicts.len() + row.posts.iter().map(|post| post.conflicts.len()).sum::<usize>();
             let own = row.problem.map(|reason| MirrorProblem { entity_id, post_id: None, reason });
             let posts = row.posts.into_iter().filter_map(|post| {
@@ -269,7 +273,18 @@ impl App {
             problems.extend(own.into_iter().chain(posts));
         }
         for (entity_id, row) in self.created_rows(&lore.campaign_id).await? {
+            if lore.state().entity(entity_id).is_none_or(|entity| entity.is_archived()) {
+                continue;
+            }
             problems.extend(row.problem.map(|reason| MirrorProblem { entity_id, post_id: None, reason }));
+        }
+        for entity_id in &link.resend {
+            if self.agreed_row(&lore.campaign_id, *entity_id).await?.is_none()
+                && lore.state().entity(*entity_id).is_some()
+            {
+                let reason = "Kanka failed when it was to be created; it is sent again with the next sync".to_owned();
+                problems.push(MirrorProblem { entity_id: *entity_id, post_id: None, reason });
+            }
         }
         problems.truncate(PROBLEMS_MAX);
         let pending = self.waiting_entities(&lore.campaign_id, &link).await?.len() as u64;
@@ -304,7 +319,12 @@ fn summary(link: &MirrorLink, is_stale: bool, pending: u64, conflict_count: usiz
     };
     let waiting = if pending == 0 { String::new() } else { format!(", {pending} changed entities wait") };
     let conflicts = if conflict_count == 0 { String::new() } else { format!(", {conflict_count} conflicts") };
-    format!("Linked to {:?} in Kanka: {freshness}{waiting}{conflicts}.", link.remote_name)
+    let missing = if link.missing_permissions.is_empty() {
+        String::new()
+    } else {
+        format!(" When it was linked, the token's user had no right to {}.", link.missing_permissions.join("; "))
+    };
+    format!("Linked to {:?} in Kanka: {freshness}{waiting}{conflicts}.{missing}", link.remote_name)
 }
 
 /// The token is the owner's: with it somebody else could read campaigns of Kanka that only the owner may see.
@@ -323,6 +343,18 @@ fn check_base_url(given: &str) -> Result<String, Fault> {
     let refuse = |message: String, hint: &str| {
         Err(Fault::new(Code::InvalidParams, message).with_path("/base_url").value(&given.into()).hint(hint))
     };
+    let authority = url.split_once("://").map_or("", |(_, rest)| rest.split('/').next().unwrap_or_default());
+    if authority.contains('@') {
+        // Not repeated: it may be a password.
+        let fault = Fault::new(Code::InvalidParams, "base_url has a user name or a password").with_path("/base_url");
+        return Err(fault.hint("send the address alone; the token is in SKALD_KANKA_TOKEN or its file"));
+    }
+    if url.contains(['?', '#']) || url.chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
+        return refuse(
+            "base_url has a query, a fragment or white space".to_owned(),
+            "send one like https://kanka.example/api/1.0; paths are added at its end",
+        );
+    }
     if let Some(rest) = url.strip_prefix("http://") {
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let host = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(host, _)| host);
@@ -332,7 +364,7 @@ fn check_base_url(given: &str) -> Result<String, Fault> {
                 "use https://; only an address of this machine may do without",
             );
         }
-    } else if !url.starts_with("https://") {
+    } else if !url.starts_with("https://") || authority.is_empty() {
         return refuse(format!("base_url {url:?} is no address"), "send one like https://kanka.example/api/1.0");
     }
     Ok(url.to_owned())
@@ -358,8 +390,21 @@ mod tests {
             "http://localhost@evil.example/",
             "ftp://x",
             "",
+            "https://",
+            "https:///path",
+            "https://ann:secret@kanka.example/1.0",
+            "https://ann@kanka.example/1.0",
+            "http://ann@localhost/x",
+            "https://kanka.example/1.0?token=secret",
+            "https://kanka.example/1.0#part",
+            "https://kanka.example?",
+            "https://kanka.example/a b",
         ] {
-            assert!(check_base_url(bad).is_err(), "{bad}");
+            let fault = check_base_url(bad).unwrap_err();
+            assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/base_url")), "{bad}");
+            assert!(fault.body().hint.is_some(), "{bad}");
         }
+        let fault = check_base_url("https://ann:secret@kanka.example/1.0").unwrap_err();
+        assert!(!fault.to_string().contains("secret") && !format!("{:?}", fault.body()).contains("secret"));
     }
 }

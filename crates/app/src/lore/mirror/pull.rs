@@ -24,7 +24,7 @@ struct FullPull {
     /// The moment of the first answer by the remote clock.
     sync: Option<Timestamp>,
     seen_ids: BTreeSet<u64>,
-    /// Kinds that the remote place does not have.
+    /// Kinds that the remote place does not have, or whose lists cannot be read.
     absent_kinds: BTreeSet<&'static str>,
     orphans: Vec<RemoteEntity>,
     /// How many entities there are, as far as the answers say.
@@ -48,7 +48,7 @@ impl SyncRun<'_> {
                 self.pull_kind(kind, &mut pull, progress).await?;
             }
         }
-        if pull.absent_kinds.len() == kinds.len() {
+        if pull.absent_kinds.len() == kinds.len() && self.unread.is_none() {
             return Err(RemoteFailure::new(RemoteFailureKind::NotFound, "the campaign has no lists of entities").into());
         }
         self.apply_orphans(pull.orphans).await?;
@@ -78,7 +78,17 @@ impl SyncRun<'_> {
             let (mut total, mut hidden) = (0, 0);
             for page_number in 1..=PAGES_MAX {
                 self.check_lease()?;
-                let Some(page) = self.remote.list_kind(kind, page_number).await? else {
+                let listed_page = match self.remote.list_kind(kind, page_number).await {
+                    // What a list fails about is not gone. A first pull has to be whole.
+                    Err(failure) if self.link.is_pulled && self.is_failing_alone(&failure).await? => {
+                        let message = format!("the list of each {}: {}", kind.word, failure.message);
+                        self.unread.get_or_insert(RemoteFailure::new(failure.kind, message));
+                        pull.absent_kinds.insert(kind.word);
+                        return Ok(());
+                    }
+                    listed_page => listed_page?,
+                };
+                let Some(page) = listed_page else {
                     // Without the campaign every list is answered like that of a kind that there is not.
                     self.confirm_campaign().await?;
                     pull.absent_kinds.insert(kind.word);
@@ -213,6 +223,9 @@ impl SyncRun<'_> {
     }
 
     async fn fetch_listed(&mut self, entity_id: u64, orphans: &mut Vec<RemoteEntity>) -> Result<(), SyncFailure> {
+        if self.unreadable.contains(&entity_id) {
+            return Ok(());
+        }
         self.check_lease()?;
         match self.remote.entity(entity_id).await {
             Ok(Some(entity)) => self.apply_listed(&entity, orphans).await,
@@ -221,6 +234,14 @@ impl SyncRun<'_> {
             Err(RemoteFailure { kind: RemoteFailureKind::Forbidden, .. }) => Ok(()),
             Err(failure) if failure.kind == RemoteFailureKind::BrokenEntity => {
                 self.unread.get_or_insert(failure);
+                Ok(())
+            }
+            Err(failure) if self.is_failing_alone(&failure).await? => {
+                // Neither asked for nor sent again in this run: each attempt costs all repetitions.
+                self.unreadable.insert(entity_id);
+                self.failing.insert(entity_id);
+                let message = format!("entity {entity_id}: {}", failure.message);
+                self.unread.get_or_insert(RemoteFailure::new(failure.kind, message));
                 Ok(())
             }
             Err(failure) => Err(failure.into()),

@@ -19,21 +19,23 @@ impl SyncRun<'_> {
     pub(super) async fn push(&mut self, again: &BTreeSet<u64>) -> Result<(), SyncFailure> {
         let mut again: Vec<u64> = self.link.resend.union(again).copied().collect();
         for _ in 0..PASSES {
-            let (mut waiting, revision) = self.recorded_entities().await?;
+            let WaitingRecords { entity_ids: mut waiting, renamed_tags, revision } =
+                self.read_waiting_records().await?;
             waiting.extend(again.drain(..).filter(|entity_id| !waiting.contains(entity_id)).collect::<Vec<_>>());
             if waiting.is_empty() && revision == self.link.sent_revision {
                 break;
             }
+            self.rename_tags(&renamed_tags).await?;
             self.send_entities(&waiting).await?;
             self.link.sent_revision = revision;
-            self.link.resend.clear();
+            self.link.resend.clone_from(&self.failing);
         }
         Ok(())
     }
 
-    /// The entities that were written since the last push, in the order of their first record, and the last revision.
-    async fn recorded_entities(&self) -> Result<(Vec<u64>, u64), SyncFailure> {
+    async fn read_waiting_records(&self) -> Result<WaitingRecords, SyncFailure> {
         let mut after = self.link.sent_revision;
+        let mut renamed_tags = BTreeSet::new();
         let (mut entity_ids, mut known) = (Vec::new(), BTreeSet::new());
         let committed = self.read_lore().await?;
         loop {
@@ -50,8 +52,16 @@ impl SyncRun<'_> {
                             entity_ids.clone()
                         }
                         LoreEvent::TagRenamed { tag_id, .. } => {
+                            renamed_tags.insert(*tag_id);
                             let has_tag = |entity: &&Arc<Entity>| entity.tags.contains(tag_id);
                             committed.state.entities().filter(has_tag).map(|entity| entity.entity_id).collect()
+                        }
+                        // Texts that mention it waited for its number, or for its end.
+                        LoreEvent::EntityRenumbered { new_entity_id: entity_id, .. }
+                        | LoreEvent::EntityArchived { entity_id, .. } => {
+                            let mentioning = committed.state.mentioned_by(committed.state.current_id(*entity_id));
+                            let mentioning = mentioning.into_iter().map(|place| place.entity_id);
+                            std::iter::once(*entity_id).chain(mentioning).collect()
                         }
                         event => event.entity_id().into_iter().collect(),
                     };
@@ -61,6 +71,16 @@ impl SyncRun<'_> {
         }
         let committed = self.read_lore().await?;
         let current = entity_ids.into_iter().map(|entity_id| committed.state.current_id(entity_id));
-        Ok((current.filter(|entity_id| known.insert(*entity_id)).collect(), after))
+        let entity_ids = current.filter(|entity_id| known.insert(*entity_id)).collect();
+        Ok(WaitingRecords { entity_ids, renamed_tags, revision: after })
     }
+}
+
+/// What was written since the last push.
+struct WaitingRecords {
+    /// In the order of their first record.
+    entity_ids: Vec<u64>,
+    renamed_tags: BTreeSet<u32>,
+    /// The revision of the last record.
+    revision: u64,
 }

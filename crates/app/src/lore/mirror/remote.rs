@@ -86,6 +86,7 @@ pub struct RemotePost {
     pub name: String,
     pub html: String,
     pub is_private: bool,
+    pub updated_at: Option<Timestamp>,
 }
 
 /// An entity in a list of changes.
@@ -125,6 +126,8 @@ pub struct RemoteDraft {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RemoteChange {
     pub name: Option<String>,
+    /// The name there, for a place that takes no change without one.
+    pub name_there: String,
     pub subtype: Option<String>,
     pub html: Option<String>,
     pub tags: Option<Vec<String>>,
@@ -139,8 +142,24 @@ pub struct RemoteChange {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RemotePostChange {
     pub name: Option<String>,
+    /// The name there, for a place that takes no change without one.
+    pub name_there: String,
     pub html: Option<String>,
     pub is_private: Option<bool>,
+}
+
+impl RemoteChange {
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self { name_there: self.name_there.clone(), ..Self::default() }
+    }
+}
+
+impl RemotePostChange {
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self { name_there: self.name_there.clone(), ..Self::default() }
+    }
 }
 
 /// Which entity of the remote place a write is about.
@@ -161,6 +180,8 @@ impl RemoteTarget {
 pub struct RemoteProfile {
     pub campaign_name: String,
     pub requests_per_minute: u32,
+    /// What the token's user may not do there, in words, as far as the place says it.
+    pub missing_permissions: Vec<String>,
 }
 
 /// Why a request to the remote place failed.
@@ -199,6 +220,11 @@ impl RemoteFailureKind {
             Self::Unreachable => "unreachable",
             Self::BrokenAnswer | Self::BrokenEntity => "broken_answer",
         }
+    }
+
+    /// Whether the place may fail in this way about one entity, and answer about others.
+    pub(super) fn may_be_about_one(self) -> bool {
+        matches!(self, Self::ServerError | Self::Timeout | Self::BrokenAnswer)
     }
 
     /// Whether the failure is about what was asked for. Any other one is about the place, and the next request fails too.
@@ -261,6 +287,9 @@ pub trait RemoteLore: Send + Sync + 'static {
     fn create(&self, kind: &'static RemoteKind, drafts: Vec<RemoteDraft>) -> RemoteFuture<'_, Vec<RemoteCreated>>;
 
     fn update(&self, target: RemoteTarget, change: RemoteChange) -> RemoteFuture<'_, RemoteEntity>;
+
+    /// Renames a tag for all entities that have it. False if there is no such tag, or already one of the new name.
+    fn rename_tag(&self, name: String, new_name: String) -> RemoteFuture<'_, bool>;
 
     fn delete(&self, target: RemoteTarget) -> RemoteFuture<'_, ()>;
 

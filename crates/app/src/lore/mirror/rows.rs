@@ -9,6 +9,7 @@ use serde_json::Value;
 use skald_domain::lore::{MirroredFields, MirroredPost, TextKey};
 
 use super::remote::{RemoteAddress, RemoteFailure};
+use crate::lore::stream::lore_stream;
 use crate::{App, Fault};
 use skald_journal::SideRow;
 
@@ -63,6 +64,9 @@ pub(in super::super) struct MirrorLink {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub resend: BTreeSet<u64>,
     pub requests_per_minute: u32,
+    /// What the token's user could not do there when the campaign was linked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_permissions: Vec<String>,
     pub failure: Option<LinkFailure>,
 }
 
@@ -225,10 +229,48 @@ impl App {
         Ok(())
     }
 
-    /// The row for a command that stores it in its transaction. A row that is open is put by itself afterwards.
-    pub(super) fn agreed_side_row(&self, campaign_id: &str, entity_id: u64, row: &AgreedRow) -> Result<SideRow, Fault> {
+    /// The row for a command that stores it in its transaction, and the one that lists it if it is open. One that is not
+    /// open any more may stay listed: `open_rows` leaves it out.
+    pub(super) fn agreed_side_rows(
+        &self,
+        campaign_id: &str,
+        entity_id: u64,
+        row: &AgreedRow,
+    ) -> Result<Vec<SideRow>, Fault> {
         let body = serde_json::to_string(row).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-        Ok(SideRow { kind: agreed_kind(campaign_id).into(), key: row_key(entity_id), body: body.into() })
+        let side_row =
+            |kind: String, body: String| SideRow { kind: kind.into(), key: row_key(entity_id), body: body.into() };
+        let mut side_rows = vec![side_row(agreed_kind(campaign_id), body)];
+        if row.is_open() {
+            side_rows.push(side_row(open_kind(campaign_id), Value::Bool(true).to_string()));
+        }
+        Ok(side_rows)
+    }
+
+    /// Makes the list of open rows agree with the rows, and forgets creations that are done: a process that was killed may
+    /// have stored one of both.
+    pub(super) async fn check_mirror_rows(&self, campaign_id: &str) -> Result<(), Fault> {
+        let listed = self.list_mirror_rows::<Value>(&open_kind(campaign_id)).await?;
+        let listed: BTreeSet<u64> = listed.into_iter().map(|(entity_id, _)| entity_id).collect();
+        let mut open = BTreeSet::new();
+        for (entity_id, row) in self.list_mirror_rows::<AgreedRow>(&agreed_kind(campaign_id)).await? {
+            if row.is_open() {
+                open.insert(entity_id);
+            }
+        }
+        for entity_id in open.difference(&listed) {
+            self.put_mirror_row(&open_kind(campaign_id), &row_key(*entity_id), &Value::Bool(true)).await?;
+        }
+        for entity_id in listed.difference(&open) {
+            self.remove_mirror_row(&open_kind(campaign_id), *entity_id).await?;
+        }
+        let committed = self.lore.read(&lore_stream(campaign_id)).await.map_err(|error| self.store_fault(&error))?;
+        for (entity_id, _) in self.created_rows(campaign_id).await? {
+            if self.agreed_row(campaign_id, committed.state.current_id(entity_id)).await?.is_some() {
+                self.remove_created_row(campaign_id, entity_id).await?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) async fn remove_agreed_row(&self, campaign_id: &str, entity_id: u64) -> Result<(), Fault> {

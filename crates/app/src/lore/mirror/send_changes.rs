@@ -3,15 +3,16 @@
 //! What is there is not read before it is written. A pull comes before every push, and only fields that changed here are
 //! sent.
 
-use skald_domain::lore::{Entity, EntityChange, LoreCommand, MirroredFields, PostChange, fold_name, merge_fields};
+use skald_domain::lore::{Entity, MirroredFields, fold_name, merge_fields};
 
-use super::apply_remote::DELETED;
+use super::apply_remote::{DELETED, is_deleted_here};
 use super::remote::{RemoteChange, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteKind, RemoteTarget};
 use super::rows::AgreedRow;
 use super::sync_run::{SyncFailure, SyncRun, is_same_version};
-use super::versions::{SentText, assumed_fields, current_mentions, sent_subtype, their_fields};
-use crate::lore::stream::LoreStream;
-use skald_journal::CommittedState;
+use super::versions::{SentText, assumed_fields, sent_subtype, their_fields};
+
+/// The id of an alias while it is being created there.
+const BEING_CREATED: u64 = 0;
 
 impl SyncRun<'_> {
     /// Sends everything that changed in these entities, in this order. Those that are not there yet are created first, so
@@ -30,7 +31,13 @@ impl SyncRun<'_> {
                 // A long push is paced: what changed there meanwhile is merged before it would be overwritten.
                 self.pull_changes().await?;
             }
-            self.send_entity(*entity_id).await?;
+            if self.failing.contains(entity_id) {
+                continue;
+            }
+            match self.send_entity(*entity_id).await {
+                Err(SyncFailure::Remote(failure)) => self.skip_failing(*entity_id, failure).await?,
+                sent => sent?,
+            }
         }
         Ok(())
     }
@@ -58,16 +65,28 @@ impl SyncRun<'_> {
         let committed = self.read_lore().await?;
         let entity_id = committed.state.current_id(entity_id);
         let Some(row) = self.agreed_row(entity_id).await? else { return Ok(()) };
+        let entity = committed.state.entity(entity_id).cloned();
         if row.conflicts.contains_key(DELETED) {
-            return Ok(());
+            return self.send_deleted(entity_id, &row, entity.as_deref()).await;
         }
+        let live = entity.filter(|entity| !entity.is_archived());
         let Some(kind) = self.kind_of_row(&row) else { return Ok(()) };
         let target = RemoteTarget { kind, id: row.id, entity_id };
-        let Some(entity) = committed.state.entity(entity_id).filter(|entity| !entity.is_archived()).cloned() else {
-            return self.delete_there(target, row).await;
-        };
+        let Some(entity) = live else { return self.delete_there(target, row).await };
+        if kind.entity_type.is_some() && self.rewrite_mentions(&committed, &entity).await? {
+            return Box::pin(self.send_entity(entity_id)).await;
+        }
         let (mut ours, sent) = self.our_version(&committed, &entity, kind, &row).await?;
+        let held = self.held_text_problem(&committed, &entity, &row).await?;
+        if sent.is_some()
+            && !row.conflicts.contains_key("entry")
+            && self.unsent_mention(&committed, entity.text.as_ref()).await?.is_some()
+        {
+            // The text is sent when what it mentions has its number there.
+            ours.entry.clone_from(&row.base.entry);
+        }
         if let Some(parent) = ours.parent.filter(|parent| Some(*parent) != row.base.parent)
+            && !row.conflicts.contains_key("parent")
             && self.agreed_row(parent).await?.is_none()
         {
             // A parent that is not there cannot be named there.
@@ -78,23 +97,21 @@ impl SyncRun<'_> {
         let is_changed =
             !is_same_version(&merged.there, &theirs) || self.has_changed_posts(&committed, &entity, &row).await?;
         if !is_changed {
-            return self.note_problem(entity_id, row, None).await;
+            return self.note_problem(entity_id, row, held).await;
         }
         if kind.entity_type.is_none() {
             let problem = format!("a {} is only read from there: what is changed here stays here", kind.word);
             return self.note_problem(entity_id, row, Some(problem)).await;
         }
-        if self.rewrite_mentions(&committed, &entity).await? {
-            return Box::pin(self.send_entity(entity_id)).await;
-        }
         let change = remote_change((&theirs, &merged.there), sent.as_ref(), &row, kind, &entity);
-        if change != RemoteChange::default() {
+        if !change.is_empty() {
             let SentChange { answer, left_out } = self.send_change(target, change).await?;
             if let Some(seen) = self.handle_refusal(entity_id, &row, answer).await? {
-                let mut next = AgreedRow { problem: left_out, ..row.clone() };
+                let is_part_refused = left_out.is_some();
+                let mut next = AgreedRow { problem: left_out.or(held), ..row.clone() };
                 // Aliases are sent by themselves.
                 next.base = MirroredFields { aliases: row.base.aliases.clone(), ..merged.base.clone() };
-                if next.problem.is_some() {
+                if is_part_refused {
                     (next.base.parent, next.base.date) = (row.base.parent, row.base.date.clone());
                 }
                 if merged.there.entry != theirs.entry {
@@ -108,9 +125,46 @@ impl SyncRun<'_> {
             } else if self.agreed_row(entity_id).await?.is_none_or(|row| row.conflicts.contains_key(DELETED)) {
                 return Ok(());
             }
+        } else {
+            self.note_problem(entity_id, row, held).await?;
         }
         self.send_aliases(entity_id, &merged.there.aliases).await?;
         self.send_posts(entity_id).await
+    }
+
+    /// An entity that one side deleted while the other one changed it. If it is restored here, or removed for good, or
+    /// deleted on both sides, nobody has to decide that any more.
+    async fn send_deleted(
+        &mut self,
+        entity_id: u64,
+        row: &AgreedRow,
+        entity: Option<&Entity>,
+    ) -> Result<(), SyncFailure> {
+        let is_live = entity.is_some_and(|entity| !entity.is_archived());
+        match (is_deleted_here(&row.conflicts), entity) {
+            (true, Some(_)) if is_live => {
+                self.fetch(entity_id).await?;
+                match self.agreed_row(entity_id).await? {
+                    Some(row) if !row.conflicts.contains_key(DELETED) => Box::pin(self.send_entity(entity_id)).await,
+                    _ => Ok(()),
+                }
+            }
+            // What changed there since is worth more than the removal.
+            (true, None) => {
+                self.check_lease()?;
+                match self.remote.entity(entity_id).await {
+                    Ok(Some(seen)) => {
+                        self.remove_row(entity_id).await?;
+                        self.apply_remote_entity(&seen).await.map(drop)
+                    }
+                    Ok(None) => self.apply_remote_deletion(entity_id).await,
+                    Err(failure) if failure.kind.is_refusal() => Ok(()),
+                    Err(failure) => Err(failure.into()),
+                }
+            }
+            (false, _) if !is_live => self.remove_row(entity_id).await,
+            _ => Ok(()),
+        }
     }
 
     /// Sends a change. A parent or a date that is refused does not keep the other fields back.
@@ -119,53 +173,13 @@ impl SyncRun<'_> {
         let answer = self.remote.update(target, change.clone()).await;
         let rest = RemoteChange { parent: None, date: None, ..change.clone() };
         match answer {
-            Err(failure)
-                if failure.kind == RemoteFailureKind::Invalid && rest != change && rest != RemoteChange::default() =>
-            {
+            Err(failure) if failure.kind == RemoteFailureKind::Invalid && rest != change && !rest.is_empty() => {
                 self.check_lease()?;
                 let answer = self.remote.update(target, rest).await;
                 Ok(SentChange { answer, left_out: Some(failure.message) })
             }
             answer => Ok(SentChange { answer, left_out: None }),
         }
-    }
-
-    /// Writes mentions of entities that were renumbered under their ids of today, in the text of an entity and in its
-    /// posts. Whether there were any.
-    pub(super) async fn rewrite_mentions(
-        &self,
-        committed: &CommittedState<LoreStream>,
-        entity: &Entity,
-    ) -> Result<bool, SyncFailure> {
-        let entity_id = entity.entity_id;
-        let posts = entity.live_posts().map(|post| (Some(post), post.text.as_ref()));
-        let mut is_rewritten = false;
-        for (post, text) in std::iter::once((None, entity.text.as_ref())).chain(posts) {
-            let Some(entry) = self.load_entry(text.filter(|text| !text.mentions.is_empty())).await? else { continue };
-            let current = current_mentions(&entry, &committed.state);
-            if current == entry {
-                continue;
-            }
-            let text = self.app.new_text(self.campaign_id, current)?;
-            let reference = Some(Some(text.reference));
-            let command = match post {
-                None => LoreCommand::UpdateEntity {
-                    entity_id,
-                    expected_revision: Some(entity.revision),
-                    change: Box::new(EntityChange { text: reference, ..EntityChange::default() }),
-                },
-                Some(post) => LoreCommand::UpdatePost {
-                    entity_id,
-                    post_id: post.post_id,
-                    expected_revision: Some(post.revision),
-                    change: Box::new(PostChange { text: reference, ..PostChange::default() }),
-                },
-            };
-            // If somebody wrote meanwhile, the next look finds what they wrote.
-            let command = LoreCommand::SameValue(Box::new(command));
-            is_rewritten |= self.execute(command, vec![text.row]).await?.is_ok();
-        }
-        Ok(is_rewritten)
     }
 
     /// The answer to a write, or `None` if it was refused: then the reason is noted, or the entity is gone there.
@@ -178,10 +192,14 @@ impl SyncRun<'_> {
         match answer {
             Ok(answer) => Ok(Some(answer)),
             Err(failure) if failure.kind == RemoteFailureKind::NotFound => {
-                if self.is_there(entity_id).await? {
-                    self.note_problem(entity_id, row.clone(), Some(failure.message)).await?;
-                } else {
-                    self.apply_remote_deletion(entity_id).await?;
+                // It is gone, or it has become an entity of another kind with another number.
+                self.fetch(entity_id).await?;
+                match self.agreed_row(entity_id).await? {
+                    Some(now) if (&now.kind, now.id) == (&row.kind, row.id) => {
+                        self.note_problem(entity_id, now, Some(failure.message)).await?;
+                    }
+                    Some(_) => drop(self.failing.insert(entity_id)),
+                    None => {}
                 }
                 Ok(None)
             }
@@ -239,13 +257,29 @@ impl SyncRun<'_> {
 
     async fn send_aliases(&mut self, entity_id: u64, wanted: &[String]) -> Result<(), SyncFailure> {
         let Some(mut row) = self.agreed_row(entity_id).await? else { return Ok(()) };
+        if row.alias_ids.values().any(|id| *id == BEING_CREATED) {
+            // The answer to its creation was lost: look what is there before it is sent again.
+            self.fetch(entity_id).await?;
+            match self.agreed_row(entity_id).await? {
+                Some(fetched) if !fetched.alias_ids.values().any(|id| *id == BEING_CREATED) => row = fetched,
+                _ => return Ok(()),
+            }
+        }
         let is_in = |list: &[String], name: &str| list.iter().any(|known| fold_name(known) == fold_name(name));
         let added: Vec<String> = wanted.iter().filter(|name| !is_in(&row.base.aliases, name)).cloned().collect();
         let removed: Vec<String> = row.base.aliases.iter().filter(|name| !is_in(wanted, name)).cloned().collect();
         for name in added {
+            // Stored before it is sent, so that a lost answer does not double it.
+            let before = row.clone();
+            row.alias_ids.insert(name.clone(), BEING_CREATED);
+            self.put_row(entity_id, &row).await?;
             self.check_lease()?;
             let answer = self.remote.create_alias(entity_id, name.clone()).await;
-            let Some(alias) = self.handle_refusal(entity_id, &row, answer).await? else { return Ok(()) };
+            if answer.as_ref().is_err_and(|failure| failure.kind.is_refusal()) {
+                self.put_row(entity_id, &before).await?;
+            }
+            let Some(alias) = self.handle_refusal(entity_id, &before, answer).await? else { return Ok(()) };
+            row.alias_ids.remove(&name);
             row.alias_ids.insert(alias.name, alias.id);
             row.base.aliases.push(name);
             self.put_row(entity_id, &row).await?;
@@ -292,6 +326,7 @@ fn remote_change(
     let has_other_tags = !MirroredFields::is_same_set(&wanted.tags, &theirs.tags);
     RemoteChange {
         name: Some(wanted.name.clone()).filter(|name| *name != theirs.name),
+        name_there: theirs.name.clone(),
         subtype: subtype.map(|subtype| sent_subtype(kind, entity.entity_type, subtype)),
         html: (wanted.entry != theirs.entry).then(|| sent.map(|sent| sent.html.clone()).unwrap_or_default()),
         tags: has_other_tags.then(|| wanted.tags.clone()),

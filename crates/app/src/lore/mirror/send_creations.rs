@@ -14,20 +14,26 @@ use skald_journal::CommittedState;
 pub(super) struct CreationGroup {
     pub kind: &'static RemoteKind,
     pub entity_ids: Vec<u64>,
+    /// Whether nothing else is created with the same request.
+    is_alone: bool,
 }
 
 impl SyncRun<'_> {
     pub(super) async fn creation_groups(&self, entity_ids: &[u64]) -> Result<Vec<CreationGroup>, SyncFailure> {
         let committed = self.read_lore().await?;
         let rows = self.app.agreed_rows(self.campaign_id, entity_ids).await?;
+        let created = self.app.created_rows(self.campaign_id).await?;
+        let is_known = |entity_id: &u64| rows.contains_key(entity_id) || self.failing.contains(entity_id);
         let mut groups: Vec<CreationGroup> = Vec::new();
-        for entity_id in entity_ids.iter().filter(|entity_id| !rows.contains_key(entity_id)) {
+        for entity_id in entity_ids.iter().filter(|entity_id| !is_known(entity_id)) {
             let entity = committed.state.entity(*entity_id).filter(|entity| !entity.is_archived());
             let Some(entity) = entity.filter(|entity| entity.entity_id == *entity_id) else { continue };
             let Some(kind) = kind_of_type(self.remote.kinds(), entity.entity_type) else { continue };
-            match groups.iter_mut().find(|group| group.kind == kind) {
+            // What could not be created before is sent alone, so that it does not keep others back again.
+            let is_alone = created.iter().any(|(id, _)| id == entity_id);
+            match groups.iter_mut().find(|group| group.kind == kind && !group.is_alone && !is_alone) {
                 Some(group) => group.entity_ids.push(*entity_id),
-                None => groups.push(CreationGroup { kind, entity_ids: vec![*entity_id] }),
+                None => groups.push(CreationGroup { kind, entity_ids: vec![*entity_id], is_alone }),
             }
         }
         Ok(groups)
@@ -64,6 +70,11 @@ impl SyncRun<'_> {
         match answer {
             Ok(created) => self.bind_all_created(kind, drafts, created).await,
             Err(failure) if failure.kind.is_refusal() => self.note_refused_creation(kind, drafts, &failure).await,
+            Err(failure) if self.is_failing_alone(&failure).await? => {
+                // They may be there nevertheless: the next run looks for them before it sends them again.
+                self.failing.extend(drafts.iter().map(|(entity_id, _)| *entity_id));
+                Ok(())
+            }
             Err(failure) => Err(failure.into()),
         }
     }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde_json::json;
 use skald_domain::lore::{Entity, LoreCommand, MirroredPost, MirroredText, Post, PostChange, merge_post};
 
-use super::apply_remote::{DELETED, DELETED_THERE};
+use super::apply_remote::{DELETED, DELETED_THERE, is_deleted_here};
 use super::remote::{RemoteFailure, RemoteFailureKind, RemotePost, RemotePostChange};
 use super::rows::{AgreedPost, AgreedRow};
 use super::sync_run::{SyncFailure, SyncRun};
-use super::versions::{assumed_post, their_post};
+use super::versions::{SentText, assumed_post, their_post};
 use crate::lore::stream::LoreStream;
 use skald_journal::CommittedState;
 
@@ -21,15 +22,20 @@ impl SyncRun<'_> {
         row: &AgreedRow,
     ) -> Result<bool, SyncFailure> {
         let known: BTreeSet<u64> = row.posts.iter().map(|post| post.post_id).collect();
-        if entity.live_posts().any(|post| !known.contains(&post.post_id)) {
-            return Ok(true);
+        for post in entity.live_posts().filter(|post| !known.contains(&post.post_id)) {
+            if self.unsent_mention(committed, post.text.as_ref()).await?.is_none() {
+                return Ok(true);
+            }
         }
         for agreed in &row.posts {
             if agreed.conflicts.contains_key(DELETED) {
+                if is_restored_post(entity, agreed) {
+                    return Ok(true);
+                }
                 continue;
             }
             let Some(post) = entity.post(agreed.post_id).filter(|post| !post.is_archived()) else { return Ok(true) };
-            let (ours, _) = self.our_post_version(committed, post, agreed).await?;
+            let (ours, _) = self.post_to_send(committed, post, agreed).await?;
             let theirs = assumed_post(agreed);
             if agreed.remote_id.is_none() || merge_post(&agreed.base, &ours, &theirs).there != theirs {
                 return Ok(true);
@@ -38,10 +44,31 @@ impl SyncRun<'_> {
         Ok(false)
     }
 
+    /// A post here, with the text that was agreed on while what its own text mentions is not there.
+    async fn post_to_send(
+        &self,
+        committed: &CommittedState<LoreStream>,
+        post: &Post,
+        agreed: &AgreedPost,
+    ) -> Result<(MirroredPost, Option<SentText>), SyncFailure> {
+        let (mut ours, sent) = self.our_post_version(committed, post, agreed).await?;
+        if sent.is_some()
+            && !agreed.conflicts.contains_key("entry")
+            && self.unsent_mention(committed, post.text.as_ref()).await?.is_some()
+        {
+            ours.entry.clone_from(&agreed.base.entry);
+        }
+        Ok((ours, sent))
+    }
+
     pub(super) async fn send_posts(&mut self, entity_id: u64) -> Result<(), SyncFailure> {
         let Some(row) = self.agreed_row(entity_id).await? else { return Ok(()) };
-        if row.posts.iter().any(|post| post.remote_id.is_none()) {
-            // The answer to its creation was lost: look whether it is there before it is sent again.
+        let committed = self.read_lore().await?;
+        let entity = committed.state.entity(entity_id);
+        let is_restored = |post: &AgreedPost| entity.is_some_and(|entity| is_restored_post(entity, post));
+        if row.posts.iter().any(|post| post.remote_id.is_none() || is_restored(post)) {
+            // The answer to its creation was lost, or it changed there while it was deleted here: look what is there before
+            // it is sent.
             self.check_lease()?;
             match self.remote.entity(entity_id).await {
                 Ok(Some(seen)) => self.apply_remote_entity(&seen).await.map(drop)?,
@@ -57,6 +84,9 @@ impl SyncRun<'_> {
         let Some(mut row) = self.agreed_row(entity_id).await? else { return Ok(()) };
         let known: BTreeSet<u64> = row.posts.iter().map(|post| post.post_id).collect();
         for post in entity.live_posts().filter(|post| !known.contains(&post.post_id)) {
+            if self.unsent_mention(&committed, post.text.as_ref()).await?.is_some() {
+                continue;
+            }
             row.posts.push(AgreedPost { post_id: post.post_id, ..AgreedPost::default() });
         }
         for post_id in row.posts.iter().map(|post| post.post_id).collect::<Vec<_>>() {
@@ -124,6 +154,7 @@ impl SyncRun<'_> {
         let (ours, sent) = self.our_post_version(&committed, post, &row.posts[place]).await?;
         let draft = RemotePostChange {
             name: Some(ours.name.clone()),
+            name_there: String::new(),
             html: Some(sent.map(|sent| sent.html).unwrap_or_default()),
             is_private: Some(ours.is_private),
         };
@@ -149,15 +180,16 @@ impl SyncRun<'_> {
     ) -> Result<EntityThere, SyncFailure> {
         let agreed = row.posts[place].clone();
         let committed = self.read_lore().await?;
-        let (ours, sent) = self.our_post_version(&committed, post, &agreed).await?;
+        let (ours, sent) = self.post_to_send(&committed, post, &agreed).await?;
         let theirs = assumed_post(&agreed);
         let merged = merge_post(&agreed.base, &ours, &theirs);
         let change = RemotePostChange {
             name: Some(merged.there.name.clone()).filter(|name| *name != theirs.name),
+            name_there: theirs.name.clone(),
             html: (merged.there.entry != theirs.entry).then(|| sent.map(|sent| sent.html).unwrap_or_default()),
             is_private: Some(merged.there.is_private).filter(|is_private| *is_private != theirs.is_private),
         };
-        if change == RemotePostChange::default() {
+        if change.is_empty() {
             return Ok(EntityThere::Kept);
         }
         self.check_lease()?;
@@ -212,6 +244,10 @@ impl SyncRun<'_> {
         seen: &RemotePost,
     ) -> Result<(), SyncFailure> {
         self.report.sent += 1;
+        // The entity changes there with its post, so it need not be fetched for that.
+        if let Some(at) = seen.updated_at.filter(|at| is_later(*at, row.updated_at.as_deref())) {
+            row.updated_at = Some(at.to_string());
+        }
         let agreed = row.posts[place].clone();
         let theirs = their_post(seen);
         let merged = merge_post(&agreed.base, &agreed.base, &theirs);
@@ -241,7 +277,7 @@ impl SyncRun<'_> {
         row.posts[place].base = theirs;
         row.posts[place].entry_key = reference.map(|text| text.key);
         let mut side_rows: Vec<_> = side_row.into_iter().collect();
-        side_rows.push(self.side_row(entity_id, row)?);
+        side_rows.extend(self.side_rows(entity_id, row)?);
         let command = LoreCommand::UpdatePost {
             entity_id,
             post_id: agreed.post_id,
@@ -255,11 +291,21 @@ impl SyncRun<'_> {
     }
 }
 
+/// Whether a post is here again that was deleted here and changed there.
+fn is_restored_post(entity: &Entity, agreed: &AgreedPost) -> bool {
+    let is_here = entity.post(agreed.post_id).is_some_and(|post| !post.is_archived());
+    is_here && is_deleted_here(&agreed.conflicts)
+}
+
 /// Whether an entity is there after a write of one of its posts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntityThere {
     Kept,
     Gone,
+}
+
+fn is_later(at: Timestamp, known: Option<&str>) -> bool {
+    known.and_then(|text| text.parse::<Timestamp>().ok()).is_none_or(|known| at > known)
 }
 
 fn says_the_same(one: &MirroredPost, other: &MirroredPost) -> bool {

@@ -1,6 +1,6 @@
 //! Syncs of a linked campaign: takes the lease, connects, pulls, pushes, and stores how it went.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ pub(crate) struct MirrorMemory {
     remotes: Mutex<HashMap<String, ConnectedRemote>>,
     links: Mutex<HashMap<String, CachedLink>>,
     pub(super) waiting: Mutex<HashMap<String, WaitingEntities>>,
+    /// Campaigns whose rows this process has checked.
+    checked_campaigns: Mutex<HashSet<String>>,
     /// Wakes the background task when a link changes in this process.
     pub(super) link_changed: Notify,
 }
@@ -48,6 +50,14 @@ type ConnectedRemote = (RemoteAddress, Arc<dyn RemoteLore>);
 type CachedLink = (Instant, Option<Arc<MirrorLink>>);
 
 impl MirrorMemory {
+    fn is_checked(&self, campaign_id: &str) -> bool {
+        self.checked_campaigns.lock().unwrap_or_else(PoisonError::into_inner).contains(campaign_id)
+    }
+
+    fn note_checked(&self, campaign_id: &str) {
+        self.checked_campaigns.lock().unwrap_or_else(PoisonError::into_inner).insert(campaign_id.to_owned());
+    }
+
     pub(super) fn forget_remote(&self, campaign_id: &str) {
         self.remotes.lock().unwrap_or_else(PoisonError::into_inner).remove(campaign_id);
     }
@@ -136,6 +146,10 @@ impl App {
                 return Err(fault);
             }
         };
+        if !self.mirrors.is_checked(campaign_id) {
+            self.check_mirror_rows(campaign_id).await?;
+            self.mirrors.note_checked(campaign_id);
+        }
         let mut run = SyncRun::new(self, campaign_id, remote, &lease, link);
         run.unanswered = self.created_rows(campaign_id).await?;
         let synced = run.sync(scope, progress).await;

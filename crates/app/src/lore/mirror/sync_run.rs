@@ -1,7 +1,7 @@
 //! One run of a sync: the lore here, the remote place, and what both sides agreed on, with the steps that all runs share.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -23,6 +23,8 @@ use skald_journal::{Applied, CommittedState, JournalFailure, SideRow, StreamName
 
 /// How often a step is tried again when the lore changed under it.
 pub(super) const ATTEMPTS: usize = 16;
+/// How many failures about single entities or lists a run survives.
+const FAILURES_MAX: usize = 5;
 /// Who wrote what was pulled, in the history of an entity.
 pub(super) const WRITER: &str = "kanka";
 
@@ -77,6 +79,12 @@ pub(super) struct SyncRun<'a> {
     pub is_campaign_confirmed: bool,
     /// The first entity that the remote place could not show. The others are synced, and the sync fails at its end.
     pub unread: Option<RemoteFailure>,
+    /// Entities about which the remote place failed in this run. They are sent again by the next one.
+    pub failing: BTreeSet<u64>,
+    /// Entities that it failed to show in this run.
+    pub unreadable: BTreeSet<u64>,
+    /// How often it failed about one entity or list while it answered about the campaign.
+    failure_count: usize,
     /// Entities that were sent while everything is pulled, with their revisions then.
     pub sent_early: BTreeMap<u64, Option<u64>>,
     pub report: SyncReport,
@@ -101,6 +109,9 @@ impl<'a> SyncRun<'a> {
             typed_ids: None,
             is_campaign_confirmed: false,
             unread: None,
+            failing: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
+            failure_count: 0,
             sent_early: BTreeMap::new(),
             report: SyncReport::default(),
         }
@@ -119,6 +130,30 @@ impl SyncRun<'_> {
             self.check_lease()?;
             self.remote.check_campaign().await?;
             self.is_campaign_confirmed = true;
+        }
+        Ok(())
+    }
+
+    /// Whether a failure is about what was asked for alone: the place still answers about the campaign. After a few such
+    /// failures the run ends nevertheless, since each costs all repetitions.
+    pub(super) async fn is_failing_alone(&mut self, failure: &RemoteFailure) -> Result<bool, SyncFailure> {
+        if !failure.kind.may_be_about_one() || self.failure_count == FAILURES_MAX {
+            return Ok(false);
+        }
+        self.failure_count += 1;
+        self.check_lease()?;
+        Ok(self.remote.check_campaign().await.is_ok())
+    }
+
+    /// Notes that an entity could not be sent because the remote place failed about it, or ends the run.
+    pub(super) async fn skip_failing(&mut self, entity_id: u64, failure: RemoteFailure) -> Result<(), SyncFailure> {
+        if !self.is_failing_alone(&failure).await? {
+            return Err(failure.into());
+        }
+        self.failing.insert(entity_id);
+        if let Some(row) = self.agreed_row(entity_id).await? {
+            let problem = format!("{}; it is sent again with the next sync", failure.message);
+            self.note_problem(entity_id, row, Some(problem)).await?;
         }
         Ok(())
     }
@@ -167,9 +202,9 @@ impl SyncRun<'_> {
         }
     }
 
-    /// The row for the transaction of a command.
-    pub(super) fn side_row(&self, entity_id: u64, row: &AgreedRow) -> Result<SideRow, SyncFailure> {
-        Ok(self.app.agreed_side_row(self.campaign_id, entity_id, row)?)
+    /// The rows for the transaction of a command.
+    pub(super) fn side_rows(&self, entity_id: u64, row: &AgreedRow) -> Result<Vec<SideRow>, SyncFailure> {
+        Ok(self.app.agreed_side_rows(self.campaign_id, entity_id, row)?)
     }
 
     pub(super) async fn agreed_row(&self, entity_id: u64) -> Result<Option<AgreedRow>, SyncFailure> {

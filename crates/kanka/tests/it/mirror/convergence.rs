@@ -85,9 +85,11 @@ async fn edit(side: &Side, is_remote: bool, dice: &mut Dice, writes: &mut Writes
             let archived = side.call("lore_history", json!({"method": "archive"})).await;
             let rows = archived["archived"].as_array();
             if let Some(row) = rows.and_then(|rows| rows.first()) {
-                let undelete = json!({"method": "undelete", "entity_id": row["entity_id"]});
+                // One in eight is removed for good.
+                let method = if dice.below(8) == 0 { "empty" } else { "undelete" };
+                let change = json!({"method": method, "entity_id": row["entity_id"]});
                 // A post of it, or one whose place is taken, is refused, and changes nothing.
-                let _ = side.try_call("lore_history", undelete).await;
+                let _ = side.try_call("lore_history", change).await;
             }
         }
         _ => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use skald_app::{App, Code, SyncScope};
+use skald_journal::SideRows;
 use tokio::net::TcpListener;
 
 use super::{FixedAnswer, InstantClock, MirrorPair, PaceClock, Side, connector};
@@ -198,4 +199,28 @@ async fn a_creation_whose_answer_is_lost_is_not_repeated() {
         let tags = pair.there.call("list_tags", json!({"page": {"number": 1, "rows": 45}})).await;
         assert_eq!(tags["rows"].as_array().unwrap().len(), 1, "seed {seed}: {tags}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_process_waits_for_the_one_that_syncs_or_is_told_of_it() {
+    let journal = Arc::new(skald_store::Memory::new());
+    let pair = MirrorPair::on_journal(50, Arc::clone(&journal) as _).await;
+    pair.link(json!({})).await.unwrap();
+    pair.pull().await;
+    let lease = |until: jiff::Timestamp| json!({"holder": "another", "until": until.to_string()}).to_string();
+    let until = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(2);
+    journal.put("lore_mirror/leases", &pair.here.campaign_id, lease(until)).await.unwrap();
+    let app = pair.here.engine.app();
+    let sync =
+        async |wait_max| app.sync_mirror(&pair.here.campaign_id, SyncScope::Changes, wait_max, &mut |_, _| {}).await;
+    pair.take_requests();
+    let fault = sync(Duration::ZERO).await.unwrap_err();
+    assert_eq!(fault.code(), Code::Unavailable);
+    let hint = fault.body().hint.clone().unwrap();
+    assert!(fault.to_string().contains("another process") && hint.contains("status"), "{fault}");
+    assert_eq!(pair.take_requests(), [""; 0], "two processes never talk to it at once");
+    assert_eq!(pair.mirror("status", json!({})).await.get("failure"), None, "that is no failure of the sync");
+    // A process that was killed keeps the lease until it ends; who waits goes on then.
+    sync(Duration::from_secs(20)).await.unwrap();
+    assert!(jiff::Timestamp::now() >= until && !pair.take_requests().is_empty());
 }

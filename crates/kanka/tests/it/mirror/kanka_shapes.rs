@@ -327,3 +327,215 @@ async fn an_edit_during_a_long_push_is_not_overwritten() {
     let conflicts = pair.here.call("kanka_mirror", json!({"method": "conflicts"})).await;
     assert_eq!(conflicts["conflicts"][0]["entity_id"], ids[59], "{conflicts}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kanka_that_wants_the_name_with_every_change_gets_it() {
+    let mut ids = [0; 2];
+    let pair = LinkedToStub::new(|stub| {
+        ids = ["Ann", "Ben"].map(|name| stub.create("character", name));
+        stub.wants_names = true;
+    })
+    .await;
+    pair.pull().await;
+    pair.take_requests();
+    pair.here.update(ids[0], json!({"entry": "New."})).await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    assert_eq!(pair.take_requests().len(), 2, "once more with the name");
+    let post = json!({"entity_id": ids[1], "name": "Past", "entry": "Long ago."});
+    let post = pair.here.batch("create_posts", "posts", post).await;
+    pair.here.update(ids[1], json!({"entry": "New."})).await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    let change = json!({"entity_id": ids[1], "post_id": post["post_id"], "entry": "Yesterday."});
+    pair.here.batch("update_posts", "updates", change).await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    let requests = pair.take_requests();
+    assert_eq!(requests.len(), 3, "it is known from then on: {requests:?}");
+    {
+        let stub = pair.stub();
+        for name in ["Ann", "Ben"] {
+            assert_eq!(stub.find(name).1.entry.as_deref(), Some("<p>New.</p>"));
+        }
+        let post = stub.find("Ben").1.posts.values().next().unwrap().clone();
+        let entry = post["entry"].as_str().unwrap().trim();
+        assert_eq!((&post["name"], entry), (&json!("Past"), "<p>Yesterday.</p>"), "{post}");
+    }
+    let status = pair.status().await;
+    assert_eq!((status.get("problems"), &status["conflict_count"]), (None, &json!(0)), "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_alias_whose_answer_is_lost_is_not_created_twice() {
+    let mut ann = 0;
+    let pair = LinkedToStub::new(|stub| ann = stub.create("character", "Ann")).await;
+    pair.pull().await;
+    pair.here.update(ann, json!({"aliases": ["Annie", "Anna"]})).await;
+    pair.stub().loses_alias_answers = true;
+    for _ in 0..3 {
+        pair.sync(SyncScope::Send).await.unwrap();
+        assert!(pair.stub().find("Ann").1.aliases.len() < 3);
+    }
+    pair.stub().loses_alias_answers = false;
+    pair.sync(SyncScope::Send).await.unwrap();
+    assert_eq!(pair.status().await.get("problems"), None);
+    let mut names: Vec<String> = pair.stub().find("Ann").1.aliases.values().map(|(name, _)| name.clone()).collect();
+    names.sort();
+    assert_eq!(names, ["Anna", "Annie"]);
+    // Both are known with their numbers there.
+    pair.here.update(ann, json!({"aliases": []})).await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    assert!(pair.stub().find("Ann").1.aliases.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entity_about_which_kanka_fails_does_not_keep_the_others_back() {
+    let mut ids = [0; 3];
+    let pair = LinkedToStub::new(|stub| {
+        ids = ["Ann", "Ben", "Cid"].map(|name| stub.create("character", name));
+        stub.failing_name = Some("Cursed".to_owned());
+    })
+    .await;
+    pair.pull().await;
+    let [ann, ben, cid] = ids;
+    pair.stub().failing.insert(ben);
+    for id in ids {
+        pair.here.update(id, json!({"entry": "New."})).await;
+    }
+    let cursed = pair.here.create("note", "Cursed", "").await;
+    pair.here.create("note", "Blessed", "").await;
+    pair.here.create("location", "Inn", "").await;
+    for _ in 0..2 {
+        pair.sync(SyncScope::Send).await.unwrap();
+        let status = pair.status().await;
+        let problems = status["problems"].as_array().unwrap();
+        let reason = |id: u64| {
+            let found = problems.iter().find(|problem| problem["entity_id"] == id);
+            found.map(|problem| problem["reason"].as_str().unwrap().to_owned()).unwrap_or_default()
+        };
+        assert!(reason(ben).contains("500 Whoops.") && reason(ben).contains("sent again"), "{status}");
+        assert!(reason(cursed).contains("failed"), "{status}");
+        assert_eq!(status.get("failure"), None, "{status}");
+    }
+    {
+        let stub = pair.stub();
+        let entry = |name: &str| stub.find(name).1.entry.clone();
+        assert_eq!([entry("Ann"), entry("Cid")], [Some("<p>New.</p>".to_owned()), Some("<p>New.</p>".to_owned())]);
+        assert_eq!(entry("Ben"), None);
+        let names: BTreeSet<&str> = stub.entities.values().map(|entity| entity.name.as_str()).collect();
+        assert_eq!(names, BTreeSet::from(["Ann", "Ben", "Cid", "Blessed", "Inn"]));
+    }
+    // What is read fails alone too: the changes of the others arrive, and the status says which one it was.
+    pair.stub().touch(ben);
+    {
+        let mut stub = pair.stub();
+        stub.entities.get_mut(&ann).unwrap().entry = Some("<p>From there.</p>".to_owned());
+        stub.touch(ann);
+    }
+    pair.here.update(cid, json!({"entry": "Newer."})).await;
+    let fault = pair.sync(SyncScope::Changes).await.unwrap_err();
+    assert!(fault.to_string().contains(&format!("entity {ben}")), "{fault}");
+    assert_eq!(pair.here.get(ann).await["entry"], "From there.");
+    assert_eq!(pair.stub().find("Cid").1.entry.as_deref(), Some("<p>Newer.</p>"));
+
+    (pair.stub().failing, pair.stub().failing_name) = (BTreeSet::new(), None);
+    pair.sync(SyncScope::Send).await.unwrap();
+    assert_eq!(pair.stub().find("Ben").1.entry.as_deref(), Some("<p>New.</p>"));
+    assert_eq!((pair.stub().entities.len(), pair.status().await.get("problems")), (6, None));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tag_that_is_renamed_here_is_renamed_there_with_one_request() {
+    let pair = LinkedToStub::new(|stub| {
+        stub.tags.insert(500, ("npc".to_owned(), false));
+        stub.tags.insert(501, ("smith".to_owned(), false));
+        for number in 0..12 {
+            let id = stub.create("character", &format!("C{number}"));
+            stub.entities.get_mut(&id).unwrap().tags = if number == 0 { vec![500, 501] } else { vec![500] };
+        }
+    })
+    .await;
+    pair.pull().await;
+    let tags = pair.here.call("list_tags", json!({"page": {"number": 1, "rows": 45}})).await;
+    let tag_id =
+        |name: &str| tags["rows"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap()["id"].clone();
+    let rename = |tag_id: Value, name: &str| json!({"changes": [{"rename_tag": {"tag_id": tag_id, "name": name}}]});
+    pair.here.call("write_lore", rename(tag_id("npc"), "figure")).await;
+    // An entity that lost the tag here before loses it there under its new name.
+    let first = pair.stub().find("C1").0;
+    pair.here.update(first, json!({"tags": []})).await;
+    pair.take_requests();
+    pair.sync(SyncScope::Send).await.unwrap();
+    let writes: Vec<String> = pair.take_requests().into_iter().filter(|line| !line.starts_with("GET")).collect();
+    assert_eq!(writes.len(), 2, "{writes:?}");
+    assert_eq!(writes[0], "PATCH /campaigns/77/tags/500");
+    {
+        let stub = pair.stub();
+        assert_eq!(stub.tags[&500].0, "figure");
+        assert_eq!((stub.find("C0").1.tags.clone(), stub.find("C1").1.tags.len()), (vec![500, 501], 0));
+    }
+    pair.pull().await;
+    let last = pair.stub().find("C11").0;
+    assert_eq!(pair.here.get(last).await["tags"], json!(["figure"]));
+    assert_eq!(pair.status().await["conflict_count"], 0);
+    // A name that another tag there has: then each entity is sent with its own tags.
+    pair.stub().tags.insert(502, ("villager".to_owned(), false));
+    pair.pull().await;
+    pair.here.call("write_lore", rename(tag_id("smith"), "villager")).await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    let stub = pair.stub();
+    assert_eq!((stub.tags[&501].0.as_str(), stub.find("C0").1.tags.clone()), ("smith", vec![500, 502]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn entities_of_a_module_of_ones_own_are_only_read() {
+    let mut zeus = 0;
+    let pair = LinkedToStub::new(|stub| {
+        zeus = stub.create("god", "Zeus");
+        let hera = stub.create("god", "Hera");
+        stub.entities.get_mut(&hera).unwrap().subtype = Some("Queen".to_owned());
+        let entity = stub.entities.get_mut(&zeus).unwrap();
+        entity.entry = Some("<p>Loud.</p>".to_owned());
+        entity.posts.insert(900, json!({"id": 900, "name": "Affairs", "entry": "<p>Many.</p>", "visibility_id": 1}));
+        stub.create("character", "Ann");
+    })
+    .await;
+    pair.pull().await;
+    let here = pair.here.get(zeus).await;
+    assert_eq!(
+        (&here["entity_type"], &here["type"], &here["name"], &here["entry"], &here["posts"][0]["name"]),
+        (&json!("other"), &json!("God"), &json!("Zeus"), &json!("Loud."), &json!("Affairs"))
+    );
+    assert_eq!(pair.here.ids().await.len(), 3);
+    let hera = pair.stub().find("Hera").0;
+    assert_eq!(pair.here.get(hera).await["type"], "Queen");
+    // Changes and deletions there arrive, and nothing is written there.
+    pair.stub().entities.get_mut(&zeus).unwrap().entry = Some("<p>Quiet.</p>".to_owned());
+    pair.stub().touch(zeus);
+    pair.sync(SyncScope::Changes).await.unwrap();
+    assert_eq!(
+        (&pair.here.get(zeus).await["entry"], &pair.here.get(zeus).await["type"]),
+        (&json!("Quiet."), &json!("God"))
+    );
+    pair.here.update(zeus, json!({"name": "Jupiter"})).await;
+    pair.take_requests();
+    pair.sync(SyncScope::Send).await.unwrap();
+    assert!(pair.take_requests().iter().all(|line| line.starts_with("GET ")));
+    assert!(pair.status().await["problems"][0]["reason"].as_str().unwrap().contains("only read"));
+    pair.stub().entities.remove(&hera);
+    pair.pull().await;
+    assert_eq!(pair.here.ids().await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_says_what_the_user_of_the_token_may_not_do() {
+    let pair = LinkedToStub::new(|stub| {
+        stub.denied_actions = Some((1..=20).flat_map(|kind| [(kind, 4), (3, 2)]).collect());
+    })
+    .await;
+    let summary = pair.status().await["summary"].as_str().unwrap().to_owned();
+    assert!(summary.contains("no right to edit locations; delete anything."), "{summary}");
+    for denied in [Some(Vec::new()), None] {
+        let pair = LinkedToStub::new(|stub| stub.denied_actions = denied).await;
+        let summary = pair.status().await["summary"].as_str().unwrap().to_owned();
+        assert!(!summary.contains("right"), "{summary}");
+    }
+}

@@ -21,6 +21,9 @@ use super::{CountingEntropy, InstantClock, LEASE_WAIT_MAX, PaceClock, Side, TIME
 const PAGE_ROWS: usize = 45;
 const CAMPAIGN: u64 = 77;
 
+/// A module that the campaign has of its own.
+static GOD: EntityKind = EntityKind { code: "god", plural: "gods", type_id: 25, entity_type: None };
+
 /// An entity as the stub stores it.
 #[derive(Debug, Clone)]
 pub(super) struct StubEntity {
@@ -59,6 +62,16 @@ pub(super) struct StubData {
     pub later_edit: Option<(usize, u64, String)>,
     /// Names that are refused with 422.
     pub refused_name: Option<String>,
+    /// A change without a name is refused with 422, as older versions do.
+    pub wants_names: bool,
+    /// An alias is created, and the answer is an error.
+    pub loses_alias_answers: bool,
+    /// Entities about which every request is answered with 500.
+    pub failing: BTreeSet<u64>,
+    /// Names whose creation is answered with 500.
+    pub failing_name: Option<String>,
+    /// What the token's user may not do: types of entities with actions. `None`: nobody can ask.
+    pub denied_actions: Option<Vec<(u64, u64)>>,
     pub requests: Vec<String>,
     /// The idempotency keys of all writes.
     pub keys: Vec<String>,
@@ -81,7 +94,7 @@ impl StubData {
     /// Creates an entity and returns its entity id.
     pub(super) fn create(&mut self, code: &str, name: &str) -> u64 {
         let (entity_id, id) = (1_000 + self.number(), self.number());
-        let kind = ENTITY_KINDS.iter().find(|kind| kind.code == code).unwrap();
+        let kind = ENTITY_KINDS.iter().chain([&GOD]).find(|kind| kind.code == code).unwrap();
         let entity = StubEntity {
             kind,
             id,
@@ -118,6 +131,23 @@ impl StubData {
             "updated_at": Self::moment(entity.changed), "updated_by": null,
         });
         row.as_object().unwrap().clone()
+    }
+
+    /// A row of `/entities`. One of a module of the campaign's own has its fields itself.
+    fn whole_row(&self, entity_id: u64, is_related: bool, has_child: bool) -> Value {
+        let entity = &self.entities[&entity_id];
+        let mut row = Self::entity_row(entity_id, entity);
+        if entity.kind.type_id == GOD.type_id {
+            let typed = self.typed_row(entity_id, is_related);
+            for field in ["entry", "entity_assets", "posts"] {
+                row.extend(typed.get(field).map(|value| (field.to_owned(), value.clone())));
+            }
+            row.insert("type_field".to_owned(), json!(entity.subtype));
+            row.insert("child".to_owned(), Value::Null);
+        } else if has_child {
+            row.insert("child".to_owned(), self.typed_row(entity_id, is_related));
+        }
+        Value::Object(row)
     }
 
     fn typed_row(&self, entity_id: u64, is_related: bool) -> Value {
@@ -226,7 +256,42 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
         let fields = json!({"name": ["The name is reserved."]});
         return json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields}));
     }
+    if method == "PATCH" && stub.wants_names && body["name"].as_str().is_none() {
+        let fields = json!({"name": ["The name field is required."]});
+        return json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields}));
+    }
+    let (is_failing, failing_name) = (|id: u64| stub.failing.contains(&id), stub.failing_name.as_deref());
+    let is_about_failing = match below {
+        ["entities", entity_id, ..] if method != "POST" || below.len() > 2 => is_failing(id(entity_id)),
+        [plural, own_id] if method != "POST" => stub.entities.iter().any(|(entity_id, entity)| {
+            entity.kind.plural == *plural && entity.id == id(own_id) && is_failing(*entity_id)
+        }),
+        _ => failing_name.is_some_and(|name| method == "POST" && body.to_string().contains(name)),
+    };
+    if is_about_failing {
+        return json_answer(500, &json!({"code": 500, "error": "Whoops."}));
+    }
     match (method, below) {
+        ("POST", ["permissions", "test"]) => {
+            let Some(denied) = &stub.denied_actions else { return not_found() };
+            let can = |row: &Value| {
+                let asked = (row["entity_type_id"].as_u64().unwrap(), row["action"].as_u64().unwrap());
+                let mut row = row.clone();
+                row["can"] = if denied.contains(&asked) { json!(false) } else { json!(1) };
+                row
+            };
+            json_answer(200, &json!({"data": body.as_array().unwrap().iter().map(can).collect::<Vec<_>>()}))
+        }
+        ("GET", ["entity_types"]) => {
+            let row = |kind: &EntityKind, name: &str, is_custom: bool| json!({"id": kind.type_id, "code": kind.code, "singular": name, "is_custom": is_custom});
+            let rows = ENTITY_KINDS.iter().map(|kind| row(kind, kind.code, false));
+            json_answer(200, &json!({"data": rows.chain([row(&GOD, "God", true)]).collect::<Vec<_>>()}))
+        }
+        ("PATCH", ["tags", tag_id]) => {
+            let Some(tag) = stub.tags.get_mut(&id(tag_id)) else { return not_found() };
+            body["name"].as_str().unwrap().clone_into(&mut tag.0);
+            json_answer(200, &json!({"data": {"id": id(tag_id), "name": tag.0, "is_private": tag.1}}))
+        }
         ("GET", ["tags"]) => {
             let tag = |(id, (name, is_private)): (&u64, &(String, bool))| json!({"id": id, "name": name, "is_private": is_private});
             json_answer(200, &page(&stub.tags.iter().map(tag).collect::<Vec<_>>(), query, &sync))
@@ -239,13 +304,14 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
         ("GET", ["entities"]) => {
             let since =
                 query.split('&').find_map(|part| part.strip_prefix("lastSync=")).map(|text| text.replace("%3A", ":"));
-            let kinds = query.split('&').find_map(|part| part.strip_prefix("types="));
+            let type_ids: Vec<u64> =
+                query.split('&').filter_map(|part| part.strip_prefix("type_id[]=")).map(id).collect();
             let is_asked = |entity: &StubEntity| {
                 since.as_ref().is_none_or(|since| StubData::moment(entity.changed) > *since)
-                    && kinds.is_none_or(|kinds| kinds.split(',').any(|code| code == entity.kind.code))
+                    && (type_ids.is_empty() || type_ids.contains(&entity.kind.type_id))
             };
             let listed = stub.entities.iter().filter(|(_, entity)| is_asked(entity));
-            let rows = listed.map(|(entity_id, entity)| Value::Object(StubData::entity_row(*entity_id, entity)));
+            let rows = listed.map(|(entity_id, _)| stub.whole_row(*entity_id, is_related, false));
             json_answer(200, &page(&rows.collect::<Vec<_>>(), query, &sync))
         }
         ("POST", ["entities", type_id]) => {
@@ -259,11 +325,7 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             json_answer(200, &json!({"data": rows}))
         }
         ("GET", ["entities", entity_id]) => match stub.entities.get(&id(entity_id)) {
-            Some(entity) => {
-                let mut row = StubData::entity_row(id(entity_id), entity);
-                row.insert("child".to_owned(), stub.typed_row(id(entity_id), is_related));
-                json_answer(200, &json!({"data": row}))
-            }
+            Some(_) => json_answer(200, &json!({"data": stub.whole_row(id(entity_id), is_related, true)})),
             None => not_found(),
         },
         (method, ["entities", entity_id, "entity_assets", rest @ ..]) => {
@@ -279,7 +341,18 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             }
             let name = body["name"].as_str().unwrap().to_owned();
             entity.aliases.insert(asset_id, (name.clone(), 1));
+            if stub.loses_alias_answers {
+                return json_answer(502, &Value::Null);
+            }
             json_answer(201, &json!({"data": {"id": asset_id, "type_id": 3, "name": name, "visibility_id": 1}}))
+        }
+        ("PATCH", ["entities", entity_id, "posts", post_id]) => {
+            let post = stub.entities.get_mut(&id(entity_id)).and_then(|entity| entity.posts.get_mut(&id(post_id)));
+            let Some(post) = post else { return not_found() };
+            for (field, value) in body.as_object().unwrap() {
+                post[field] = value.clone();
+            }
+            json_answer(200, &json!({"data": post}))
         }
         ("POST", ["entities", entity_id, "posts"]) => {
             let post_id = stub.number();

@@ -240,3 +240,41 @@ async fn only_the_owner_links_since_the_token_is_theirs() {
     let status = pair.here.engine.call(&caller, "kanka_mirror", status, &RequestControl::default()).await.unwrap();
     assert_eq!(status["linked"], false);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_change_on_both_sides_is_no_conflict() {
+    let pair = MirrorPair::new(11).await;
+    let inn = pair.there.create("location", "Inn", "Old.").await;
+    let cellar = pair.there.create("location", "Cellar", "Old.").await;
+    let plan = pair.there.create("journal", "Plan", "Old.").await;
+    let post = async |name: &str| {
+        let post = json!({"entity_id": cellar, "name": name, "entry": "Old."});
+        pair.there.batch("create_posts", "posts", post).await["post_id"].as_u64().unwrap()
+    };
+    let (edited, deleted) = (post("Edited").await, post("Deleted").await);
+    pair.link(json!({})).await.unwrap();
+    pair.pull().await;
+    for side in [&pair.here, &pair.there] {
+        let fields = json!({
+            "name": "Vault", "entry": "New *and* [[Inn]].", "type": "Room", "tags": ["wet"], "aliases": ["Hole"],
+            "is_private": true, "parent": inn,
+        });
+        side.update(cellar, fields).await;
+        side.update(plan, json!({"date": "2026-01-02"})).await;
+        let change = json!({"entity_id": cellar, "post_id": edited, "entry": "New.", "name": "Changed"});
+        side.batch("update_posts", "updates", change).await;
+        side.batch("delete_posts", "deletions", json!({"entity_id": cellar, "post_id": deleted})).await;
+        let added = json!({"entity_id": cellar, "name": "Added", "entry": "On both sides."});
+        side.batch("create_posts", "posts", added).await;
+    }
+    pair.pull().await;
+    assert_eq!(pair.conflicts().await, Vec::<serde_json::Value>::new());
+    let there = pair.there.get(cellar).await;
+    assert_eq!(there["posts"].as_array().unwrap().len(), 2, "{there}");
+    assert_eq!(pair.here.lore().await, pair.there.lore().await);
+    for side in [&pair.here, &pair.there] {
+        side.call("delete_entities", json!({"entity_ids": [plan]})).await;
+    }
+    pair.pull().await;
+    assert_eq!((pair.conflicts().await.len(), pair.here.ids().await), (0, vec![inn, cellar]));
+}

@@ -2,11 +2,14 @@
 
 mod canon;
 mod convergence;
+mod deletions;
 mod failures;
 mod freshness;
+mod interruptions;
 mod kanka_shapes;
 mod kanka_stub;
 mod linking;
+mod mentions;
 mod requests;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -97,3 +97,23 @@ async fn changes_cost_a_list_and_what_changed() {
     assert_eq!(requests.len(), 4);
     assert_eq!(pair.here.get(id).await["entry"], "New.");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_written_is_not_fetched_again_later() {
+    let pair = MirrorPair::new(23).await;
+    let ann = pair.there.create("character", "Ann", "Old.").await;
+    pair.link(json!({})).await.unwrap();
+    pair.pull().await;
+    pair.here.update(ann, json!({"entry": "New."})).await;
+    let post = json!({"entity_id": ann, "name": "Past", "entry": "Long ago."});
+    let post = pair.here.batch("create_posts", "posts", post).await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    let update = json!({"entity_id": ann, "post_id": post["post_id"], "entry": "Not so long ago."});
+    pair.here.batch("update_posts", "updates", update).await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    pair.take_requests();
+    pair.sync(SyncScope::Changes).await.unwrap();
+    let requests = pair.take_requests();
+    assert!(requests.len() == 1 && requests[0].contains("lastSync="), "{requests:?}");
+    assert_eq!(pair.here.lore().await, pair.there.lore().await);
+}
