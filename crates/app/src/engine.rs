@@ -15,18 +15,23 @@ use crate::audit::AnsweredCall;
 use crate::campaign_lookup::DocumentOwner;
 use crate::journal_follower::{JournalFollower, RECORDS_PER_READ, announcements_of, place_at};
 use crate::page_sessions::no_page_sessions_fault;
+use crate::refused_entries::RefusedToken;
 use crate::resource_changes::{Announcement, ChangeAudience, JournalPlace};
 use crate::{
     Administration, Answer, App, Caller, CampaignEffect, Catalogue, ChangeReaders, Changes, Code, Completion,
     CompletionRequest, Conversation, Fault, Holder, LinkedLore, ListedPageSession, News, OperationEntry, Principal,
-    PrincipalKind, RateAllowance, RateClass, RedeemedInvitation, RenderedJson, RequestSurface, ResourceChange,
-    StartedPageSession, answer_bytes, completion, input_from_text,
+    PrincipalKind, RateAllowance, RateClass, RedeemedInvitation, RenderedJson, RequestOrigin, RequestSurface,
+    ResourceChange, StartedPageSession, answer_bytes, completion, input_from_text,
 };
 use crate::{entered_campaign, invitations};
 use skald_journal::{Cursor, Record, StoreError};
 
+/// A completion of an argument, in the log and the audit log.
+const COMPLETION: &str = "completion";
 /// Who failed to come in, in the audit log.
 const NOBODY: &str = "nobody";
+/// The origin of a request of the page whose address is not passed on.
+const ON_THE_PAGE: RequestOrigin = RequestOrigin { surface: RequestSurface::Page, address: None };
 /// How long the follower of the journal waits after a failure.
 const FOLLOW_RETRY_DELAY: Duration = Duration::from_millis(500);
 
@@ -120,19 +125,33 @@ pub trait Engine: Send + Sync + 'static {
         caller: &'a Caller,
         prompt: &'a str,
         arguments: &'a [(String, String)],
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<String, Fault>>;
 
     fn complete<'a>(
         &'a self,
         caller: &'a Caller,
         request: &'a CompletionRequest,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Completion, Fault>>;
 
     /// Changes from now on, or after a journal place from earlier news, restricted to what this caller may know.
     fn changes<'a>(&'a self, caller: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes>;
 
     /// The caller that a token belongs to.
-    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
+    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+        self.authenticate_request(token, RequestOrigin::default())
+    }
+
+    /// The caller that the token of a request belongs to. A refused token is noted in the audit log.
+    fn authenticate_request<'a>(
+        &'a self,
+        token: &'a str,
+        origin: RequestOrigin,
+    ) -> BoxFuture<'a, Result<Caller, Fault>>;
+
+    /// Notes a request that was refused because it has no token, or none that can be read. A bridge has no audit log.
+    fn note_missing_token(&self, _origin: RequestOrigin, _fault: &Fault) {}
 
     /// Reads a known caller again, with the roles given since; UNAUTHORIZED if the token was revoked.
     fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>>;
@@ -400,9 +419,16 @@ impl LocalEngine {
             }
             return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.description())));
         }
-        let run =
-            entered_campaign::record_in(Arc::clone(&work.campaign_id), entry.call(&self.app, caller, work, input));
-        let run = self.catch_panic(run.boxed());
+        self.run_for(work, entry.call(&self.app, caller, work, input)).await
+    }
+
+    /// Runs a handler until the caller gives the request up, and records the campaign that it enters.
+    async fn run_for<T>(
+        &self,
+        work: &RequestControl,
+        handler: impl Future<Output = Result<T, Fault>> + Send,
+    ) -> Result<T, Fault> {
+        let run = self.catch_panic(entered_campaign::record_in(Arc::clone(&work.campaign_id), handler).boxed());
         tokio::select! {
             biased;
             answer = run => answer,
@@ -423,15 +449,27 @@ impl LocalEngine {
         self.app.note_call(&AnsweredCall { operation, caller, work, outcome, request_id, begun });
     }
 
-    /// Notes an attempt to come in that failed, by nobody known: without the secret that was tried.
-    fn note_refused_entry(&self, operation: &'static str, surface: RequestSurface, fault: &Fault, begun: Instant) {
+    /// Notes an attempt to come in that failed, without the secret that was tried: by a known token that is no longer
+    /// valid, or by nobody known. Every attempt is counted in a metric; the log and the audit log have so many a minute.
+    fn note_refused_entry(
+        &self,
+        operation: &'static str,
+        origin: RequestOrigin,
+        token_id: Option<&str>,
+        fault: &Fault,
+        begun: Instant,
+    ) {
         let outcome = fault.code().name();
         let labels = [("operation", operation), ("outcome", outcome)];
         metrics::counter!("skald_entries_refused_total", &labels).increment(1);
-        tracing::info!(target: "skald::calls", operation, outcome, surface = surface.as_str(), "refused");
-        let nobody = Holder::new(NOBODY, NOBODY, PrincipalKind::Human, BTreeMap::new());
-        let caller = Caller { principal: Principal::Holder(Arc::new(nobody)), conversation: Conversation::None };
-        let work = RequestControl { surface, ..RequestControl::default() };
+        if !self.app.refused_entries.admit(operation, origin, token_id, self.app.clock.now()) {
+            return;
+        }
+        tracing::info!(target: "skald::calls", operation, outcome, surface = origin.surface.as_str(), "refused");
+        let who = token_id.unwrap_or(NOBODY);
+        let refused = Holder::new(who, who, PrincipalKind::Human, BTreeMap::new());
+        let caller = Caller { principal: Principal::Holder(Arc::new(refused)), conversation: Conversation::None };
+        let work = RequestControl { surface: origin.surface, ..RequestControl::default() };
         self.note_answer(operation, &caller, &work, Some(fault), begun);
         log_internal_fault(operation, fault);
     }
@@ -477,16 +515,16 @@ impl Engine for LocalEngine {
         caller: &'a Caller,
         prompt: &'a str,
         arguments: &'a [(String, String)],
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.prompt(prompt)?;
             let begun = Instant::now();
             let text = match self.check_rate(caller, RateClass::Call) {
-                Ok(()) => self.catch_panic(entry.render(&self.app, caller, arguments)).await,
+                Ok(()) => self.run_for(work, entry.render(&self.app, caller, arguments)).await,
                 Err(fault) => Err(fault),
             };
-            let work = RequestControl { surface: RequestSurface::Mcp, ..RequestControl::default() };
-            self.note_answer(entry.name, caller, &work, text.as_ref().err(), begun);
+            self.note_answer(entry.name, caller, work, text.as_ref().err(), begun);
             text.inspect_err(|fault| log_internal_fault(entry.name, fault))
         })
     }
@@ -495,8 +533,15 @@ impl Engine for LocalEngine {
         &'a self,
         caller: &'a Caller,
         request: &'a CompletionRequest,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
-        self.catch_panic(Box::pin(completion::complete(&self.app, &self.catalogue, caller, request))).boxed()
+        Box::pin(async move {
+            let begun = Instant::now();
+            let complete = completion::complete(&self.app, &self.catalogue, caller, request);
+            let completion = self.run_for(work, complete).await;
+            self.note_answer(COMPLETION, caller, work, completion.as_ref().err(), begun);
+            completion.inspect_err(|fault| log_internal_fault(COMPLETION, fault))
+        })
     }
 
     fn changes<'a>(&'a self, _: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes> {
@@ -514,15 +559,26 @@ impl Engine for LocalEngine {
         Box::pin(async move { self.has_role_for(caller, uri) && self.app.can_see_run_at(caller, uri).await })
     }
 
-    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+    fn authenticate_request<'a>(
+        &'a self,
+        token: &'a str,
+        origin: RequestOrigin,
+    ) -> BoxFuture<'a, Result<Caller, Fault>> {
         Box::pin(async move {
-            let caller = self.catch_panic(Box::pin(self.app.authenticate(token))).await;
-            caller.inspect_err(|fault| {
+            let begun = Instant::now();
+            let caller = self.catch_panic(Box::pin(async { Ok(self.app.authenticate(token).await) })).await;
+            let caller = caller.unwrap_or_else(|fault| Err(fault.into()));
+            caller.map_err(|RefusedToken { fault, token_id }| {
                 let outcome = fault.code().name();
                 metrics::counter!("skald_authentications_refused_total", "outcome" => outcome).increment(1);
-                tracing::debug!(target: "skald::calls", operation = "authenticate", outcome, "refused");
+                self.note_refused_entry("authenticate", origin, token_id.as_deref(), &fault, begun);
+                fault
             })
         })
+    }
+
+    fn note_missing_token(&self, origin: RequestOrigin, fault: &Fault) {
+        self.note_refused_entry("missing_token", origin, None, fault, Instant::now());
     }
 
     fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
@@ -537,8 +593,8 @@ impl Engine for LocalEngine {
         Box::pin(async move {
             let begun = Instant::now();
             let redeemed = self.catch_panic(Box::pin(self.app.redeem_invitation(code, program))).await;
-            redeemed
-                .inspect_err(|fault| self.note_refused_entry("redeem_invitation", RequestSurface::Rest, fault, begun))
+            let origin = RequestOrigin { surface: RequestSurface::Rest, address: None };
+            redeemed.inspect_err(|fault| self.note_refused_entry("redeem_invitation", origin, None, fault, begun))
         })
     }
 
@@ -551,8 +607,7 @@ impl Engine for LocalEngine {
         Box::pin(async move {
             let begun = Instant::now();
             let started = self.catch_panic(Box::pin(self.app.start_page_session(token, browser, program))).await;
-            started
-                .inspect_err(|fault| self.note_refused_entry("start_page_session", RequestSurface::Page, fault, begun))
+            started.inspect_err(|fault| self.note_refused_entry("start_page_session", ON_THE_PAGE, None, fault, begun))
         })
     }
 
@@ -561,7 +616,7 @@ impl Engine for LocalEngine {
             let begun = Instant::now();
             let caller = self.catch_panic(Box::pin(self.app.authenticate_page_session(secret))).await;
             let operation = "authenticate_page_session";
-            caller.inspect_err(|fault| self.note_refused_entry(operation, RequestSurface::Page, fault, begun))
+            caller.inspect_err(|fault| self.note_refused_entry(operation, ON_THE_PAGE, None, fault, begun))
         })
     }
 

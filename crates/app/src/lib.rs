@@ -43,6 +43,7 @@ mod prompt;
 mod rate_limits;
 mod redaction;
 pub mod reference_pages;
+mod refused_entries;
 mod request_surface;
 mod resource;
 mod resource_changes;
@@ -87,6 +88,7 @@ pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, Operation
 pub use page_sessions::{ListedPageSession, StartedPageSession, page_session_id};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use rate_limits::{DEFAULT_RATE_FIGURES, RateAllowance, RateClass, RateLimits};
+pub use refused_entries::RequestOrigin;
 pub use request_surface::RequestSurface;
 pub use resource::{Resource, UriFields, percent_encode};
 pub use resource_changes::{AnnouncedChange, ChangeReaders, Changes, News, ResourceChange};
