@@ -54,7 +54,7 @@ pub(crate) struct SecretWorld {
 impl SecretWorld {
     pub(crate) fn new() -> Self {
         let gate = Gate::new(StoreKind::Sqlite);
-        let server = gate.serve_in(gate.world.folder(), &["--log", "trace"]);
+        let server = gate.serve_in(gate.world.folder(), &["--log", "trace", "--role", "human"]);
         let mut world = Self {
             gate,
             server,
