@@ -18,6 +18,7 @@ use crate::computation_pool::ComputationPool;
 use crate::gate::{AGENT, ArtifactWatch, AttemptCounts, NoFiles, ProcessCache};
 use crate::journal_fault::store_locked_fault;
 use crate::journal_follower::CampaignStates;
+use crate::refused_entries::RefusedEntryRows;
 use crate::resource_changes::{Announcement, ChangeAudience, ChangeBroadcast};
 use crate::tokens::Tokens;
 use crate::universe::Feeds;
@@ -56,6 +57,7 @@ pub struct App {
     pub rate_limits: RateLimits,
     pub(crate) access_token_verifier: OnceLock<Arc<dyn AccessTokenVerifier>>,
     pub(crate) audit: AuditQueue,
+    pub(crate) refused_entries: RefusedEntryRows,
     pub(crate) request_id_prefix: OnceLock<String>,
     pub(crate) campaigns: Streams<CampaignStream>,
     pub(crate) universes: Streams<UniverseStream>,
@@ -93,6 +95,7 @@ impl App {
             rate_limits: RateLimits::default(),
             access_token_verifier: OnceLock::new(),
             audit: AuditQueue::default(),
+            refused_entries: RefusedEntryRows::default(),
             request_id_prefix: OnceLock::new(),
             journal,
             default_campaign: None,

@@ -9,7 +9,7 @@ use crate::tokens::page_sessions::no_page_sessions_fault;
 use crate::{
     Administration, Answer, Caller, Catalogue, Changes, Completion, CompletionRequest, Conversation, Fault,
     ListedPageSession, News, RateAllowance, RateClass, RedeemedInvitation, RenderedJson, RequestControl,
-    StartedPageSession, answer_bytes, input_from_text,
+    RequestOrigin, StartedPageSession, answer_bytes, input_from_text,
 };
 
 /// The contents of a resource.
@@ -72,19 +72,33 @@ pub trait Engine: Send + Sync + 'static {
         caller: &'a Caller,
         prompt: &'a str,
         arguments: &'a [(String, String)],
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<String, Fault>>;
 
     fn complete<'a>(
         &'a self,
         caller: &'a Caller,
         request: &'a CompletionRequest,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Completion, Fault>>;
 
     /// Changes from now on, or after a journal place from earlier news, restricted to what this caller may know.
     fn changes<'a>(&'a self, caller: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes>;
 
     /// The caller that a token belongs to.
-    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
+    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+        self.authenticate_request(token, RequestOrigin::default())
+    }
+
+    /// The caller that the token of a request belongs to. A refused token is noted in the audit log.
+    fn authenticate_request<'a>(
+        &'a self,
+        token: &'a str,
+        origin: RequestOrigin,
+    ) -> BoxFuture<'a, Result<Caller, Fault>>;
+
+    /// Notes a request that was refused because it has no token, or none that can be read. A bridge has no audit log.
+    fn note_missing_token(&self, _origin: RequestOrigin, _fault: &Fault) {}
 
     /// Reads a known caller again, with the roles given since; UNAUTHORIZED if the token was revoked.
     fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>>;

@@ -14,15 +14,20 @@ use serde_json::Value;
 use crate::audit::AnsweredCall;
 use crate::entered_campaign;
 use crate::journal_follower::JournalFollower;
+use crate::refused_entries::RefusedToken;
 use crate::resource_changes::JournalPlace;
 use crate::{
     Administration, Answer, App, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, Conversation, Engine,
     Fault, Holder, ListedPageSession, OperationEntry, Principal, PrincipalKind, RateAllowance, RateClass,
-    RedeemedInvitation, RequestControl, RequestSurface, StartedPageSession, completion,
+    RedeemedInvitation, RequestControl, RequestOrigin, RequestSurface, StartedPageSession, completion,
 };
 
+/// A completion of an argument, in the log and the audit log.
+const COMPLETION: &str = "completion";
 /// Who failed to come in, in the audit log.
 const NOBODY: &str = "nobody";
+/// The origin of a request of the page whose address is not passed on.
+const ON_THE_PAGE: RequestOrigin = RequestOrigin { surface: RequestSurface::Page, address: None };
 
 /// The engine in this process.
 pub struct LocalEngine {
@@ -66,9 +71,16 @@ impl LocalEngine {
             }
             return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.description())));
         }
-        let run =
-            entered_campaign::record_in(Arc::clone(&work.campaign_id), entry.call(&self.app, caller, work, input));
-        let run = self.catch_panic(run.boxed());
+        self.run_for(work, entry.call(&self.app, caller, work, input)).await
+    }
+
+    /// Runs a handler until the caller gives the request up, and records the campaign that it enters.
+    async fn run_for<T>(
+        &self,
+        work: &RequestControl,
+        handler: impl Future<Output = Result<T, Fault>> + Send,
+    ) -> Result<T, Fault> {
+        let run = self.catch_panic(entered_campaign::record_in(Arc::clone(&work.campaign_id), handler).boxed());
         tokio::select! {
             biased;
             answer = run => answer,
@@ -89,15 +101,27 @@ impl LocalEngine {
         self.app.note_call(&AnsweredCall { operation, caller, work, outcome, request_id, begun });
     }
 
-    /// Notes an attempt to come in that failed, by nobody known: without the secret that was tried.
-    fn note_refused_entry(&self, operation: &'static str, surface: RequestSurface, fault: &Fault, begun: Instant) {
+    /// Notes an attempt to come in that failed, without the secret that was tried: by a known token that is no longer
+    /// valid, or by nobody known. Every attempt is counted in a metric; the log and the audit log have so many a minute.
+    fn note_refused_entry(
+        &self,
+        operation: &'static str,
+        origin: RequestOrigin,
+        token_id: Option<&str>,
+        fault: &Fault,
+        begun: Instant,
+    ) {
         let outcome = fault.code().name();
         let labels = [("operation", operation), ("outcome", outcome)];
         metrics::counter!("skald_entries_refused_total", &labels).increment(1);
-        tracing::info!(target: "skald::calls", operation, outcome, surface = surface.as_str(), "refused");
-        let nobody = Holder::new(NOBODY, NOBODY, PrincipalKind::Human, BTreeMap::new());
-        let caller = Caller { principal: Principal::Holder(Arc::new(nobody)), conversation: Conversation::None };
-        let work = RequestControl { surface, ..RequestControl::default() };
+        if !self.app.refused_entries.admit(operation, origin, token_id, self.app.clock.now()) {
+            return;
+        }
+        tracing::info!(target: "skald::calls", operation, outcome, surface = origin.surface.as_str(), "refused");
+        let who = token_id.unwrap_or(NOBODY);
+        let refused = Holder::new(who, who, PrincipalKind::Human, BTreeMap::new());
+        let caller = Caller { principal: Principal::Holder(Arc::new(refused)), conversation: Conversation::None };
+        let work = RequestControl { surface: origin.surface, ..RequestControl::default() };
         self.note_answer(operation, &caller, &work, Some(fault), begun);
         log_internal_fault(operation, fault);
     }
@@ -143,16 +167,16 @@ impl Engine for LocalEngine {
         caller: &'a Caller,
         prompt: &'a str,
         arguments: &'a [(String, String)],
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.prompt(prompt)?;
             let begun = Instant::now();
             let text = match self.check_rate(caller, RateClass::Call) {
-                Ok(()) => self.catch_panic(entry.render(&self.app, caller, arguments)).await,
+                Ok(()) => self.run_for(work, entry.render(&self.app, caller, arguments)).await,
                 Err(fault) => Err(fault),
             };
-            let work = RequestControl { surface: RequestSurface::Mcp, ..RequestControl::default() };
-            self.note_answer(entry.name, caller, &work, text.as_ref().err(), begun);
+            self.note_answer(entry.name, caller, work, text.as_ref().err(), begun);
             text.inspect_err(|fault| log_internal_fault(entry.name, fault))
         })
     }
@@ -161,8 +185,15 @@ impl Engine for LocalEngine {
         &'a self,
         caller: &'a Caller,
         request: &'a CompletionRequest,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
-        self.catch_panic(Box::pin(completion::complete(&self.app, &self.catalogue, caller, request))).boxed()
+        Box::pin(async move {
+            let begun = Instant::now();
+            let complete = completion::complete(&self.app, &self.catalogue, caller, request);
+            let completion = self.run_for(work, complete).await;
+            self.note_answer(COMPLETION, caller, work, completion.as_ref().err(), begun);
+            completion.inspect_err(|fault| log_internal_fault(COMPLETION, fault))
+        })
     }
 
     fn changes<'a>(&'a self, _: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes> {
@@ -180,15 +211,26 @@ impl Engine for LocalEngine {
         Box::pin(async move { self.has_role_for(caller, uri) && self.app.can_see_run_at(caller, uri).await })
     }
 
-    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+    fn authenticate_request<'a>(
+        &'a self,
+        token: &'a str,
+        origin: RequestOrigin,
+    ) -> BoxFuture<'a, Result<Caller, Fault>> {
         Box::pin(async move {
-            let caller = self.catch_panic(Box::pin(self.app.authenticate(token))).await;
-            caller.inspect_err(|fault| {
+            let begun = Instant::now();
+            let caller = self.catch_panic(Box::pin(async { Ok(self.app.authenticate(token).await) })).await;
+            let caller = caller.unwrap_or_else(|fault| Err(fault.into()));
+            caller.map_err(|RefusedToken { fault, token_id }| {
                 let outcome = fault.code().name();
                 metrics::counter!("skald_authentications_refused_total", "outcome" => outcome).increment(1);
-                tracing::debug!(target: "skald::calls", operation = "authenticate", outcome, "refused");
+                self.note_refused_entry("authenticate", origin, token_id.as_deref(), &fault, begun);
+                fault
             })
         })
+    }
+
+    fn note_missing_token(&self, origin: RequestOrigin, fault: &Fault) {
+        self.note_refused_entry("missing_token", origin, None, fault, Instant::now());
     }
 
     fn refresh_caller<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
@@ -203,8 +245,8 @@ impl Engine for LocalEngine {
         Box::pin(async move {
             let begun = Instant::now();
             let redeemed = self.catch_panic(Box::pin(self.app.redeem_invitation(code, program))).await;
-            redeemed
-                .inspect_err(|fault| self.note_refused_entry("redeem_invitation", RequestSurface::Rest, fault, begun))
+            let origin = RequestOrigin { surface: RequestSurface::Rest, address: None };
+            redeemed.inspect_err(|fault| self.note_refused_entry("redeem_invitation", origin, None, fault, begun))
         })
     }
 
@@ -217,8 +259,7 @@ impl Engine for LocalEngine {
         Box::pin(async move {
             let begun = Instant::now();
             let started = self.catch_panic(Box::pin(self.app.start_page_session(token, browser, program))).await;
-            started
-                .inspect_err(|fault| self.note_refused_entry("start_page_session", RequestSurface::Page, fault, begun))
+            started.inspect_err(|fault| self.note_refused_entry("start_page_session", ON_THE_PAGE, None, fault, begun))
         })
     }
 
@@ -227,7 +268,7 @@ impl Engine for LocalEngine {
             let begun = Instant::now();
             let caller = self.catch_panic(Box::pin(self.app.authenticate_page_session(secret))).await;
             let operation = "authenticate_page_session";
-            caller.inspect_err(|fault| self.note_refused_entry(operation, RequestSurface::Page, fault, begun))
+            caller.inspect_err(|fault| self.note_refused_entry(operation, ON_THE_PAGE, None, fault, begun))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Rate limits: token buckets by principal and class of request. The owner has none.
 //!
-//! Several nodes on one database do not count together. Each allows a share of every figure, so that all of them
-//! together stay within [`NODES_SUM`] of it.
+//! Several processes on one store, called nodes, do not count together. Each allows a share of every figure, so that all
+//! of them together stay within [`NODES_SUM`] of it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -115,6 +115,7 @@ impl RateLimits {
     /// Sets how many nodes share the figures.
     pub fn set_nodes(&self, nodes: usize) {
         self.nodes.store(nodes, Ordering::Relaxed);
+        metrics::gauge!("skald_nodes").set(f64::from(u32::try_from(nodes).unwrap_or(u32::MAX)));
     }
 
     /// Counts one request, and says what is left.

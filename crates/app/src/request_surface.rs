@@ -1,7 +1,7 @@
 //! The surface that a request came by, for the log and the audit.
 
 /// The surface that a request came by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RequestSurface {
     /// The command line, or a test.
     #[default]

@@ -153,6 +153,8 @@ pub const LISTS_PER_MINUTE: u32 = 10;
 pub const PAGE_REQUESTS_PER_MINUTE: u32 = 600;
 /// Lists of one token that may come at once: a client that connects asks for several.
 pub const LIST_BURST: u32 = 30;
+/// Rows a minute that refused strangers get in the audit log: who tries tokens from many addresses cannot fill it.
+pub const REFUSED_ENTRIES_AUDITED_PER_MINUTE: usize = 32;
 /// Bytes of an access token of an authorization server.
 pub const ACCESS_TOKEN_BYTES_MAX: usize = 8_192;
 /// Seconds by which the clocks of the server and of an authorization server may differ.
@@ -399,6 +401,7 @@ pub const ALL: &[Limit] = &[
     limit("lists of one token, unless it has a limit of its own", LISTS_PER_MINUTE as u64, "a minute"),
     limit("requests of one person to the web page", PAGE_REQUESTS_PER_MINUTE as u64, "a minute"),
     limit("lists of one token that come at once", LIST_BURST as u64, "lists"),
+    limit("refused strangers in the audit log", REFUSED_ENTRIES_AUDITED_PER_MINUTE as u64, "rows a minute"),
     limit("an access token of an authorization server", ACCESS_TOKEN_BYTES_MAX as u64, "bytes"),
     limit("difference of clocks that an access token is forgiven", CLOCK_SKEW_SECONDS, "seconds"),
     limit("the keys of an authorization server, in one document", JWKS_BYTES_MAX as u64, "bytes"),

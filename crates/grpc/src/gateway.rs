@@ -33,7 +33,8 @@ impl Gateway for GatewayService {
     type WatchStream = BoxStream<'static, Result<WatchResponse, Status>>;
 
     async fn describe(&self, request: Request<DescribeRequest>) -> Result<Response<DescribeResponse>, Status> {
-        CallContext::from_request(&request)?;
+        let call_context = CallContext::from_request(&request)?;
+        self.service_context.engine.check_rate(&call_context.caller, RateClass::List).map_err(into_status)?;
         Ok(Response::new(self.description()))
     }
 
@@ -81,8 +82,9 @@ impl Gateway for GatewayService {
         self.service_context.check_visible("prompt", &name, entry.toolset).map_err(into_status)?;
         let arguments: Vec<(String, String)> =
             arguments.into_iter().map(|argument| (argument.name, argument.value)).collect();
-        let text =
-            self.service_context.engine.render(&call_context.caller, &name, &arguments).await.map_err(into_status)?;
+        let engine = &self.service_context.engine;
+        let text = engine.render(&call_context.caller, &name, &arguments, &call_context.work).await;
+        let text = text.map_err(into_status)?;
         Ok(Response::new(PromptResponse { text }))
     }
 
@@ -102,14 +104,16 @@ impl Gateway for GatewayService {
         self.service_context.check_visible("argument", &argument, toolset).map_err(into_status)?;
         let given = given.into_iter().map(|argument| (argument.name, argument.value)).collect();
         let request = CompletionRequest { target, argument, typed, given };
-        self.service_context.engine.check_rate(&call_context.caller, RateClass::Read).map_err(into_status)?;
-        let completion =
-            self.service_context.engine.complete(&call_context.caller, &request).await.map_err(into_status)?;
+        let engine = &self.service_context.engine;
+        engine.check_rate(&call_context.caller, RateClass::Read).map_err(into_status)?;
+        let completion = engine.complete(&call_context.caller, &request, &call_context.work).await;
+        let completion = completion.map_err(into_status)?;
         Ok(Response::new(CompleteResponse { values: completion.values, total: completion.total as u64 }))
     }
 
     async fn watch(&self, request: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
         let caller = service_context::caller(&request)?;
+        self.service_context.engine.check_rate(&caller, RateClass::Read).map_err(into_status)?;
         let stream = watch_resource_changes::open_stream(
             Arc::clone(&self.service_context),
             caller,
@@ -120,6 +124,8 @@ impl Gateway for GatewayService {
         Ok(Response::new(stream?))
     }
 
+    /// Counts against no limit: it does no more than the check of the token, which comes before every request and before
+    /// every refusal. A bridge identifies the caller of each of its requests, which are counted themselves.
     async fn identify(&self, request: Request<IdentifyRequest>) -> Result<Response<IdentifyResponse>, Status> {
         let caller = service_context::caller(&request)?;
         let principal = match &caller.principal {
@@ -131,6 +137,7 @@ impl Gateway for GatewayService {
 
     async fn end_session(&self, request: Request<EndSessionRequest>) -> Result<Response<EndSessionResponse>, Status> {
         let caller = service_context::caller(&request)?;
+        self.service_context.engine.check_rate(&caller, RateClass::Call).map_err(into_status)?;
         self.service_context.engine.end_session(&caller.conversation);
         Ok(Response::new(EndSessionResponse {}))
     }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
-use skald_app::{Caller, Engine, Fault, caller_without_token, parse_bearer_token};
+use skald_app::{Caller, Engine, Fault, RequestOrigin, RequestSurface, caller_without_token, parse_bearer_token};
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, HeaderName, Request, Response};
+use tonic::transport::server::TcpConnectInfo;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -28,13 +29,26 @@ pub(crate) struct IdentifyLayer {
 
 impl IdentifyLayer {
     /// The holder of the token, which must be valid; without a token the owner, where that is allowed.
-    async fn identify_caller(&self, headers: &HeaderMap) -> Result<Caller, Fault> {
+    async fn identify_caller(&self, headers: &HeaderMap, origin: RequestOrigin) -> Result<Caller, Fault> {
         let values = headers.get_all(metadata::AUTHORIZATION).iter();
-        match parse_bearer_token(values.map(|value| value.to_str().ok())) {
-            Some(token) => self.engine.authenticate(token?).await,
-            None => caller_without_token(self.is_token_required, headers.keys().map(HeaderName::as_str)),
-        }
+        let token = parse_bearer_token(values.map(|value| value.to_str().ok()));
+        let missing = match token {
+            Some(Ok(token)) => return self.engine.authenticate_request(token, origin).await,
+            Some(Err(fault)) => fault,
+            None => match caller_without_token(self.is_token_required, headers.keys().map(HeaderName::as_str)) {
+                Ok(caller) => return Ok(caller),
+                Err(fault) => fault,
+            },
+        };
+        self.engine.note_missing_token(origin, &missing);
+        Err(missing)
     }
+}
+
+fn origin(request: &Request<Body>) -> RequestOrigin {
+    let connection = request.extensions().get::<TcpConnectInfo>();
+    let address = connection.and_then(TcpConnectInfo::remote_addr).map(|address| address.ip());
+    RequestOrigin { surface: RequestSurface::Grpc, address }
 }
 
 impl<S> Layer<S> for IdentifyLayer {
@@ -71,7 +85,8 @@ where
         let layer = self.layer.clone();
         Box::pin(async move {
             if !PUBLIC_METHODS.contains(&request.uri().path()) {
-                match layer.identify_caller(request.headers()).await {
+                let origin = origin(&request);
+                match layer.identify_caller(request.headers(), origin).await {
                     Ok(caller) => request.extensions_mut().insert(caller),
                     Err(fault) => return Ok(fault::status(&fault).into_http()),
                 };

@@ -16,7 +16,7 @@ use skald_app::idempotency_key::key_problem;
 use skald_app::{
     Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, ContentsText,
     Conversation, Credential, Engine, Fault, Holder, News, OperationKind, Principal, ReadContents, RequestControl,
-    Revocations,
+    RequestOrigin, Revocations,
 };
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -308,6 +308,7 @@ impl Engine for Remote {
         caller: &'a Caller,
         prompt: &'a str,
         arguments: &'a [(String, String)],
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
             let metadata = self.request_metadata(caller, None)?;
@@ -316,7 +317,7 @@ impl Engine for Remote {
                 let request = with_metadata(&metadata, PromptRequest { name: prompt.to_owned(), arguments });
                 async move { gateway.prompt(request).await }
             });
-            Ok(answer.await?.into_inner().text)
+            Ok(wait_unless_cancelled(work, answer).await?.into_inner().text)
         })
     }
 
@@ -324,6 +325,7 @@ impl Engine for Remote {
         &'a self,
         caller: &'a Caller,
         request: &'a CompletionRequest,
+        work: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
         Box::pin(async move {
             let metadata = self.request_metadata(caller, None)?;
@@ -338,7 +340,7 @@ impl Engine for Remote {
                 let request = with_metadata(&metadata, message);
                 async move { gateway.complete(request).await }
             });
-            let answer = answer.await?.into_inner();
+            let answer = wait_unless_cancelled(work, answer).await?.into_inner();
             Ok(Completion { values: answer.values, total: usize::try_from(answer.total).unwrap_or(usize::MAX) })
         })
     }
@@ -364,7 +366,12 @@ impl Engine for Remote {
         })
     }
 
-    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+    /// The server notes a refused token.
+    fn authenticate_request<'a>(
+        &'a self,
+        token: &'a str,
+        _origin: RequestOrigin,
+    ) -> BoxFuture<'a, Result<Caller, Fault>> {
         Box::pin(async move { Ok(Caller { principal: self.identify(token).await?, conversation: Conversation::None }) })
     }
 

@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,10 @@ use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
 use crate::write_timeout::{ConnectionRevocation, WriteTimeout};
+
+/// The other end of a connection, as an extension of its requests: the client, or a proxy before the server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClientAddress(pub IpAddr);
 
 /// How long the accept loop waits when the process has no file descriptor left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -122,6 +127,7 @@ async fn serve_connection<S>(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
+    let address = stream.peer_addr().ok().map(|address| ClientAddress(address.ip()));
     let token = ConnectionRevocation::default();
     let stream = WriteTimeout::new(stream, write, token.clone());
     // The router is always ready.
@@ -129,6 +135,9 @@ async fn serve_connection<S>(
         // The previous request may have had a token.
         token.set(None);
         request.extensions_mut().insert(token.clone());
+        if let Some(address) = address {
+            request.extensions_mut().insert(address);
+        }
         service.clone().call(request.map(Body::new))
     });
     let connection = http.serve_connection(TokioIo::new(stream), service);

@@ -13,9 +13,13 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::response::Response;
 use futures::future::BoxFuture;
 use pin_project_lite::pin_project;
-use skald_app::{Caller, Engine, Fault, Principal, caller_without_token, parse_bearer_token};
+use skald_app::{
+    Caller, Engine, Fault, Principal, RequestOrigin, RequestSurface, caller_without_token, parse_bearer_token,
+};
 use tower_service::Service;
 
+use crate::connections::ClientAddress;
+use crate::mounted_routes::{Section, section_of};
 use crate::page_routes::{PageHooks, refuse};
 use crate::protected_resource::ProtectedResource;
 use crate::public_routes::is_public;
@@ -38,11 +42,31 @@ pub struct Access {
 pub(crate) struct IdentifyHttp<S> {
     inner: S,
     access: Access,
+    /// The surfaces by path, for the audit of requests that are refused.
+    sections: Arc<[Section]>,
 }
 
 impl<S> IdentifyHttp<S> {
-    pub(crate) fn new(inner: S, access: Access) -> Self {
-        Self { inner, access }
+    pub(crate) fn new(inner: S, access: Access, sections: Arc<[Section]>) -> Self {
+        Self { inner, access, sections }
+    }
+
+    fn origin(&self, request: &Request) -> RequestOrigin {
+        let section = section_of(&self.sections, request.uri().path());
+        let surface = match section.map(|section| section.surface.as_str()) {
+            Some("mcp") => RequestSurface::Mcp,
+            Some("page") => RequestSurface::Page,
+            Some("kanka") => RequestSurface::Kanka,
+            _ => RequestSurface::Rest,
+        };
+        let address = request.extensions().get::<ClientAddress>().map(|ClientAddress(address)| *address);
+        RequestOrigin { surface, address }
+    }
+
+    /// Refuses a request without a token that can be read.
+    fn refuse_without_token<F>(&self, request: &Request, fault: &Fault) -> IdentifyFuture<F> {
+        self.access.engine.note_missing_token(self.origin(request), fault);
+        IdentifyFuture::refuse(&self.access, request, fault)
     }
 }
 
@@ -107,23 +131,24 @@ where
         }
         let token = match request_token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
-            Some(Err(fault)) => return IdentifyFuture::refuse(&self.access, &request, &fault),
+            Some(Err(fault)) => return self.refuse_without_token(&request, &fault),
             None if page_session(&request).is_some() => return self.identify_page_session(request),
             None => {
                 let names = request.headers().keys().map(HeaderName::as_str);
                 match caller_without_token(self.access.is_token_required, names) {
                     Ok(caller) => request.extensions_mut().insert(caller),
-                    Err(fault) => return IdentifyFuture::refuse(&self.access, &request, &fault),
+                    Err(fault) => return self.refuse_without_token(&request, &fault),
                 };
                 return IdentifyFuture::Known { answer: self.inner.call(request) };
             }
         };
+        let origin = self.origin(&request);
         let (mut inner, engine) = (self.inner.clone(), Arc::clone(&self.access.engine));
         std::mem::swap(&mut inner, &mut self.inner);
         let challenge =
             self.access.protected_resource.clone().map(|resource| (resource, request.uri().path().to_owned()));
         let answer = async move {
-            let answer = match engine.authenticate(&token).await {
+            let answer = match engine.authenticate_request(&token, origin).await {
                 Ok(caller) => {
                     insert_caller(&mut request, caller);
                     inner.call(request).await

@@ -48,6 +48,11 @@ impl Section {
     }
 }
 
+/// The section that a path belongs to. A surface below another one has its own paths.
+pub(crate) fn section_of<'a>(sections: &'a [Section], path: &str) -> Option<&'a Section> {
+    sections.iter().filter(|section| section.has_path(path)).max_by_key(|section| section.path_len())
+}
+
 impl<S: Clone + Send + Sync + 'static> Default for MountedRoutes<S> {
     fn default() -> Self {
         Self { router: Router::new(), paths: Vec::new(), sections: Vec::new() }

@@ -24,6 +24,7 @@ impl Exposition {
         metrics::describe_counter!("skald_operations_total", "Operations called, by name and outcome.");
         metrics::describe_counter!("skald_http_requests_total", "HTTP requests, by surface and status class.");
         metrics::describe_histogram!("skald_http_request_seconds", "Time until the answer began, by surface.");
+        metrics::describe_gauge!("skald_nodes", "Processes on the same store that share the rate limits.");
         metrics::describe_gauge!("skald_universes_read", "Universes whose stream of commands is read.");
         metrics::describe_gauge!("skald_universe_readers", "Readers of such streams.");
         metrics::describe_counter!("skald_universe_readers_dropped_total", "Readers that were given up.");

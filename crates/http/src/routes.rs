@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use skald_app::idempotency_key::key_problem;
 use skald_app::{
     API_PREFIX, Answer, Caller, CampaignRole, Code, Conversation, EVERY_CAMPAIGN, Engine, Fault, FaultShape,
-    HttpMethod, MIME_JSON, OperationEntry, RequestControl, RequestSurface, Route, ToolsetFilter, limits, parse_json,
-    truncate_for_message, unidentified_caller_fault,
+    HttpMethod, MIME_JSON, OperationEntry, RateClass, RequestControl, RequestSurface, Route, ToolsetFilter, limits,
+    parse_json, truncate_for_message, unidentified_caller_fault,
 };
 
 use crate::body_budget::read_bytes;
@@ -58,23 +58,29 @@ pub fn routes(
     let started = Instant::now();
     rest.mount(
         "/api/v1/openapi.json",
-        get(async move |State(rest): State<Rest>| {
+        get(async move |State(rest): State<Rest>, request: Request| {
             let document = || Bytes::from(openapi::document(rest.engine.catalogue(), visible).to_string());
-            json_response(vec![described.get_or_init(document).clone()])
+            match check_rate(&*rest.engine, &request) {
+                Ok(()) => json_response(vec![described.get_or_init(document).clone()]),
+                Err(fault) => fault::response(FaultShape::Object, &fault),
+            }
         }),
     )
     .mount(HEALTH, get(async move || json_text_response(health_json(started.elapsed()).to_string())))
     .mount(READY, get(async move || ready.response()))
     .mount(MCP_HEALTH, get(async move || mcp_ready.response()))
     .mount(REDEEM, post(redeem))
-    .mount("/metrics", get(async move |request: Request| metrics(&exposition, &request)))
+    .mount(
+        "/metrics",
+        get(async move |State(rest): State<Rest>, request: Request| metrics(&*rest.engine, &exposition, &request)),
+    )
     .with_fallbacks(unknown_path, method_not_allowed)
     .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
 }
 
 /// The metrics tell what goes on in every campaign, so they are for whoever may know all of it.
-fn metrics(exposition: &Exposition, request: &Request) -> Response {
-    match caller(request) {
+fn metrics(engine: &dyn Engine, exposition: &Exposition, request: &Request) -> Response {
+    match check_rate(engine, request).and_then(|()| caller(request)) {
         Ok(caller) if caller.role_in(EVERY_CAMPAIGN) == Some(CampaignRole::Gm) => exposition.render().into_response(),
         Ok(_) => {
             let fault =
@@ -83,6 +89,11 @@ fn metrics(exposition: &Exposition, request: &Request) -> Response {
         }
         Err(fault) => fault::response(FaultShape::Object, &fault),
     }
+}
+
+/// Counts a `GET` that calls no operation, or refuses it.
+fn check_rate(engine: &dyn Engine, request: &Request) -> Result<(), Fault> {
+    engine.check_rate(&caller(request)?, RateClass::Read)
 }
 
 /// Registers the paths of REST, including those of hidden operations.

@@ -1,6 +1,7 @@
 //! Serves HTTP: puts the middleware before the routes, accepts connections, and shuts down gracefully.
 
 use std::io;
+use std::sync::Arc;
 
 use skald_app::LargeRequests;
 use tokio::net::TcpListener;
@@ -10,6 +11,7 @@ use crate::body_budget::BodyBudget;
 use crate::connections::{HttpConnectionLimits, accept};
 use crate::host_and_origin::HostAndOriginCheck;
 use crate::identify::{Access, IdentifyHttp};
+use crate::mounted_routes::Section;
 use crate::{Allowlist, MountedRoutes, Readiness};
 
 /// Serves until `closing` is cancelled and every answer under way has been sent. Once `readiness` is stopped, only
@@ -23,8 +25,13 @@ pub async fn serve(
     closing: CancellationToken,
 ) -> io::Result<()> {
     tracing::debug!(paths = routes.paths().join(" "), "routes mounted");
-    let sections = routes.sections().to_vec();
+    let sections: Arc<[Section]> = routes.sections().into();
     let routes = BodyBudget::new(routes.into_router(), LargeRequests::start()?);
-    let service = HostAndOriginCheck::new(IdentifyHttp::new(routes, access), &sections, allowlist, readiness);
+    let service = HostAndOriginCheck::new(
+        IdentifyHttp::new(routes, access, Arc::clone(&sections)),
+        &sections,
+        allowlist,
+        readiness,
+    );
     accept(listener, service, HttpConnectionLimits::default(), closing).await
 }

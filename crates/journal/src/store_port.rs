@@ -219,8 +219,8 @@ pub trait Journal: SideRows + AuditLog {
 
     fn health(&self) -> watch::Receiver<StoreHealth>;
 
-    /// Registers this process as a node that serves requests, until its connection ends, and counts those of the store.
-    /// A store on one machine is not shared by nodes.
+    /// Registers this process as a node that serves requests, until it ends, and counts those of the store. A store in
+    /// memory has one.
     fn count_nodes(&self) -> StoreFuture<'_, usize> {
         Box::pin(async { Ok(1) })
     }

@@ -5,6 +5,6 @@ mod api;
 mod client;
 mod entity_kinds;
 
-pub use api::{API_PATH, ApiOptions, api_handler};
+pub use api::{API_PATH, API_ROUTES, ApiOptions, api_handler};
 pub use client::{ConnectionTimeouts, KANKA_BASE_URL, KankaConnector, KankaTokenSource, PaceClock, SystemPaceClock};
 pub use entity_kinds::{ENTITY_KINDS, EntityKind};

@@ -227,7 +227,8 @@ impl Handler {
             typed: String::new(),
             given: Vec::new(),
         };
-        let known = self.engine().complete(&self.caller(context).await?, &request).await;
+        let work = request_work(context)?;
+        let known = self.engine().complete(&self.caller(context).await?, &request, &work).await;
         let known = known.map_err(|fault| convert::protocol_error(&fault))?;
         Ok(known.values.iter().map(|value| convert::templated_resource(resource, field, value)).collect())
     }
@@ -410,7 +411,8 @@ impl ServerHandler for Handler {
             .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
             .collect();
-        let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments).await;
+        let work = request_work(&context)?;
+        let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments, &work).await;
         let visible = self.visible_toolsets(&context)?;
         let text = text.map_err(|fault| convert::protocol_error(&self.client_fault(fault, visible)))?;
         Ok(convert::prompt_result(entry, text).into())
@@ -435,7 +437,8 @@ impl ServerHandler for Handler {
         let given = request.context.and_then(|context| context.arguments).unwrap_or_default().into_iter().collect();
         let (argument, typed) = (request.argument.name, request.argument.value);
         let request = CompletionRequest { target, argument, typed, given };
-        let completion = self.engine().complete(&self.caller(&context).await?, &request).await;
+        let work = request_work(&context)?;
+        let completion = self.engine().complete(&self.caller(&context).await?, &request, &work).await;
         convert::completion_result(completion.map_err(|fault| convert::protocol_error(&fault))?)
     }
 
@@ -476,6 +479,7 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        self.check_rate(&context, RateClass::Read)?;
         self.check_resource_visible(&request.uri, &context)?;
         let caller = self.caller(&context).await?;
         if !self.engine().can_subscribe(&caller, &request.uri).await {
@@ -491,6 +495,7 @@ impl ServerHandler for Handler {
         watch.add(request.uri).map_err(|fault| convert::protocol_error(&fault))
     }
 
+    /// Counts against no limit: it removes a text from a set of limited size, and asks the engine nothing.
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
@@ -508,6 +513,7 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let request = context.request_context();
+        self.check_rate(request, RateClass::Read)?;
         let listener_view =
             ListenerView { visible: self.visible_toolsets(request)?, caller: self.caller(request).await? };
         // An error means that the listener has left. Boxed because rmcp's request future is as large as its largest

@@ -1,17 +1,18 @@
 //! The keys of the issuer: fetched over HTTPS, cached, and fetched again when a token names a key that is not known.
 
 use std::net::IpAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
 use jsonwebtoken::jwk::{Jwk, JwkSet, PublicKeyUse};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use skald_app::limits;
-use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 /// How soon keys are fetched again, whatever tokens name: a flood of tokens with made-up keys is no flood of requests to
 /// the issuer.
@@ -21,26 +22,47 @@ const KEYS_LIFETIME: Duration = Duration::from_hours(1);
 /// How long keys count beyond their lifetime while the issuer cannot be reached. Tokens that it gave out before it went
 /// away live about that long. Without an end, whoever keeps the issuer from being reached would keep a withdrawn key valid.
 const UNREACHABLE_GRACE: Duration = Duration::from_hours(1);
-/// How long an issuer has for each answer.
+/// How long an issuer has for a fetch, with all its documents.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a request waits for a fetch, from the beginning of the fetch. The fetch goes on without it.
+const FETCH_WAIT: Duration = Duration::from_secs(2);
 /// Documents in which an issuer says where its keys are, below its address.
 const METADATA_PATHS: [&str; 2] = [".well-known/openid-configuration", ".well-known/oauth-authorization-server"];
 
 /// The keys that an issuer publishes.
 pub(crate) struct IssuerKeys {
+    shared: Arc<KeyCache>,
+    last_fetch: Mutex<Option<KeyFetch>>,
+}
+
+/// The fetch that was begun last.
+struct KeyFetch {
+    begun: Instant,
+    /// Completes with the fetch, for everybody who waits.
+    end: Shared<BoxFuture<'static, ()>>,
+}
+
+struct KeyCache {
     issuer: Url,
     /// Where the keys are; asked of the issuer if `None`.
     jwks: Option<Url>,
     client: Client,
     fetched: RwLock<Arc<FetchedKeys>>,
-    /// When they were fetched last, or were tried to be. Held while they are fetched, so that one request fetches for all.
-    last_fetch: Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
 struct FetchedKeys {
     keys: Vec<Jwk>,
     at: Option<Instant>,
+}
+
+/// What is known of the key that a token names.
+pub(crate) enum FoundKey {
+    Known(Box<Jwk>),
+    /// The issuer has no such key, as far as it was asked within the last minute.
+    Unknown,
+    /// The issuer's keys could not be fetched, or not for too long.
+    Unavailable,
 }
 
 impl FetchedKeys {
@@ -63,35 +85,48 @@ impl FetchedKeys {
 
 impl IssuerKeys {
     pub(crate) fn new(issuer: &str, jwks: Option<&str>) -> Result<Self, String> {
-        Ok(Self {
+        let shared = KeyCache {
             issuer: parse_url(issuer)?,
             jwks: jwks.map(parse_url).transpose()?,
             client: http_client()?,
             fetched: RwLock::default(),
-            last_fetch: Mutex::new(None),
-        })
+        };
+        Ok(Self { shared: Arc::new(shared), last_fetch: Mutex::new(None) })
     }
 
-    /// The key that a token names; `None` if the issuer has no such key, or could not be reached for too long.
-    pub(crate) async fn find(&self, key_id: Option<&str>) -> Option<Jwk> {
-        let known = self.fetched();
+    /// The key that a token names.
+    pub(crate) async fn find(&self, key_id: Option<&str>) -> FoundKey {
+        let known = self.shared.fetched();
         if let Some(key) = known.find(key_id).filter(|_| known.is_younger_than(KEYS_LIFETIME)) {
-            return Some(key);
+            return FoundKey::Known(Box::new(key));
         }
-        let mut last_fetch = self.last_fetch.lock().await;
-        // Another request may have fetched them meanwhile.
-        let is_due = last_fetch.is_none_or(|at| at.elapsed() >= REFETCH_INTERVAL);
-        if is_due {
-            *last_fetch = Some(Instant::now());
-            match self.fetch().await {
-                Ok(keys) => self.store(keys),
-                Err(error) => tracing::warn!(error, "the keys of the authorization server cannot be fetched"),
-            }
+        let (begun, end) = self.current_fetch();
+        // An error means that the issuer is slow: what is known has to do.
+        let _ = timeout_at(begun + FETCH_WAIT, end).await;
+        let newest = self.shared.fetched();
+        if !newest.is_younger_than(KEYS_LIFETIME + UNREACHABLE_GRACE) {
+            return FoundKey::Unavailable;
         }
-        let newest = self.fetched();
-        newest.find(key_id).filter(|_| newest.is_younger_than(KEYS_LIFETIME + UNREACHABLE_GRACE))
+        newest.find(key_id).map_or(FoundKey::Unknown, |key| FoundKey::Known(Box::new(key)))
     }
 
+    /// The last fetch, or a new one if that began long enough ago. One fetch is for all requests.
+    fn current_fetch(&self) -> (Instant, Shared<BoxFuture<'static, ()>>) {
+        let mut last = self.last_fetch.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fetch) = last.as_ref().filter(|fetch| fetch.begun.elapsed() < REFETCH_INTERVAL) {
+            return (fetch.begun, fetch.end.clone());
+        }
+        let shared = Arc::clone(&self.shared);
+        // A task of its own, so that it does not end with the request that began it.
+        let fetching = tokio::spawn(async move { shared.refresh().await });
+        // An error is a panic, which the log has.
+        let end = fetching.map(|_| ()).boxed().shared();
+        let fetch = last.insert(KeyFetch { begun: Instant::now(), end });
+        (fetch.begun, fetch.end.clone())
+    }
+}
+
+impl KeyCache {
     fn fetched(&self) -> Arc<FetchedKeys> {
         Arc::clone(&self.fetched.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -99,6 +134,15 @@ impl IssuerKeys {
     fn store(&self, keys: Vec<Jwk>) {
         let fetched = FetchedKeys { keys, at: Some(Instant::now()) };
         *self.fetched.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fetched);
+    }
+
+    /// Fetches the keys. If that fails, those of the last time stay.
+    async fn refresh(&self) {
+        let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.fetch()).await;
+        match fetched.unwrap_or_else(|_| Err(format!("no answer within {} seconds", FETCH_TIMEOUT.as_secs()))) {
+            Ok(keys) => self.store(keys),
+            Err(error) => tracing::warn!(error, "the keys of the authorization server cannot be fetched"),
+        }
     }
 
     async fn fetch(&self) -> Result<Vec<Jwk>, String> {
@@ -182,33 +226,128 @@ fn http_client() -> Result<Client, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use serde_json::json;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
     use tokio::time::advance;
 
     use super::*;
 
-    /// The keys of an issuer where nothing answers.
-    fn unreachable_issuer() -> IssuerKeys {
-        let keys =
-            IssuerKeys::new("http://127.0.0.1:1", Some("http://127.0.0.1:1/keys")).expect("a URL of this machine");
-        let key =
-            json!({"kty": "OKP", "crv": "Ed25519", "kid": "first", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"});
-        keys.store(vec![serde_json::from_value(key).expect("a key")]);
-        keys
+    fn jwk(id: &str) -> Value {
+        json!({"kty": "OKP", "crv": "Ed25519", "kid": id, "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})
+    }
+
+    fn keys_at(address: &str) -> IssuerKeys {
+        IssuerKeys::new(address, Some(&format!("{address}/keys"))).expect("a URL of this machine")
+    }
+
+    fn store(keys: &IssuerKeys, ids: &[&str]) {
+        keys.shared.store(ids.iter().map(|id| serde_json::from_value(jwk(id)).expect("a key")).collect());
+    }
+
+    async fn is_known(keys: &IssuerKeys, id: &str) -> bool {
+        matches!(keys.find(Some(id)).await, FoundKey::Known(_))
+    }
+
+    /// An issuer that publishes one key, and changes it when it is told to.
+    struct RotatingIssuer {
+        address: String,
+        current: Arc<Mutex<&'static str>>,
+        fetches: Arc<AtomicUsize>,
+    }
+
+    impl RotatingIssuer {
+        async fn start(id: &'static str) -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let address = format!("http://{}", listener.local_addr().expect("an address"));
+            let (current, fetches) = (Arc::new(Mutex::new(id)), Arc::new(AtomicUsize::new(0)));
+            let (served, counted) = (Arc::clone(&current), Arc::clone(&fetches));
+            tokio::spawn(async move {
+                while let Ok((mut stream, _)) = listener.accept().await {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    let body = json!({"keys": [jwk(*served.lock().expect("a key"))]}).to_string();
+                    let head =
+                        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+                    // One read is enough for the few lines of the request.
+                    let _ = stream.read(&mut [0; 4_096]).await;
+                    let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
+                }
+            });
+            Self { address, current, fetches }
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_issuer_that_cannot_be_reached_keeps_its_keys_for_a_while_and_no_longer() {
-        let keys = unreachable_issuer();
-        assert!(keys.find(Some("first")).await.is_some() && keys.find(Some("second")).await.is_none());
+        // Nothing answers there.
+        let keys = keys_at("http://127.0.0.1:1");
+        store(&keys, &["first"]);
+        assert!(is_known(&keys, "first").await && matches!(keys.find(Some("second")).await, FoundKey::Unknown));
         advance(KEYS_LIFETIME + Duration::from_mins(1)).await;
-        assert!(
-            keys.find(Some("first")).await.is_some(),
-            "past their lifetime, but nobody can say that it was withdrawn"
-        );
+        assert!(is_known(&keys, "first").await, "past their lifetime, but nobody can say that it was withdrawn");
         advance(UNREACHABLE_GRACE).await;
-        assert!(keys.find(Some("first")).await.is_none(), "past the grace");
-        keys.store(keys.fetched().keys.clone());
-        assert!(keys.find(Some("first")).await.is_some(), "the issuer is back");
+        assert!(matches!(keys.find(Some("first")).await, FoundKey::Unavailable), "past the grace");
+        store(&keys, &["first"]);
+        assert!(is_known(&keys, "first").await, "the issuer is back");
+    }
+
+    /// Time passes by hand: the issuer answers in real time.
+    async fn pass(time: Duration) {
+        tokio::time::pause();
+        advance(time).await;
+        tokio::time::resume();
+    }
+
+    #[tokio::test]
+    async fn a_rotated_key_is_found_and_the_withdrawn_one_ends() {
+        let issuer = RotatingIssuer::start("first").await;
+        let keys = keys_at(&issuer.address);
+        assert!(is_known(&keys, "first").await);
+        *issuer.current.lock().expect("a key") = "second";
+        assert!(!is_known(&keys, "second").await, "the keys were fetched less than a minute ago");
+        pass(REFETCH_INTERVAL).await;
+        assert!(is_known(&keys, "first").await, "a key that is known is not asked for");
+        assert!(is_known(&keys, "second").await && !is_known(&keys, "first").await);
+        assert_eq!(issuer.fetches.load(Ordering::SeqCst), 2);
+        *issuer.current.lock().expect("a key") = "third";
+        pass(KEYS_LIFETIME).await;
+        assert!(!is_known(&keys, "second").await, "keys are fetched again after their lifetime");
+    }
+
+    #[tokio::test]
+    async fn unknown_keys_are_asked_for_once_a_minute() {
+        let issuer = RotatingIssuer::start("first").await;
+        let keys = keys_at(&issuer.address);
+        for minute in 1..=3 {
+            let unknown = (0..100).map(|number| {
+                let keys = &keys;
+                async move { assert!(!is_known(keys, &format!("made-up-{number}")).await) }
+            });
+            futures::future::join_all(unknown).await;
+            assert_eq!(issuer.fetches.load(Ordering::SeqCst), minute);
+            pass(REFETCH_INTERVAL).await;
+        }
+    }
+
+    /// The listener accepts in its backlog, and never answers.
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_long_for_an_issuer_that_hangs() {
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let keys = keys_at(&format!("http://{}", silent.local_addr().expect("an address")));
+        let begun = Instant::now();
+        let first = (0..50).map(|_| async { assert!(matches!(keys.find(Some("first")).await, FoundKey::Unavailable)) });
+        futures::future::join_all(first).await;
+        assert!(begun.elapsed() < FETCH_WAIT + Duration::from_millis(50), "{:?}", begun.elapsed());
+        let later = Instant::now();
+        assert!(matches!(keys.find(Some("first")).await, FoundKey::Unavailable));
+        assert!(later.elapsed() < Duration::from_millis(50), "a fetch that hangs is waited for once");
+        // With keys past their lifetime, requests go on as soon as they have waited.
+        store(&keys, &["first"]);
+        advance(KEYS_LIFETIME + Duration::from_mins(1)).await;
+        let begun = Instant::now();
+        assert!(is_known(&keys, "first").await && is_known(&keys, "first").await);
+        assert!(begun.elapsed() < FETCH_WAIT + Duration::from_millis(50), "{:?}", begun.elapsed());
     }
 }

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use jsonwebtoken::{AlgorithmFamily, DecodingKey, Validation, decode, decode_header};
 use serde::Deserialize;
 use skald_app::{
-    AccessTokenVerifier, Fault, OauthSubject, TokenScope, VerifiedAccessToken, invalid_token_fault, limits,
+    AccessTokenVerifier, Code, Fault, OauthSubject, TokenScope, VerifiedAccessToken, invalid_token_fault, limits,
 };
 
-use crate::issuer_keys::IssuerKeys;
+use crate::issuer_keys::{FoundKey, IssuerKeys};
 use crate::ring_provider::{self, ALGORITHMS};
 
 /// Which access tokens are accepted.
@@ -83,7 +83,11 @@ impl JwtVerifier {
         if !ALGORITHMS.contains(&header.alg) || header.crit.is_some() {
             return Err(invalid_token_fault());
         }
-        let key = self.keys.find(header.kid.as_deref()).await.ok_or_else(invalid_token_fault)?;
+        let key = match self.keys.find(header.kid.as_deref()).await {
+            FoundKey::Known(key) => key,
+            FoundKey::Unknown => return Err(invalid_token_fault()),
+            FoundKey::Unavailable => return Err(keys_unavailable_fault()),
+        };
         let is_its_algorithm =
             key.common.key_algorithm.is_none_or(|of_key| of_key.to_string() == format!("{:?}", header.alg));
         let key = DecodingKey::from_jwk(&key).map_err(|_| invalid_token_fault())?;
@@ -100,6 +104,13 @@ impl JwtVerifier {
         let subject = OauthSubject { issuer: claims.iss, subject: claims.sub };
         Ok(VerifiedAccessToken { subject, scope, expires_at: expiry(claims.exp) })
     }
+}
+
+/// The fault while nobody can say whether a token is right: its holder needs no other one.
+fn keys_unavailable_fault() -> Fault {
+    Fault::new(Code::Unavailable, "the keys of the authorization server cannot be fetched right now")
+        .hint("send the request again in a minute; the log of the server says why")
+        .retry_after_ms(60_000)
 }
 
 /// The end of a token, with the allowed skew.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use skald_app::{Engine, FaultShape, LocalEngine, Principal, RateFigures, ToolsetFilter, limits};
+use skald_app::{
+    Engine, FaultShape, LocalEngine, Principal, RateFigures, RequestOrigin, RequestSurface, ToolsetFilter, limits,
+};
 use skald_http::{Access, Allowlist, Calls, Exposition, PageHooks, PageRoutes, ProtectedResource, Readiness};
 use skald_journal::StoreHealth;
 use skald_oauth::{JwtVerifier, OauthOptions};
@@ -27,7 +29,7 @@ use crate::{open_files_limit, open_store, output, signals};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 
-/// Interval of counting the nodes on the same store. Until the next count, a new node adds its share to the limits.
+/// Interval of counting the nodes on the same store. Until the others count again, a new node adds its share to the limits.
 const NODE_COUNT_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long connections have to close once every answer has been given.
@@ -56,6 +58,7 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
     let (following, from) = (Arc::clone(&local), local.journal_end().await);
     tokio::spawn(async move { following.follow(from).await });
     let audit = start_access(&local, &arguments.access, &arguments.http_arguments)?;
+    share_rate_limits(&local).await;
     tokio::spawn(skald_app::mirror_linked_campaigns(Arc::clone(&local), stopping.clone()));
     if let Some(path) = &arguments.sealing.seal_key {
         let key = SealKey::read(path)?;
@@ -116,18 +119,29 @@ fn start_access(
         page: Some(arguments.limit_page),
         kanka: Some(door.kanka_rate_limit),
     });
-    tokio::spawn(count_nodes(Arc::clone(local)));
     Ok(AuditTask::start(local, arguments))
 }
 
-/// Counts the nodes on the same store now and then: they share the rate limits.
-async fn count_nodes(local: Arc<LocalEngine>) {
-    loop {
-        match local.app().journal.count_nodes().await {
-            Ok(nodes) => local.app().rate_limits.set_nodes(nodes),
-            Err(error) => tracing::debug!(%error, "the nodes cannot be counted right now"),
+/// Joins the nodes on the same store, which share the rate limits, and counts them now and then. A process that only its
+/// owner calls does not join: it limits nobody.
+async fn share_rate_limits(local: &Arc<LocalEngine>) {
+    // Count before the first request: this node must not begin with the whole of each figure.
+    if tokio::time::timeout(NODE_COUNT_INTERVAL, count_nodes(local)).await.is_err() {
+        tracing::debug!("the nodes could not be counted in time");
+    }
+    let local = Arc::clone(local);
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(NODE_COUNT_INTERVAL).await;
+            count_nodes(&local).await;
         }
-        tokio::time::sleep(NODE_COUNT_INTERVAL).await;
+    });
+}
+
+async fn count_nodes(local: &LocalEngine) {
+    match local.app().journal.count_nodes().await {
+        Ok(nodes) => local.app().rate_limits.set_nodes(nodes),
+        Err(error) => tracing::debug!(%error, "the nodes cannot be counted right now"),
     }
 }
 
@@ -265,8 +279,18 @@ pub(crate) async fn serve_stdio(arguments: &McpArguments) -> anyhow::Result<()> 
     let audit = start_access(&local, &arguments.access, &arguments.http_arguments)?;
     let principal = match arguments.token.read()? {
         Some(token) => {
-            let caller = local.authenticate(&token).await;
-            caller.map_err(|fault| anyhow!("SKALD_TOKEN: {}", fault.body().message))?.principal
+            let origin = RequestOrigin { surface: RequestSurface::Mcp, address: None };
+            match local.authenticate_request(&token, origin).await {
+                Ok(caller) => {
+                    share_rate_limits(&local).await;
+                    caller.principal
+                }
+                Err(fault) => {
+                    // The audit log has the refusal.
+                    audit.finish().await;
+                    return Err(anyhow!("SKALD_TOKEN: {}", fault.body().message));
+                }
+            }
         }
         None => Principal::Owner,
     };

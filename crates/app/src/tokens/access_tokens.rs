@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use skald_domain::access::{OauthSubject, TokenScope};
 
+use crate::refused_entries::RefusedToken;
 use crate::{App, Caller, Code, Conversation, Fault, Holder, Principal};
 
 /// An access token whose signature, issuer, audience and times are right.
@@ -38,14 +39,16 @@ impl App {
     }
 
     /// The caller that an access token stands for.
-    pub(crate) async fn authenticate_access_token(&self, token: &str) -> Result<Caller, Fault> {
+    pub(crate) async fn authenticate_access_token(&self, token: &str) -> Result<Caller, RefusedToken> {
         let verifier = self.access_token_verifier.get().ok_or_else(crate::unauthorized_fault)?;
         let VerifiedAccessToken { subject, scope, expires_at } = verifier.verify(token).await?;
         let access = self.read_access_state().await?;
         let now = self.clock.now();
-        let known = access.state.token_of_subject(&subject).filter(|token| token.is_valid_at(now));
-        let known = known.ok_or_else(|| unlinked_subject_fault(&subject))?;
-        let scope = scope.ok_or_else(missing_scope_fault)?;
+        let known = access.state.token_of_subject(&subject);
+        let refuse = |fault| RefusedToken { fault, token_id: known.map(|token| token.id.clone()) };
+        let valid = known.filter(|token| token.is_valid_at(now));
+        let known = valid.ok_or_else(|| refuse(unlinked_subject_fault(&subject)))?;
+        let scope = scope.ok_or_else(|| refuse(missing_scope_fault()))?;
         let principal = match self.principal_from_token(known) {
             Principal::Owner => Principal::Owner,
             Principal::Holder(holder) => {

@@ -14,6 +14,7 @@ use super::import_earlier_tokens::EARLIER_TOKENS;
 use super::stream::{TokenStream, token_stream};
 use crate::campaign::{PARTICIPANTS, campaign_stream, is_same_name};
 use crate::deceptive_characters::{code_point, first_deceptive};
+use crate::refused_entries::RefusedToken;
 use crate::sha256::sha256_hex;
 use crate::tokens::identify_caller::{constant_time_eq, unauthorized_fault};
 use crate::{
@@ -193,7 +194,7 @@ impl App {
     }
 
     /// The caller that a token belongs to.
-    pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, Fault> {
+    pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, RefusedToken> {
         // A secret read from a file often ends with a line break.
         let secret = secret.trim();
         if !secret.starts_with(TOKEN_PREFIX) {
@@ -202,9 +203,12 @@ impl App {
         let id = secret.strip_prefix(TOKEN_PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
         let id = format!("token_{}", id.ok_or_else(unauthorized_fault)?);
         let (access, now) = (self.read_access_state().await?, self.clock.now());
-        let token = access.state.get(&id).filter(|token| token.is_valid_at(now)).ok_or_else(unauthorized_fault)?;
+        let token = access.state.get(&id).ok_or_else(unauthorized_fault)?;
         if !constant_time_eq(&token.secret_hash, &sha256_hex(secret)) {
-            return Err(unauthorized_fault());
+            return Err(unauthorized_fault().into());
+        }
+        if !token.is_valid_at(now) {
+            return Err(RefusedToken { fault: unauthorized_fault(), token_id: Some(token.id.clone()) });
         }
         Ok(Caller { principal: self.principal_from_token(token), conversation: Conversation::None })
     }

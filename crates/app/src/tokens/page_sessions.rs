@@ -61,7 +61,7 @@ impl App {
         if !token.trim().starts_with(TOKEN_PREFIX) {
             return Err(unauthorized_fault());
         }
-        let caller = self.authenticate(token).await?;
+        let caller = self.authenticate(token).await.map_err(|refused| refused.fault)?;
         let secret = self.new_secret(SECRET_PREFIX);
         let lifetime = SignedDuration::from_hours(24 * i64::try_from(limits::PAGE_SESSION_DAYS).unwrap_or(1));
         let mut expires_at = self.clock.now() + lifetime;

@@ -24,7 +24,7 @@ fn read(uri: &str) -> Page {
 fn command_types() -> Vec<String> {
     let target = CompletionTarget::Resource("docs://universe/commands/{command}".to_owned());
     let request = CompletionRequest { target, argument: "command".to_owned(), typed: String::new(), given: Vec::new() };
-    block_on(engine().complete(&Caller::owner(), &request)).expect("a completion").values
+    block_on(engine().complete(&Caller::owner(), &request, &RequestControl::default())).expect("a completion").values
 }
 
 #[test]

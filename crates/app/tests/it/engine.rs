@@ -100,7 +100,7 @@ fn an_expression_is_completed_while_it_is_typed() {
         let target = CompletionTarget::Resource(uri.to_owned());
         let request =
             CompletionRequest { target, argument: "expression".to_owned(), typed: typed.to_owned(), given: Vec::new() };
-        block_on(engine().complete(&Caller::owner(), &request)).unwrap().values
+        block_on(engine().complete(&Caller::owner(), &request, &RequestControl::default())).unwrap().values
     };
     assert_eq!(complete("dice://odds/{expression}", "2d20k"), ["2d20kh1", "2d20kh3", "2d20kl1"]);
     assert!(complete("dice://odds/{expression}/picture.svg", "").contains(&"4d6kh3".to_owned()));
@@ -227,7 +227,7 @@ fn completions_are_cut_to_what_was_typed() {
             typed: typed.to_owned(),
             given: Vec::new(),
         };
-        block_on(engine().complete(&Caller::owner(), &request)).unwrap().values
+        block_on(engine().complete(&Caller::owner(), &request, &RequestControl::default())).unwrap().values
     };
     assert_eq!(complete("Success"), ["SUCCESS_WITH_HOPE", "SUCCESS_WITH_FEAR"]);
     assert_eq!(complete("x"), [""; 0]);

@@ -165,15 +165,17 @@ impl Table {
         for (prompt, arguments) in
             [("prepare_session", &named[..]), ("run_scene", &named), ("write_recap", &named), ("write_recap", &own)]
         {
-            let rendered = self.engine.render(caller, prompt, arguments).await;
+            let rendered = self.engine.render(caller, prompt, arguments, &RequestControl::default()).await;
             answers.push((format!("{prompt} {arguments:?}"), format!("{rendered:?}")));
         }
         for argument in ["entity_id", "entity_ids", "tags", "name", "actor_id", "session_id"] {
             let target = CompletionTarget::Resource("lore://{campaign_id}/entity/{entity_id}".to_owned());
             let given = vec![("campaign_id".to_owned(), id.clone())];
             let request = CompletionRequest { target, argument: argument.to_owned(), typed: "zo".to_owned(), given };
-            answers
-                .push((format!("complete {argument}"), format!("{:?}", self.engine.complete(caller, &request).await)));
+            answers.push((
+                format!("complete {argument}"),
+                format!("{:?}", self.engine.complete(caller, &request, &RequestControl::default()).await),
+            ));
         }
         answers
     }
@@ -213,13 +215,15 @@ fn what_is_read_aloud_holds_no_secret_unless_the_game_master_asks() {
     block_on(async {
         let table = Table::new().await;
         let named = vec![("campaign_id".to_owned(), table.campaign_id.clone())];
-        let aloud = table.engine.render(&owner(), "write_recap", &named).await.expect("a prompt");
+        let aloud =
+            table.engine.render(&owner(), "write_recap", &named, &RequestControl::default()).await.expect("a prompt");
         assert!(
             !aloud.contains(GM_MARKER) && !aloud.contains(ANA_MARKER) && aloud.contains("The bell rang."),
             "{aloud}"
         );
         let own = [named, vec![("audience".to_owned(), "mine".to_owned())]].concat();
-        let own = table.engine.render(&owner(), "write_recap", &own).await.expect("a prompt");
+        let own =
+            table.engine.render(&owner(), "write_recap", &own, &RequestControl::default()).await.expect("a prompt");
         assert!(
             own.contains(&format!("(secret): {GM_MARKER} corrected note")) && own.contains("not to be read aloud"),
             "{own}"

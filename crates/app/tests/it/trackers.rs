@@ -328,7 +328,10 @@ fn scenes_and_trackers_stand_in_the_recap_and_the_prompts() {
     let fault = table.expect_refusal("session_note", json!({"text": "Nobody.", "spotlight": "Nobody"}));
     assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::NotFound, Some("/spotlight")));
     let arguments = [("campaign_id".to_owned(), table.campaign_id.clone())];
-    let prompt = table.runtime.block_on(table.engine.render(&Caller::owner(), "run_scene", &arguments)).unwrap();
+    let prompt = table
+        .runtime
+        .block_on(table.engine.render(&Caller::owner(), "run_scene", &arguments, &RequestControl::default()))
+        .unwrap();
     for part in [
         "[HP 5/7, Stress 0/6, Hope 2/6, Armor 2/3]",
         "The game counts Fear 0/12, Winter 1/1.",

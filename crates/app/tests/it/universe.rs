@@ -269,7 +269,8 @@ fn lists_are_paged_verified_and_made_anew() {
         let target = CompletionTarget::Resource("universe://{universeId}".to_owned());
         let request =
             CompletionRequest { target, argument: "universeId".to_owned(), typed: "c".to_owned(), given: Vec::new() };
-        let completion = engine.complete(&Caller::owner(), &request).await.expect("a completion");
+        let completion =
+            engine.complete(&Caller::owner(), &request, &RequestControl::default()).await.expect("a completion");
         assert_eq!(completion.values, ["c"]);
     });
 }
@@ -392,7 +393,8 @@ fn a_completion_has_only_so_many_values() {
             let (argument, typed) = ("bodyId".to_owned(), "s".to_owned());
             let given = vec![("universeId".to_owned(), "u".to_owned())];
             let request = CompletionRequest { target, argument, typed, given };
-            let completion = engine.complete(&Caller::owner(), &request).await.expect("values");
+            let completion =
+                engine.complete(&Caller::owner(), &request, &RequestControl::default()).await.expect("values");
             (completion.values.len(), completion.total)
         };
         let most = limits::COMPLETIONS_MAX;

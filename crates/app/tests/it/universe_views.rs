@@ -256,7 +256,7 @@ fn a_body_is_completed_in_its_universe_by_id_and_then_by_name() {
                 CompletionTarget::Resource("universe://{universeId}/body/{bodyId}{?t,cursor,limit}".to_owned());
             let given = universe_id.map(|id| ("universeId".to_owned(), id.to_owned())).into_iter().collect();
             let request = CompletionRequest { target, argument: "bodyId".to_owned(), typed: typed.to_owned(), given };
-            engine.complete(caller, &request).await.expect("a completion")
+            engine.complete(caller, &request, &RequestControl::default()).await.expect("a completion")
         };
         let owner = Caller::owner();
         assert_eq!(complete(&owner, Some("sol"), "S").await.values, ["saturn", "sun"]);

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_app::{
-    Allowed, App, Call, Catalogue, Fault, LocalEngine, Operation, OperationEntry, OperationKind, PermissionClass,
-    Toolset, ToolsetFilter,
+    Allowed, App, Call, CampaignRole, Catalogue, Fault, LocalEngine, Operation, OperationEntry, OperationKind,
+    PermissionClass, RateFigures, Toolset, ToolsetFilter,
 };
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
-use skald_grpc::proto::skald::{CallRequest, WatchRequest};
+use skald_grpc::proto::skald::{CallRequest, DescribeRequest, EndSessionRequest, IdentifyRequest, WatchRequest};
 use tonic::{Code, Request};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::server::{Server, app, code_and_reason, run};
+use crate::server::{Server, app, code_and_reason, create_token, run, with_token};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -148,5 +148,42 @@ fn whoever_watches_the_health_does_not_hold_up_the_end() {
         server.stopping.cancel();
         let rest = async { while statuses.message().await.is_ok_and(|status| status.is_some()) {} };
         tokio::time::timeout(Duration::from_secs(2), rest).await.expect("an end");
+    });
+}
+
+/// What calls no operation counts too. `Identify` does not: it does no more than the check of the token.
+#[test]
+fn requests_beside_operations_are_counted() {
+    run(async {
+        let local = LocalEngine::new(app());
+        local.app().rate_limits.set_figures(RateFigures {
+            calls: Some(3),
+            reads: Some(2),
+            lists: Some(1),
+            ..RateFigures::default()
+        });
+        let server = Server::start(&local).await;
+        let (token, _) = create_token(&local, "*", CampaignRole::Gm).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let mut counts = [0; 3];
+        while gateway.describe(with_token(&token, DescribeRequest {})).await.is_ok() {
+            counts[0] += 1;
+        }
+        let mut streams = Vec::new();
+        let refused = loop {
+            match gateway.watch(with_token(&token, WatchRequest::default())).await {
+                Ok(stream) => streams.push(stream),
+                Err(refused) => break refused,
+            }
+        };
+        counts[1] = streams.len();
+        assert_eq!(code_and_reason(&refused), (Code::ResourceExhausted, "RATE_LIMITED".to_owned()));
+        while gateway.end_session(with_token(&token, EndSessionRequest {})).await.is_ok() {
+            counts[2] += 1;
+        }
+        assert_eq!(counts, [3, 2, 3], "a burst of lists, reads and calls");
+        for _ in 0..50 {
+            gateway.identify(with_token(&token, IdentifyRequest {})).await.expect("it counts against no limit");
+        }
     });
 }

@@ -4,6 +4,7 @@ mod gateway;
 mod limits;
 mod public_methods;
 mod reflection;
+mod secrecy;
 mod server;
 mod typed_services;
 mod watch;

@@ -32,6 +32,7 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, any};
 use skald_app::{Engine, RateClass, ToolsetFilter};
 
+pub use self::dispatch::API_ROUTES;
 use self::errors::ApiError;
 use self::rate_limit::RequestAllowance;
 use self::request::{ApiRequest, LoreFreshness};

@@ -1,13 +1,16 @@
 //! Tests of the audit log and of the server's log: what is noted of a call, and that no content is.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use skald_testkit::Client;
 
 use crate::documented_campaign::create_campaign;
+use crate::process::{CONTENT_MARKERS, RunningProgram};
 use crate::program_under_test::{OVER_HTTP, StoreKind, Surface, World};
 
 /// Text that must never be in a log.
-const MARKER: &str = "Zyzzyva-Marker-7531";
+const MARKER: &str = CONTENT_MARKERS[1];
 
 fn export(world: &World, arguments: &[&str]) -> Vec<Value> {
     let output = world.run(&[&["audit", "export"], arguments].concat());
@@ -25,6 +28,14 @@ fn calls_are_noted_with_user_campaign_and_outcome(kind: StoreKind) {
         client.ok("campaign_read", &json!({"campaign_id": campaign_id}));
         client.call_refused("campaign_update", &json!({"campaign_id": campaign_id, "name": MARKER}));
         client.call_refused("campaign_read", &json!({"campaign_id": MARKER}));
+        if surface != Surface::Rest {
+            let named = json!({"campaign_id": campaign_id});
+            client.request("prompts/get", &json!({"name": "run_scene", "arguments": named}));
+            let entity = json!({"type": "ref/resource", "uri": "lore://{campaign_id}/entity/{entity_id}"});
+            let argument = json!({"name": "entity_id", "value": MARKER});
+            let completion = json!({"ref": entity, "argument": argument, "context": {"arguments": named}});
+            client.request("completion/complete", &completion);
+        }
     }
     server.stop();
     let rows = export(&world, &[]);
@@ -33,21 +44,26 @@ fn calls_are_noted_with_user_campaign_and_outcome(kind: StoreKind) {
         [text("surface"), text("operation"), text("campaign_id"), text("outcome")]
     };
     let expected = ["mcp", "mcp", "rest"].map(|surface| {
-        [
+        let mut expected = vec![
             [surface, "campaign_read", &campaign_id, "ok"],
             [surface, "campaign_update", &campaign_id, "FORBIDDEN"],
             [surface, "campaign_read", "-", "NOT_FOUND"],
-        ]
-        .map(|row| row.map(str::to_owned))
+        ];
+        if surface == "mcp" {
+            expected.push([surface, "run_scene", &campaign_id, "ok"]);
+            expected.push([surface, "completion", &campaign_id, "ok"]);
+        }
+        expected.into_iter().map(|row| row.map(str::to_owned)).collect::<Vec<_>>()
     });
     assert_eq!(rows.iter().map(fields).collect::<Vec<_>>(), expected.concat(), "the owner's calls are not noted");
     assert!(rows.iter().all(|row| row["user"] == json!(id)));
-    let ids: std::collections::BTreeSet<&str> = rows.iter().filter_map(|row| row["request_id"].as_str()).collect();
+    let ids: BTreeSet<&str> = rows.iter().filter_map(|row| row["request_id"].as_str()).collect();
     assert_eq!(ids.len(), rows.len(), "each request has an id of its own");
     assert!(rows.iter().all(|row| row["at"].is_string() && row["duration_us"].is_u64()));
     assert!(!format!("{rows:?}").contains(MARKER));
     assert_eq!(export(&world, &["--outcome", "FORBIDDEN"]).len(), 3);
     assert_eq!(export(&world, &["--operation", "campaign_read", "--in", &campaign_id]).len(), 3);
+    assert_eq!(export(&world, &["--operation", "completion", "--in", &campaign_id]).len(), 2);
     assert_eq!(export(&world, &["--user", "owner"]).len(), 0);
     assert_eq!(export(&world, &["--since", "1h", "--until", "2020-01-01T00:00:00Z"]).len(), 0);
     let listed = world.run(&["audit", "list", "--limit", "2"]);
@@ -80,6 +96,50 @@ fn the_owner_is_noted_if_asked_for_and_nobody_if_not() {
         server.stop();
         assert_eq!(export(&world, &[]).len(), expected, "{audit}");
     }
+}
+
+/// Whoever tries tokens leaves a row for each surface, without the token; a revoked token is named by its id.
+#[test]
+fn refused_tokens_are_noted_by_surface() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let (revoked, id) = world.create_token(&["Ana"]);
+    assert!(world.run(&["token", "revoke", &id]).status.success());
+    let unknown = format!("skald_{MARKER}_{MARKER}");
+    let mut client = Client::connect(server.address);
+    for _ in 0..5 {
+        for token in [&unknown, &revoked] {
+            let bearer = format!("Bearer {token}");
+            for path in ["/api/v1/roll", "/mcp", "/api/kanka/1.0/campaigns", "/c/x"] {
+                assert_eq!(client.send("POST", path, &[("Authorization", &bearer)], b"{}").status, 401, "{path}");
+            }
+        }
+        let forwarded = [("X-Forwarded-For", "203.0.113.5")];
+        assert_eq!(client.send("POST", "/api/v1/roll", &forwarded, b"{}").status, 401);
+        let no_bearer = [("Authorization", MARKER)];
+        assert_eq!(client.send("POST", "/mcp", &no_bearer, b"{}").status, 401);
+    }
+    let mut bridge = server.bridge_command(&[]);
+    bridge.env("SKALD_TOKEN", &unknown);
+    assert!(!RunningProgram::start(bridge).wait_for_exit().0.success());
+    let stdio = world.command(&["mcp"]).env("SKALD_TOKEN", &unknown).output().expect("it ends");
+    assert!(!stdio.status.success());
+    let log = server.stop();
+    let rows = export(&world, &[]);
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap_or("-").to_owned();
+    // The next minute has rows of its own.
+    let noted: BTreeSet<[String; 4]> =
+        rows.iter().map(|row| ["user", "operation", "surface", "outcome"].map(|name| text(row, name))).collect();
+    let row =
+        |user: &str, operation: &str, surface: &str| [user, operation, surface, "UNAUTHORIZED"].map(str::to_owned);
+    let surfaces = ["kanka", "mcp", "page", "rest"];
+    let mut expected = BTreeSet::from(surfaces.map(|surface| row(&id, "authenticate", surface)));
+    expected.extend(surfaces.map(|surface| row("nobody", "authenticate", surface)));
+    expected.insert(row("nobody", "authenticate", "grpc"));
+    expected.extend(["mcp", "rest"].map(|surface| row("nobody", "missing_token", surface)));
+    assert_eq!(noted, expected);
+    assert!(rows.len() <= 2 * (expected.len() + 1), "{} rows of so few sources", rows.len());
+    assert!(!format!("{rows:?}{log}").contains(MARKER));
 }
 
 #[test]

@@ -108,6 +108,26 @@ fn a_wrong_code_and_one_that_is_over_get_the_same_answer() {
     assert!(!refused.status.success() && text(&refused.stderr).contains("there is no campaign"));
 }
 
+#[test]
+fn an_expired_code_is_not_found_and_the_answer_says_what_may_be_wrong() {
+    let world = World::sqlite();
+    world.create_token(&["Owner", "--role", "gm"]);
+    let (code, _) = invite(&world, &["Ana", "--valid", "2s"]);
+    let (open, _) = invite(&world, &["Bo"]);
+    let server = world.serve(&["--require-token"]);
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    let expired = redeem(&server, &code);
+    let fault = expired.json()["error"].clone();
+    assert_eq!((expired.status, code_and_status(&fault)), (404, ("NOT_FOUND", "NotFound")));
+    let words = "the code is not known here, or was redeemed, was revoked, or has expired";
+    assert_eq!(
+        (&fault["message"], &fault["hint"]),
+        (&json!(words), &json!("ask the game master for another invitation"))
+    );
+    assert!(!expired.text().contains(&code));
+    assert_eq!(redeem(&server, &open).status, 201, "another one is still open");
+}
+
 /// `REDEEM_BODY_BYTES_MAX`: nobody is known there, so little is read.
 #[test]
 fn a_long_body_is_refused() {

@@ -328,6 +328,27 @@ fn a_new_key_of_the_issuer_is_fetched_once_a_minute_at_most() {
     assert_eq!(setting.get(&without_id).status, 401, "of two keys, a token has to name its own");
 }
 
+/// The holder of a token need not sign in again: nobody can say whether the token is right.
+#[test]
+fn without_the_keys_of_the_issuer_a_token_is_answered_soon_and_by_name() {
+    let world = World::sqlite();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let issuer = format!("http://{}", silent.local_addr().expect("an address"));
+    let server = world.serve(&["--oauth-issuer", &issuer, "--oauth-resource", RESOURCE]);
+    let claims = json!({"iss": issuer, "sub": SUBJECT, "aud": RESOURCE, "exp": now() + 600, "scope": "skald:gm"});
+    let token = SigningKey::ed25519().sign(&json!({"alg": "EdDSA", "kid": "first"}), &claims);
+    let bearer = format!("Bearer {token}");
+    let began = std::time::Instant::now();
+    for _ in 0..3 {
+        let mut client = Client::connect(server.address);
+        let refused = client.send("GET", "/api/v1/campaigns", &[("Authorization", &bearer)], b"");
+        assert_eq!((refused.status, refused.header("retry-after")), (503, Some("60")), "{}", refused.text());
+        assert_eq!(refused.json()["error"]["code"], "UNAVAILABLE");
+        assert_eq!(refused.header("www-authenticate"), None);
+    }
+    assert!(began.elapsed() < std::time::Duration::from_secs(6), "{:?}", began.elapsed());
+}
+
 #[test]
 fn a_server_says_what_is_wrong_with_its_options() {
     let world = World::sqlite();
@@ -351,7 +372,7 @@ fn a_server_says_what_is_wrong_with_its_options() {
 #[test]
 fn a_document_of_keys_at_a_limit_is_read_and_one_past_it_is_not() {
     let (bytes, keys) = (skald_app::limits::JWKS_BYTES_MAX, skald_app::limits::JWKS_KEYS_MAX);
-    for (padding, before, expected) in [(bytes, 0, 200), (bytes + 1, 0, 401), (0, keys - 1, 200), (0, keys, 401)] {
+    for (padding, before, expected) in [(bytes, 0, 200), (bytes + 1, 0, 503), (0, keys - 1, 200), (0, keys, 401)] {
         let setting = Setting::new(SigningKey::ed25519());
         let others = (0..before).map(|number| SigningKey::ed25519().jwk(&format!("other-{number}")));
         setting.issuer.set_keys(others.chain([setting.key.jwk("first")]).collect());

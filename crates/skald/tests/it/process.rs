@@ -1,4 +1,4 @@
-//! The binary under test as a process that ends with the test.
+//! The binary under test as a process that ends with the test. Its log is searched for secrets when it ends.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -13,9 +13,40 @@ use serde_json::Value;
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Texts that tests put into secrets and into everything else that a client can send. No log may have one.
+pub(crate) const CONTENT_MARKERS: [&str; 2] = ["qzmarker", "Zyzzyva-Marker-7531"];
+/// How every token, page session and code of an invitation begins.
+const SECRET_PREFIXES: [&str; 3] = ["skald_", "skaldpage_", "skaldinvite_"];
+/// The least characters of the secret part of each of these.
+const SECRET_CHARS: usize = 40;
+
+/// The first line of a log with content of a call, or with a secret of a token.
+fn line_with_content(log: &str) -> Option<&str> {
+    log.lines().find(|line| {
+        let lower = line.to_lowercase();
+        CONTENT_MARKERS.iter().any(|marker| lower.contains(&marker.to_lowercase())) || has_secret(line)
+    })
+}
+
+fn has_secret(line: &str) -> bool {
+    SECRET_PREFIXES.iter().flat_map(|prefix| line.match_indices(prefix)).any(|(at, prefix)| {
+        let mut parts = line[at + prefix.len()..].splitn(2, '_');
+        let is_id = parts.next().is_some_and(|id| id.chars().all(|character| character.is_ascii_alphanumeric()));
+        let secret = parts.next().unwrap_or_default();
+        is_id && secret.chars().take_while(char::is_ascii_alphanumeric).count() >= SECRET_CHARS
+    })
+}
+
+/// Servers log each call, so that their logs can be searched for content. The command line logs little, and tests read
+/// what it prints.
+fn log_filter(arguments: &[&str]) -> Option<&'static str> {
+    matches!(arguments.first(), Some(&("serve" | "mcp"))).then_some("info,skald::calls=debug")
+}
+
 pub(crate) fn skald_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skald"));
     command.args(arguments).env_remove("SKALD_LOG").env("SKALD_STORE", "memory");
+    command.envs(log_filter(arguments).map(|filter| ("SKALD_LOG", filter)));
     // Tests call faster than people. Those of the limits name them.
     for class in ["CALLS", "READS", "LISTS"] {
         command.env(format!("SKALD_LIMIT_{class}"), "0");
@@ -172,6 +203,7 @@ impl RunningProgram {
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("the process is ours");
         self.child.wait().expect("a child");
+        // Dropping it searches its log.
     }
 
     /// Waits for the process to end: its status, how long that took, and its standard error.
@@ -197,14 +229,26 @@ impl RunningProgram {
     }
 }
 
+#[test]
+fn content_and_secrets_in_a_log_are_found() {
+    let harmless = "INFO skald::calls: refused operation=\"authenticate\" user=\"token_4k2j\" skald_operations_total";
+    assert_eq!(line_with_content(harmless), None);
+    let secret = format!("skald_0123456789ab_{}", "x".repeat(52));
+    for line in ["a QZMarkernote", "Zyzzyva-Marker-7531 name", &format!("Bearer {secret}"), &format!("a={secret}\"")] {
+        assert_eq!(line_with_content(&format!("{harmless}\n{line}\n{harmless}")), Some(line));
+    }
+}
+
 impl Drop for RunningProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let log = self.final_stderr();
         // Print standard error only if the test fails.
         if std::thread::panicking() {
-            let errors = self.final_stderr();
-            let _ = writeln!(std::io::stderr(), "process {} said:\n{errors}", self.child.id());
+            let _ = writeln!(std::io::stderr(), "process {} said:\n{log}", self.child.id());
+        } else if let Some(line) = line_with_content(&log) {
+            panic!("content in the log of process {}: {line}", self.child.id());
         }
     }
 }

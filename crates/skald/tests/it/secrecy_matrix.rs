@@ -1,23 +1,31 @@
 //! The secrecy matrix: a marker stands in every secret, and everything that the server offers is asked for by everybody.
 //!
 //! The walk is over what the server lists: the paths of its OpenAPI file, its mounted routes, its tools, resources,
-//! templates and prompts. A new operation, route or page is in the matrix without a line here. A new secret needs a
-//! marker in `SecretWorld`.
+//! templates and prompts, and over the routes of the Kanka-compatible API. A new operation, route or page is in the matrix
+//! without a line here. A new secret needs a marker in `SecretWorld`; `planted_records.rs` asks for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
+use skald_kanka::{API_PATH, API_ROUTES, ENTITY_KINDS};
 use skald_testkit::Client;
-use skald_testkit::mcp_messages::JSON;
+use skald_testkit::mcp_messages::{JSON, request};
 
 use crate::process::RunningProgram;
 use crate::program_under_test::{Surface, TestClient, World};
+use crate::request_filler::RequestFiller;
 use crate::secret_world::{PROBE, SecretWorld, markers_in};
+
+/// The caller without a token on the machine of the server.
+const OWNER: &str = "owner";
+/// The caller without a token from elsewhere.
+const NOBODY: &str = "nobody";
 
 /// One caller, who asks for everything.
 struct Walk<'a> {
     world: &'a SecretWorld,
-    token: String,
+    /// The token; none for the owner, and for nobody, whose requests come through a proxy.
+    token: Option<String>,
     role: &'a str,
     client: Client,
     /// The markers that came, with the request whose answer had them.
@@ -27,21 +35,26 @@ struct Walk<'a> {
     pages: usize,
     /// Names and values of the fields that a noun declares secret.
     secret_fields: Vec<String>,
+    /// Tools that were called.
+    tools: BTreeSet<String>,
+    /// Requests that were answered with something else than 401.
+    admitted: usize,
 }
 
 impl<'a> Walk<'a> {
     fn new(world: &'a SecretWorld, role: &'a str) -> Self {
         let client = Client::connect(world.server.address);
-        let token = format!("Bearer {}", world.token(role));
         Self {
             world,
             secret_fields: world.secret_fields(),
-            token,
+            token: (!matches!(role, OWNER | NOBODY)).then(|| world.token(role)),
             role,
             client,
             seen: BTreeMap::new(),
             requests: 0,
             pages: 0,
+            tools: BTreeSet::new(),
+            admitted: 0,
         }
     }
 
@@ -55,14 +68,25 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The header that says who asks.
+    fn caller_header(&self) -> Option<(&'static str, String)> {
+        match &self.token {
+            Some(token) => Some(("Authorization", format!("Bearer {token}"))),
+            // A request through a proxy needs a token.
+            None => (self.role == NOBODY).then(|| ("X-Forwarded-For", "203.0.113.5".to_owned())),
+        }
+    }
+
     fn send(&mut self, method: &str, path: &str, body: &str) {
-        let token = self.token.clone();
-        let headers = [JSON, ("Authorization", token.as_str())];
+        let caller = self.caller_header();
+        let caller = caller.as_ref().map(|(name, value)| (*name, value.as_str()));
+        let headers: Vec<(&str, &str)> = [JSON].into_iter().chain(caller).collect();
         match self.client.try_send(method, path, &headers, body.as_bytes()) {
             Ok(reply) => {
                 assert!(reply.status < 500, "{method} {path} {body}: {}", reply.text());
                 let is_page = reply.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
                 self.pages += usize::from(reply.status == 200 && is_page);
+                self.admitted += usize::from(reply.status != 401);
                 self.note(&format!("{} {method} {path} {body}", self.role), &reply.text());
             }
             // A stream does not end, and a refused connection is opened anew.
@@ -72,9 +96,8 @@ impl<'a> Walk<'a> {
 
     /// Every path of the OpenAPI file, with every value that its parameters and fields have.
     fn walk_openapi(&mut self, methods: &[&str]) {
-        let token = self.token.clone();
-        let document =
-            self.client.send("GET", "/api/v1/openapi.json", &[("Authorization", token.as_str())], b"").json();
+        // Of the owner, since nobody else has to see it.
+        let document = self.client.send("GET", "/api/v1/openapi.json", &[], b"").json();
         for (template, operations) in document["paths"].as_object().expect("paths") {
             for (method, operation) in operations.as_object().expect("operations") {
                 if !methods.contains(&method.as_str()) || template.ends_with("/events") && template.starts_with("/u") {
@@ -96,34 +119,80 @@ impl<'a> Walk<'a> {
                 self.send("GET", &path, "");
             }
         }
-        let number = self.kanka_campaign();
-        let kinds = ["characters", "locations", "organisations", "notes", "quests", "journals", "races", "creatures"];
-        for path in kinds.iter().chain(&["entities", "tags", &format!("search/{PROBE}"), "posts"]) {
-            for query in ["", "?related=1", &format!("?name={PROBE}"), "?is_private=1", "?types=character"] {
-                self.send("GET", &format!("/api/kanka/1.0/campaigns/{number}/{path}{query}"), "");
-            }
-            for id in 1..4 {
-                for below in ["", "/posts", "/mentions", "/entity_assets", "/entity_tags"] {
-                    self.send("GET", &format!("/api/kanka/1.0/campaigns/{number}/{path}/{id}{below}"), "");
+        self.walk_kanka();
+    }
+
+    /// Every route of the Kanka-compatible API, of each kind of entity, with the parameters that change an answer.
+    fn walk_kanka(&mut self) {
+        let mut values = RequestFiller::new(PROBE);
+        values.add(&["campaign"], &self.world.values.of("kanka_campaign")[0]);
+        for id in 1..8 {
+            values.add(&["id", "post_id", "tag_id", "asset_id"], &json!(id));
+        }
+        for part in ["relations", "attributes", "reminders"] {
+            values.add(&["part"], &json!(part));
+        }
+        for kind in ENTITY_KINDS.iter().filter(|kind| kind.entity_type.is_some()) {
+            values.add(&["plural"], &json!(kind.plural));
+        }
+        for route in API_ROUTES {
+            let path = format!("{API_PATH}/1.0/{route}");
+            for path in values.fill_path(&path, &Value::Null) {
+                let is_list = !path.ends_with(|character: char| character.is_ascii_digit());
+                let queries: &[&str] =
+                    if is_list { &["", "?related=1", "?name=qzprobe", "?is_private=1"] } else { &["", "?related=1"] };
+                for query in queries {
+                    self.send("GET", &format!("{path}{query}"), "");
                 }
             }
         }
     }
 
-    fn kanka_campaign(&mut self) -> u64 {
+    /// Every tool, resource, template, prompt and completion of MCP. Tools that change something are called if
+    /// `with_commands`.
+    fn walk_mcp(&mut self, with_commands: bool) {
         let token = self.token.clone();
-        let listed = self.client.send("GET", "/api/kanka/1.0/campaigns", &[("Authorization", token.as_str())], b"");
-        listed.json()["data"][0]["id"].as_u64().unwrap_or(1)
-    }
-
-    /// Every resource, template, prompt and completion of MCP.
-    fn walk_mcp(&mut self) {
-        let token = self.token.trim_start_matches("Bearer ").to_owned();
-        self.walk_mcp_with(&mut self.world.server.client_with(Surface::Session, Some(&token), "test"));
+        let mut session = self.world.server.client_with(Surface::Session, token.as_deref(), "test");
+        self.walk_mcp_with(&mut session);
+        self.walk_tools(&mut session, with_commands);
         // A bridge asks over gRPC.
         let mut bridge = self.world.server.bridge_command(&[]);
-        bridge.env("SKALD_TOKEN", &token);
-        self.walk_mcp_with(&mut TestClient::over_stdio(bridge));
+        bridge.envs(token.map(|token| ("SKALD_TOKEN", token)));
+        let mut bridge = TestClient::over_stdio(bridge);
+        self.walk_mcp_with(&mut bridge);
+        self.walk_tools(&mut bridge, false);
+    }
+
+    /// Every tool, with every value that its fields have.
+    fn walk_tools(&mut self, client: &mut TestClient, with_commands: bool) {
+        let listed = client.request("tools/list", &json!({}));
+        let tools = listed["result"]["tools"].as_array().expect("tools").clone();
+        for tool in tools.iter().filter(|tool| with_commands || tool["annotations"]["readOnlyHint"] == true) {
+            let schema = &tool["inputSchema"];
+            let request_body = json!({"content": {"application/json": {"schema": schema}}});
+            for input in self.world.values.fill_body(&request_body, schema) {
+                let arguments: Value = serde_json::from_str(&input).expect("JSON");
+                let answer = client.request("tools/call", &json!({"name": tool["name"], "arguments": arguments}));
+                assert!(answer["result"].is_object(), "{} {input}: {answer}", tool["name"]);
+                self.note(&format!("{} tools/call {} {input}", self.role, tool["name"]), &answer.to_string());
+                self.tools.insert(tool["name"].to_string());
+            }
+        }
+    }
+
+    /// What nobody is answered over MCP: no session, no list and no call.
+    fn walk_mcp_as_nobody(&mut self) {
+        let calls = [
+            ("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x"}})),
+            ("tools/list", json!({})),
+            ("resources/list", json!({})),
+            ("resources/read", json!({"uri": "campaigns://list"})),
+            ("tools/call", json!({"name": "campaign_read", "arguments": {"view": "list"}})),
+            ("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": ["campaigns://list"]}})),
+        ];
+        for (method, params) in calls {
+            self.send("POST", "/mcp", &request(1, method, &params).to_string());
+        }
     }
 
     fn walk_mcp_with(&mut self, client: &mut TestClient) {
@@ -192,36 +261,69 @@ pub(crate) fn mounted_routes() -> Vec<String> {
     logged_routes(&server)
 }
 
+/// Who sees all secrets only reads, so that these stay as they are.
+fn walk_reads<'a>(world: &'a SecretWorld, role: &'a str, routes: &[String]) -> Walk<'a> {
+    let mut walk = Walk::new(world, role);
+    walk.walk_openapi(&["get"]);
+    walk.walk_routes(routes);
+    walk.walk_mcp(false);
+    walk.look_closely();
+    walk
+}
+
 #[test]
 fn a_secret_reaches_those_who_may_see_it_and_nobody_else() {
     let world = SecretWorld::new();
     let routes = mounted_routes();
-    // Game masters see every secret; otherwise the walk looks in the wrong places.
-    let mut gm = Walk::new(&world, "gm");
-    gm.walk_openapi(&["get"]);
-    gm.walk_routes(&routes);
-    gm.walk_mcp();
-    gm.look_closely();
-    let seen: BTreeSet<String> = gm.seen.keys().cloned().collect();
-    assert_eq!(seen, &world.planted | &world.shared_with_ana, "what game masters see");
-    assert!(gm.pages > 15, "{} pages", gm.pages);
+    // The owner and game masters see every secret; otherwise the walk looks in the wrong places.
+    for role in [OWNER, "gm"] {
+        let walk = walk_reads(&world, role, &routes);
+        let seen: BTreeSet<String> = walk.seen.keys().cloned().collect();
+        let secrets = &world.planted | &world.shared_with_ana;
+        let missing: Vec<_> = secrets.difference(&seen).collect();
+        assert!(missing.is_empty(), "{role} does not see {missing:?}");
+        assert!(seen.intersection(&world.for_members).count() > 5, "{role} sees what everybody may see");
+        let known = &(&secrets | &world.for_members) | &world.replaced;
+        let unknown: Vec<_> = seen.difference(&known).map(|marker| &walk.seen[marker]).collect();
+        assert!(unknown.is_empty(), "markers that nobody planted: {unknown:#?}");
+        assert!(walk.pages > 15, "{role} saw {} pages", walk.pages);
+    }
     for role in ["Ana", "player", "guest", "stranger"] {
         let mut walk = Walk::new(&world, role);
         walk.walk_routes(&routes);
-        walk.walk_mcp();
+        walk.walk_mcp(true);
         walk.walk_openapi(&["get", "post", "put", "patch", "delete"]);
         walk.look_closely();
+        let mut allowed = if role == "stranger" { BTreeSet::new() } else { world.for_members.clone() };
         if role == "Ana" {
-            let seen: BTreeSet<String> = walk.seen.keys().cloned().collect();
-            let wrong: Vec<_> = seen.difference(&world.shared_with_ana).map(|marker| &walk.seen[marker]).collect();
-            assert!(wrong.is_empty(), "{wrong:#?}");
-            assert_eq!(seen, world.shared_with_ana, "what is shared with Ana");
-        } else {
-            assert!(walk.seen.is_empty(), "{:#?}", walk.seen);
+            allowed.extend(world.shared_with_ana.iter().cloned());
+        }
+        let seen: BTreeSet<String> = walk.seen.keys().cloned().collect();
+        let wrong: Vec<_> = seen.difference(&allowed).map(|marker| &walk.seen[marker]).collect();
+        assert!(wrong.is_empty(), "{role}: {wrong:#?}");
+        if role == "Ana" {
+            let missing: Vec<_> = world.shared_with_ana.difference(&seen).collect();
+            assert!(missing.is_empty(), "Ana does not see {missing:?}");
         }
         assert!(role == "stranger" || walk.pages > 10, "{role} saw {} pages", walk.pages);
         assert!(walk.requests > 1_000, "{role} asked {} times", walk.requests);
+        assert!(walk.tools.len() > 40, "{role} called {:?}", walk.tools);
     }
+}
+
+/// A request without a token, where one is required: it is answered on public routes alone, and with no marker.
+#[test]
+fn nobody_sees_anything() {
+    let world = SecretWorld::new();
+    let mut walk = Walk::new(&world, NOBODY);
+    walk.walk_routes(&mounted_routes());
+    walk.walk_openapi(&["get", "post", "put", "patch", "delete"]);
+    walk.look_closely();
+    let public = walk.admitted;
+    walk.walk_mcp_as_nobody();
+    assert_eq!(walk.admitted, public, "MCP is not public");
+    assert!(walk.seen.is_empty(), "{:#?}", walk.seen);
+    assert!(walk.requests > 1_000 && walk.admitted < 40, "{} of {} are public", walk.admitted, walk.requests);
 }
 
 impl Walk<'_> {

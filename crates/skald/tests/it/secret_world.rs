@@ -3,14 +3,18 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use skald_testkit::Client;
+use skald_testkit::mcp_messages::JSON;
 
 use crate::gate_document::CREATE;
 use crate::gate_server::{Gate, Run};
+use crate::process::CONTENT_MARKERS;
 use crate::program_under_test::{Server, StoreKind, Surface, TestClient};
 use crate::request_filler::{RequestFiller, text_of};
 
-/// Every marker begins so. No request contains it, so whatever contains it was disclosed.
-const MARKER: &str = "qzmarker";
+/// Every marker begins so. No request of a test contains it but those that plant it, so whatever contains it was
+/// disclosed. The log of the server is searched for it as well, at the level that logs the most.
+const MARKER: &str = CONTENT_MARKERS[0];
 /// A word beside every marker, for searches. A refusal may repeat it.
 pub(crate) const PROBE: &str = "qzprobe";
 
@@ -31,13 +35,18 @@ pub(crate) fn markers_in(text: &str) -> BTreeSet<String> {
 
 /// A server with a secret in every field that can have one.
 pub(crate) struct SecretWorld {
-    gate: Gate,
+    pub(crate) gate: Gate,
     pub(crate) server: Server,
     pub(crate) values: RequestFiller,
     /// The markers that game masters see, and nobody else.
     pub(crate) planted: BTreeSet<String>,
     /// The markers that Ana sees as well, who plays Mira, and no other player.
     pub(crate) shared_with_ana: BTreeSet<String>,
+    /// The markers in what every member of the campaign may see, and no stranger.
+    pub(crate) for_members: BTreeSet<String>,
+    /// The markers in what only game masters may see, of things that have changed or are gone since: nobody needs to see
+    /// them.
+    pub(crate) replaced: BTreeSet<String>,
     /// A campaign without secrets.
     elsewhere: String,
 }
@@ -45,13 +54,15 @@ pub(crate) struct SecretWorld {
 impl SecretWorld {
     pub(crate) fn new() -> Self {
         let gate = Gate::new(StoreKind::Sqlite);
-        let server = gate.serve_in(gate.world.folder(), &[]);
+        let server = gate.serve_in(gate.world.folder(), &["--log", "trace", "--role", "human"]);
         let mut world = Self {
             gate,
             server,
             values: RequestFiller::new(PROBE),
             planted: BTreeSet::new(),
             shared_with_ana: BTreeSet::new(),
+            for_members: BTreeSet::new(),
+            replaced: BTreeSet::new(),
             elsewhere: String::new(),
         };
         world.plant();
@@ -90,9 +101,24 @@ impl SecretWorld {
         secrets
     }
 
+    /// A text with a marker that every member of the campaign may see.
+    fn public(&mut self, name: &str) -> String {
+        self.for_members.insert(name.to_owned());
+        secret(name)
+    }
+
+    /// A text with a marker that only game masters may see, and that something replaces later.
+    fn replaced(&mut self, name: &str) -> String {
+        self.replaced.insert(name.to_owned());
+        secret(name)
+    }
+
     fn plant(&mut self) {
         let mut owner = self.server.client(Surface::Rest);
-        let campaign = owner.ok("campaign_create", &json!({"name": "Bells", "gm_mode": "HUMAN"}));
+        let named = json!({
+            "name": self.public("campaignname"), "gm_mode": "HUMAN", "theme_prompt": self.public("theme")
+        });
+        let campaign = owner.ok("campaign_create", &named);
         let campaign_id = campaign["id"].clone();
         let elsewhere = owner.ok("campaign_create", &json!({"name": "Elsewhere", "gm_mode": "HUMAN"}));
         self.elsewhere = text_of(&elsewhere["id"]);
@@ -101,6 +127,12 @@ impl SecretWorld {
         self.plant_campaign(&mut owner, &campaign_id);
         self.plant_gate(&mut owner, &campaign_id);
         self.plant_for_ana(&mut owner, &campaign_id);
+        self.change_campaign(&mut owner, &campaign_id);
+        self.change_people(&mut owner, &campaign_id);
+        self.change_lore(&mut owner, &campaign_id);
+        self.change_canon(&mut owner, &campaign_id);
+        self.change_tags(&campaign_id);
+        self.change_runs(&mut owner, &campaign_id);
         let universe = json!({"method": "create", "universeId": "sol", "name": "Sol", "campaignId": campaign_id});
         owner.ok("universe", &universe);
         self.values.add(&["universeId", "universe_id", "universe"], &json!("sol"));
@@ -166,7 +198,7 @@ impl SecretWorld {
             owner.ok("participant_create", &of_campaign(json!({"display_name": "Ana", "role": "PLAYER"})));
         let actor = json!({"name": "Mira", "kind": "PC", "controller": participant["id"]});
         let actor = owner.ok("actor_create", &of_campaign(actor));
-        let session = owner.ok("session_start", &of_campaign(json!({"name": "Low tide"})));
+        let session = owner.ok("session_start", &of_campaign(json!({"name": self.public("session")})));
         self.values.add(&["participant_id"], &participant["id"]);
         self.values.add(&["actor_id", "as", "who"], &actor["id"]);
         self.values.add(&["session_id"], &session["id"]);
@@ -206,6 +238,168 @@ impl SecretWorld {
         self.values.add(&["run_id", "run"], &json!(run.id));
         self.values.add(&["path"], &json!("note.md"));
         self.values.add(&["process_id"], &json!("proof"));
+    }
+
+    /// A change of each kind of record of a campaign, with a marker in each of its texts.
+    fn change_campaign(&mut self, owner: &mut TestClient, campaign_id: &Value) {
+        let of_campaign = |input: Value| merge(&json!({"campaign_id": campaign_id}), &input);
+        let names = json!({"name": self.public("newcampaignname"), "theme_prompt": self.public("newtheme")});
+        owner.ok("campaign_update", &of_campaign(names));
+        let note = json!({
+            "text": self.replaced("oldnote"), "tags": [self.replaced("oldnotetag")], "visible_to": ["gm"]
+        });
+        let note = owner.ok("session_note", &of_campaign(note));
+        let changed = json!({
+            "note_id": note["id"], "text": self.secret("changednote"), "tags": [self.secret("changednotetag")]
+        });
+        owner.ok("session_note", &of_campaign(changed));
+        owner.ok("session_note", &of_campaign(json!({"scene": self.public("scene")})));
+        let tracker = |name: &str| json!({"name": name, "value": 1, "max": 3, "visible_to": ["gm"]});
+        let (changed, removed) = (self.replaced("changedtracker"), self.replaced("removedtracker"));
+        let trackers = json!([tracker(&changed), tracker(&removed)]);
+        owner.ok("tracker", &of_campaign(json!({"method": "set", "trackers": trackers})));
+        let change = json!([{"name": changed, "by": 1, "reason": self.replaced("changereason")}]);
+        owner.ok("tracker", &of_campaign(json!({"method": "change", "trackers": change})));
+        owner.ok("tracker", &of_campaign(json!({"method": "remove", "trackers": [{"name": removed}]})));
+        let shown = self.public("shownname");
+        let public = json!([{"name": shown, "value": 1}]);
+        owner.ok("tracker", &of_campaign(json!({"method": "set", "trackers": public})));
+        owner.ok("visibility", &of_campaign(json!({"method": "hide", "tracker": shown})));
+    }
+
+    fn change_people(&mut self, owner: &mut TestClient, campaign_id: &Value) {
+        let of_campaign = |input: Value| merge(&json!({"campaign_id": campaign_id}), &input);
+        let person = json!({"display_name": self.public("participant"), "role": "PLAYER"});
+        let person = owner.ok("participant_create", &of_campaign(person));
+        let renamed = json!({"participant_id": person["id"], "display_name": self.public("newparticipant")});
+        owner.ok("participant_update", &of_campaign(renamed));
+        let removed = json!({"participant_id": person["id"], "method": "remove"});
+        owner.ok("participant_update", &of_campaign(removed));
+        let actor = json!({
+            "name": self.public("actor"), "kind": "NPC", "notes": self.public("story"),
+            "traits": {"ancestry": self.public("trait")}, "trackers": {self.public("sheettracker"): 3}
+        });
+        let actor = owner.ok("actor_create", &of_campaign(actor));
+        let renamed =
+            json!({"actor_id": actor["id"], "name": self.public("newactor"), "notes": self.public("newstory")});
+        owner.ok("actor_update", &of_campaign(renamed));
+        owner.ok("actor_update", &of_campaign(json!({"actor_id": actor["id"], "method": "remove"})));
+    }
+
+    fn change_lore(&mut self, owner: &mut TestClient, campaign_id: &Value) {
+        let of_campaign = |input: Value| merge(&json!({"campaign_id": campaign_id}), &input);
+        let old = json!({"entity_type": "note", "name": self.replaced("oldname"), "is_private": true});
+        let created = owner.ok("create_entities", &of_campaign(json!({"entities": [old]})));
+        let entity_id = created["results"][0]["entity_id"].clone();
+        let update = json!({
+            "entity_id": entity_id, "name": self.replaced("newname"), "type": self.replaced("newtype"),
+            "tags": [self.replaced("newtag")], "aliases": [self.replaced("newalias")],
+            "image": "https://example.org/qzmarkernewimage.png"
+        });
+        self.replaced.insert("newimage".to_owned());
+        owner.ok("update_entities", &of_campaign(json!({"updates": [update]})));
+        let restore = json!({"method": "restore", "entity_id": entity_id, "to": 1});
+        owner.ok("lore_history", &of_campaign(restore));
+        let post = json!({"entity_id": entity_id, "name": self.replaced("oldpostname"), "entry": "Gone."});
+        let post = owner.ok("create_posts", &of_campaign(json!({"posts": [post]})))["results"][0]["post_id"].clone();
+        let update = json!({"entity_id": entity_id, "post_id": post, "name": self.replaced("newpostname")});
+        owner.ok("update_posts", &of_campaign(json!({"updates": [update]})));
+        let deletion = json!({"entity_id": entity_id, "post_id": post});
+        owner.ok("delete_posts", &of_campaign(json!({"deletions": [deletion]})));
+        let relationship = json!({
+            "method": "add", "entity_id": entity_id, "target_id": self.values.of("entity_id")[1],
+            "type": "qzmarkerbetrays", "inverse": "qzmarkerbetrayed", "description": self.replaced("oldrelationship"),
+            "visible_to": ["gm"]
+        });
+        self.replaced.extend(["betrays", "betrayed"].map(str::to_owned));
+        let added = owner.ok("relationships", &of_campaign(relationship));
+        let relationship_id = &added["relationships"][0]["relationship_id"];
+        let update = json!({
+            "method": "update", "relationship_id": relationship_id, "description": self.replaced("newrelationship")
+        });
+        owner.ok("relationships", &of_campaign(update));
+        let event = json!({"method": "add", "date": "1206", "description": self.replaced("oldevent")});
+        let event = owner.ok("timeline", &of_campaign(event));
+        let update = json!({
+            "method": "update", "event_id": event["events"][0]["id"], "date": self.replaced("neweventdate"), "sort": "1207",
+            "description": self.replaced("newevent")
+        });
+        owner.ok("timeline", &of_campaign(update));
+        owner.ok("delete_entities", &of_campaign(json!({"entity_ids": [entity_id]})));
+    }
+
+    fn change_canon(&mut self, owner: &mut TestClient, campaign_id: &Value) {
+        let of_campaign = |input: Value| merge(&json!({"campaign_id": campaign_id}), &input);
+        let mut hidden = |world: &mut Self, name: &str| {
+            let entity = json!({"entity_type": "note", "name": world.replaced(name), "is_private": true});
+            let created = owner.ok("create_entities", &of_campaign(json!({"entities": [entity]})));
+            let entity_id = created["results"][0]["entity_id"].clone();
+            let mark = json!({
+                "method": "mark", "entity_id": entity_id, "confidence": "AUTHORITATIVE",
+                "reason": world.replaced("markreason")
+            });
+            owner.ok("canon", &of_campaign(mark));
+            entity_id
+        };
+        let (renamed, deleted) = (hidden(self, "canonname"), hidden(self, "deletedname"));
+        let update =
+            json!({"entity_id": renamed, "name": self.replaced("heldname"), "tags": [self.replaced("heldtag")]});
+        let held = owner.ok("update_entities", &of_campaign(json!({"updates": [update]})));
+        let conflict_id = held["results"][0]["held"].clone();
+        owner.ok("delete_entities", &of_campaign(json!({"entity_ids": [deleted]})));
+        for (method, choice, reason) in [
+            ("acknowledge", Value::Null, "acknowledgereason"),
+            ("resolve", json!("proposed"), "resolvereason"),
+            ("reopen", Value::Null, "reopenreason"),
+        ] {
+            let mut step = json!({"method": method, "id": conflict_id, "reason": self.replaced(reason)});
+            if choice.is_string() {
+                step["choice"] = choice;
+            }
+            owner.ok("canon", &of_campaign(step));
+        }
+        let twins = [self.public("similarname"), format!("{}s", self.public("similarname"))];
+        let twins = twins.map(|name| json!({"entity_type": "location", "name": name}));
+        owner.ok("create_entities", &of_campaign(json!({"entities": twins})));
+        let checked = owner.ok("canon", &of_campaign(json!({"method": "check", "limit": 100})));
+        let findings = checked["rows"].as_array().expect("findings");
+        let ids = findings.iter().filter_map(|finding| finding["id"].as_str());
+        let finding = ids.filter(|id| id.starts_with("near_name")).last().expect("names that are alike");
+        let review = json!({"method": "acknowledge", "id": finding, "reason": self.replaced("reviewreason")});
+        owner.ok("canon", &of_campaign(review));
+        self.for_members.insert("similarnames".to_owned());
+    }
+
+    /// Tags are renamed and deleted by the Kanka-compatible API alone.
+    fn change_tags(&mut self, campaign_id: &Value) {
+        let mut client = Client::connect(self.server.address);
+        let listed = client.send("GET", "/api/kanka/1.0/campaigns", &[], b"").json();
+        let rows = listed["data"].as_array().expect("campaigns");
+        let is_named = |row: &&Value| row["name"].as_str().is_some_and(|name| name.contains("newcampaignname"));
+        let number = rows.iter().find(is_named).unwrap_or_else(|| panic!("{campaign_id}: {listed}"))["id"].clone();
+        self.values.add(&["kanka_campaign"], &number);
+        let path = format!("/api/kanka/1.0/campaigns/{number}/tags");
+        let body = json!({"name": self.public("tag")}).to_string();
+        let created = client.send("POST", &path, &[JSON], body.as_bytes()).json();
+        let path = format!("{path}/{}", created["data"]["id"]);
+        let renamed = json!({"name": self.public("newtagname")}).to_string();
+        assert_eq!(client.send("PATCH", &path, &[JSON], renamed.as_bytes()).status, 200, "{created}");
+        assert!(client.send("DELETE", &path, &[], b"").status < 300, "{path}");
+    }
+
+    fn change_runs(&mut self, owner: &mut TestClient, campaign_id: &Value) {
+        let context = json!({"note": self.replaced("context")});
+        let create = json!({"process_id": "proof", "campaign_id": campaign_id, "context": context});
+        let run = Run::from_answer(&owner.ok(CREATE, &create));
+        let payload = json!({"finding": self.replaced("payload")});
+        run.write("note.md", &self.replaced("oldevidence"));
+        run.emit_accepted(owner, "submit_note", &json!({"artifact_paths": ["note.md"], "payload": payload}));
+        let forced = json!({
+            "method": "override", "run_id": run.id, "event_name": "finish", "reason": self.replaced("overridereason")
+        });
+        owner.ok("state_gate.run", &forced);
+        let cancelled = json!({"method": "cancel", "run_id": run.id, "reason": self.replaced("cancelreason")});
+        owner.ok("state_gate.run", &cancelled);
     }
 
     /// One secret of each kind that is shared with Ana.
@@ -282,7 +476,8 @@ impl SecretWorld {
         let of = |role: &str, campaign_id: &str, more: &[&str]| {
             let arguments =
                 ["Ada", "--role", role, "--for", campaign_id, "--calls", "0", "--reads", "0", "--lists", "0"];
-            self.gate.world.create_token(&[&arguments, more].concat()).0
+            let arguments = [&arguments[..], &["--page", "0", "--kanka", "0"]].concat();
+            self.gate.world.create_token(&[&arguments[..], more].concat()).0
         };
         match role {
             "stranger" => of("gm", &self.elsewhere, &[]),

@@ -4,6 +4,7 @@ mod audit;
 mod damaged_file;
 mod file;
 mod lock;
+mod node_locks;
 mod read_connections;
 mod search;
 mod sql;
@@ -33,6 +34,7 @@ use crate::signed_number::page_limit;
 use crate::snapshots::assign_mark;
 use damaged_file::Damage;
 use file::DatabasePath;
+use node_locks::NodeLocks;
 use read_connections::{ExternalWriteWatcher, ReadConnections};
 use table_queries::SqliteTables;
 use writer::{Writer, WriterJob, WriterTask, to_store_error};
@@ -68,6 +70,7 @@ pub struct Sqlite {
     wakes: watch::Sender<u64>,
     health: watch::Sender<StoreHealth>,
     has_tokens_in_rows: AtomicBool,
+    node_locks: Arc<NodeLocks>,
 }
 
 impl Sqlite {
@@ -98,6 +101,7 @@ impl Sqlite {
         let writer = spawn("journal writer", Box::new(move || writer.run()))?;
         let readers = ReadConnections::new(database_path.clone(), damage);
         let (jobs, writer, has_tokens_in_rows) = (Some(jobs), Some(writer), AtomicBool::new(has_tokens_in_rows));
+        let node_locks = Arc::new(NodeLocks::new(&database_path.path));
         Ok(Arc::new(Self {
             database_path,
             jobs,
@@ -108,6 +112,7 @@ impl Sqlite {
             wakes,
             health,
             has_tokens_in_rows,
+            node_locks,
         }))
     }
 
@@ -365,6 +370,15 @@ impl Journal for Sqlite {
 
     fn health(&self) -> watch::Receiver<StoreHealth> {
         self.health.subscribe()
+    }
+
+    fn count_nodes(&self) -> StoreFuture<'_, usize> {
+        Box::pin(async move {
+            let locks = Arc::clone(&self.node_locks);
+            let counted = tokio::task::spawn_blocking(move || locks.join_and_count()).await;
+            let counted = counted.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            counted.map_err(|error| StoreError::Unavailable(error.to_string()))
+        })
     }
 
     fn awaits_token_import(&self) -> bool {

@@ -16,7 +16,7 @@ async fn complete(lore: &LoreCampaign, uri: &str, argument: &str, typed: &str) -
         typed: typed.to_owned(),
         given: vec![("campaign_id".to_owned(), lore.campaign_id.clone())],
     };
-    lore.engine.complete(&Caller::owner(), &request).await.expect("values")
+    lore.engine.complete(&Caller::owner(), &request, &RequestControl::default()).await.expect("values")
 }
 
 async fn read(lore: &LoreCampaign, uri: String) -> Result<Value, Code> {
@@ -72,7 +72,8 @@ fn a_completion_is_about_the_campaign_that_is_given() {
             typed: String::new(),
             given: vec![("campaign_id".to_owned(), "camp_unknown".to_owned())],
         };
-        let completion = lore.engine.complete(&Caller::owner(), &elsewhere).await.expect("values");
+        let completion =
+            lore.engine.complete(&Caller::owner(), &elsewhere, &RequestControl::default()).await.expect("values");
         assert_eq!(completion, Completion::default());
     });
 }

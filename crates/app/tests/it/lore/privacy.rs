@@ -354,7 +354,7 @@ fn completions_are_the_same_with_and_without_private_rows() {
                             typed: typed.to_owned(),
                             given: vec![("campaign_id".to_owned(), lore.campaign_id.clone())],
                         };
-                        lore.engine.complete(&caller, &request).await.expect("values")
+                        lore.engine.complete(&caller, &request, &RequestControl::default()).await.expect("values")
                     };
                     let (expected, completion) = (complete(&without).await, complete(&with).await);
                     assert_eq!(completion, expected, "{uri} {argument} {typed:?} as {role:?}");
