@@ -76,10 +76,10 @@ pub use input::{TooComplex, input_from_text, nearest_word, parse_json};
 pub use invitations::{NewInvitation, RedeemedInvitation};
 pub use large_requests::LargeRequests;
 pub use lore::{
-    ImportReport, LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated,
-    RemoteDraft, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore,
-    RemotePage, RemoteParent, RemotePost, RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress, SyncReport,
-    SyncScope, UnresolvedLink, mirror_linked_campaigns,
+    ImportOptions, ImportReport, LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector,
+    RemoteCreated, RemoteDraft, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind,
+    RemoteLore, RemotePage, RemoteParent, RemotePost, RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress,
+    SyncReport, SyncScope, UnresolvedLink, mirror_linked_campaigns,
 };
 pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
 pub use noun_registry::{CampaignEffect, Noun, Nouns, RecordAudience, RecordSecrecy};
