@@ -196,9 +196,9 @@ mod tests {
         };
         assert_eq!(around("short", &["x"], 10), "short");
         let text = "first line\nthe dragonfly\nthe old Dragon sleeps\nafter it\nand the end of it all";
-        assert_eq!(around(text, &["dragon"], 30), "the old Dragon sleeps\nafter i");
+        assert_eq!(around(text, &["dragon"], 30), "the old Dragon sleeps\nafter it");
         assert_eq!(around(text, &["nothing"], 12), "first line\nt");
-        assert_eq!(around(text, &["end"], 20), " the end of it all");
+        assert_eq!(around(text, &["end"], 20), "d the end of it all");
         let long: &'static str = Box::leak(format!("{}Ä dragon{}", "ä".repeat(500), "ö".repeat(500)).into_boxed_str());
         let cut = around(long, &["dragon"], 100);
         assert!(cut.contains("dragon") && cut.len() <= 100, "{cut}");
