@@ -74,10 +74,10 @@ pub use journal_follower::CampaignStates;
 pub use large_requests::LargeRequests;
 pub use local_engine::LocalEngine;
 pub use lore::{
-    ImportReport, LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated,
-    RemoteDraft, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore,
-    RemotePage, RemoteParent, RemotePost, RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress, SyncReport,
-    SyncScope, UnresolvedLink, mirror_linked_campaigns,
+    ImportOptions, ImportReport, LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector,
+    RemoteCreated, RemoteDraft, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind,
+    RemoteLore, RemotePage, RemoteParent, RemotePost, RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress,
+    SyncReport, SyncScope, UnresolvedLink, mirror_linked_campaigns,
 };
 pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
 pub use noun_registry::{CampaignEffect, Noun, Nouns, RecordAudience, RecordSecrecy, SecretChanges};

@@ -137,13 +137,16 @@ impl Journal {
         let folder = self.folder().and_then(|id| folders.get(id));
         let recognised = folder.and_then(|folder| recognise_type(folder));
         let stats = &self.value["_stats"];
+        let is_private = default_ownership(&self.value).map(|level| level < OWNERSHIP_OBSERVER);
         let mut entity = ImportedEntity {
             source_id: self.source_id.clone(),
             source_hash: hash_parts([self.value.to_string().as_bytes()]),
             entity_type: recognised.map_or("note", |found| found.entity_type),
             name: text_field(&self.value, "name").unwrap_or_else(|| "Unnamed".to_owned()),
             subtype: recognised.map(|found| found.subtype.to_owned()).unwrap_or_default(),
-            is_private: default_ownership(&self.value).unwrap_or_default() < OWNERSHIP_OBSERVER,
+            is_private,
+            // Without a level nobody but the game master has any.
+            is_private_at_first: Some(true),
             // Version 9 has one image for each entry.
             image: text_field(&self.value, "img"),
             created_at: text_field(stats, "createdTime"),
@@ -159,7 +162,7 @@ impl Journal {
         for page in pages {
             let has_text = !page["text"]["content"].is_null() || !page["text"]["markdown"].is_null();
             let kind = text_field(page, "type").unwrap_or_else(|| "text".to_owned());
-            if kind == "image" && entity.image.is_none() && !is_private_page(page, entity.is_private) {
+            if kind == "image" && entity.image.is_none() && !is_private_page(page, is_private_entry(&entity)) {
                 entity.image = text_field(page, "src");
             } else if has_text || kind == "text" {
                 self.add_text_page(&mut entity, page, names);
@@ -190,8 +193,9 @@ impl Journal {
         let page_id = text_field(page, "_id").unwrap_or_else(|| format!("page-{}", entity.posts.len() + 1));
         let page_id = format!("{}.JournalEntryPage.{page_id}", self.source_id);
         let page_name = text_field(page, "name");
-        let is_private = is_private_page(page, entity.is_private);
-        let is_entry = entity.text.is_none() && is_private == entity.is_private;
+        let is_private_entry = is_private_entry(entity);
+        let is_private = is_private_page(page, is_private_entry);
+        let is_entry = entity.text.is_none() && is_private == is_private_entry;
         if is_entry {
             entity.text = as_text(&split.visible);
         } else {
@@ -219,6 +223,10 @@ impl Journal {
 fn default_ownership(value: &Value) -> Option<i64> {
     let default = |key: &str| value.get(key)?.get("default")?.as_i64();
     default("ownership").or_else(|| default("permission"))
+}
+
+fn is_private_entry(entity: &ImportedEntity) -> bool {
+    entity.is_private.unwrap_or(true)
 }
 
 fn is_private_page(page: &Value, is_private_entry: bool) -> bool {

@@ -77,6 +77,11 @@ pub(crate) fn split_front_matter(file: &str) -> (Option<&str>, &str) {
     (None, file)
 }
 
+/// Whether a file begins with front matter that has no end.
+pub(crate) fn has_unclosed_front_matter(file: &str) -> bool {
+    file.lines().next().is_some_and(|line| line.trim_end() == "---") && split_front_matter(file).0.is_none()
+}
+
 /// Parses front matter, or says why it cannot be read. Keys are as written, in their order; of two equal keys the
 /// first counts.
 pub(crate) fn parse_front_matter(yaml: &str) -> Result<Vec<(String, YamlValue)>, String> {
@@ -196,6 +201,17 @@ mod tests {
         assert_eq!(split_front_matter("---\n---"), (Some(""), ""));
         for no_front_matter in ["---", "---\na: 1\n", "----\n---\n", " ---\na\n---\n", "Text\n---\na: 1\n---\n", ""] {
             assert_eq!(split_front_matter(no_front_matter), (None, no_front_matter));
+        }
+        for (file, is_unclosed) in [
+            ("---\nprivate: true\n", true),
+            ("---\r\na", true),
+            ("---", true),
+            ("---\na: 1\n---\n", false),
+            ("----\na\n", false),
+            ("Text\n---\n", false),
+            ("", false),
+        ] {
+            assert_eq!(has_unclosed_front_matter(file), is_unclosed, "{file:?}");
         }
     }
 

@@ -44,7 +44,10 @@ pub struct ImportedEntity {
     pub subtype: String,
     pub tags: Vec<String>,
     pub aliases: Vec<String>,
-    pub is_private: bool,
+    /// Whether only game masters see it. `None` if the source does not say: then an entity that is there stays as it is.
+    pub is_private: Option<bool>,
+    /// Whether a new entity is private if the source does not say. `None` if its type decides.
+    pub is_private_at_first: Option<bool>,
     /// The `source_id` of an entity of this import.
     pub parent: Option<String>,
     /// A path in the source, or a URL.

@@ -115,6 +115,11 @@ impl<'a> KankaRow<'a> {
         is_true(&self.entity, "is_private") || is_true(&self.child, "is_private")
     }
 
+    /// Whether the file says if it is private.
+    fn has_privacy(&self) -> bool {
+        [&self.entity, &self.child].iter().any(|part| part.get("is_private").is_some_and(|value| !value.is_null()))
+    }
+
     /// Whether this is a tag with a name and nothing else.
     fn is_plain_tag(&self) -> bool {
         self.kind.singular == "tag" && self.text("entry").is_none() && self.posts().is_empty()
@@ -189,7 +194,8 @@ impl KankaCampaign {
             subtype: row.kind.subtype(row.text("type")),
             tags,
             aliases: aliases.into_vec(),
-            is_private: row.is_private(),
+            is_private: row.has_privacy().then(|| row.is_private()),
+            is_private_at_first: Some(false),
             parent: self.find_parent(row),
             image,
             date: text_field(&row.child, "date"),

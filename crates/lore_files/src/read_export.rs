@@ -134,7 +134,7 @@ fn read_exported_entity(file: &SourceFile, losses: &mut Vec<ImportLoss>) -> Resu
         source_hash: hash_parts([content]),
         entity_type: "other",
         // Without a line about it a private entity would become public.
-        is_private: true,
+        is_private_at_first: Some(true),
         ..ImportedEntity::default()
     };
     let mut parent_link = None;
@@ -174,7 +174,7 @@ fn read_field(entity: &mut ImportedEntity, key: &str, value: &YamlValue) -> bool
         "tags" => entity.tags = list(),
         "aliases" => entity.aliases = list(),
         "is_private" => {
-            entity.is_private = value.boolean().unwrap_or(true);
+            entity.is_private = Some(value.boolean().unwrap_or(true));
             return value.boolean().is_some();
         }
         "image" => entity.image = text,

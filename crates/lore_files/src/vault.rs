@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::entity_types::{RecognisedType, recognise_folder, recognise_type};
-use crate::front_matter::{YamlValue, parse_front_matter, split_front_matter};
+use crate::front_matter::{YamlValue, has_unclosed_front_matter, parse_front_matter, split_front_matter};
 use crate::import::{
     DistinctNames, Import, ImportFormat, ImportLoss, ImportedEntity, ImportedPost, ImportedText, hash_parts,
 };
@@ -68,14 +68,21 @@ pub(crate) fn read_note(file: &SourceFile, losses: &mut Vec<ImportLoss>) -> Resu
     let text = decode_text(content, &file.path)?;
     let (yaml, body) = split_front_matter(text);
     let mut fields = NoteFields::default();
-    match parse_front_matter(yaml.unwrap_or_default()) {
-        Ok(values) => fields.read_values(&file.path, values, losses),
-        Err(reason) => {
-            // It may have said that the note is private.
-            fields.is_private = true;
-            let what = format!("the front matter cannot be read ({reason}), so the note is private");
-            losses.push(ImportLoss::new(&file.path, what));
+    // What cannot be read may have said that the note is private.
+    let unread = if has_unclosed_front_matter(text) {
+        Some("the front matter has no end".to_owned())
+    } else {
+        match parse_front_matter(yaml.unwrap_or_default()) {
+            Ok(values) => {
+                fields.read_values(&file.path, values, losses);
+                None
+            }
+            Err(reason) => Some(format!("the front matter cannot be read ({reason})")),
         }
+    };
+    if let Some(reason) = unread {
+        fields.is_private = Some(true);
+        losses.push(ImportLoss::new(&file.path, format!("{reason}, so the note is private")));
     }
     let split = split_hidden(body);
     if split.is_unclosed {
@@ -102,6 +109,7 @@ pub(crate) fn read_note(file: &SourceFile, losses: &mut Vec<ImportLoss>) -> Resu
         tags: fields.tags.into_vec(),
         aliases: fields.aliases.into_vec(),
         is_private: fields.is_private,
+        is_private_at_first: None,
         parent: None,
         image: fields.image,
         date: fields.date,
@@ -122,7 +130,8 @@ struct NoteFields {
     subtype: Option<String>,
     tags: DistinctNames,
     aliases: DistinctNames,
-    is_private: bool,
+    /// `None` if it does not say.
+    is_private: Option<bool>,
     parent_link: Option<String>,
     image: Option<String>,
     date: Option<String>,
@@ -173,11 +182,8 @@ impl NoteFields {
                 aliases.for_each(|alias| self.aliases.add(alias));
                 true
             }
-            "private" | "is_private" => {
-                // A value that is neither yes nor no hides the note rather than shows it.
-                self.is_private |= value.boolean().unwrap_or(!value.is_empty());
-                value.boolean().is_some()
-            }
+            "private" | "is_private" | "secret" | "hidden" | "dm" | "gm" => self.read_privacy(value, true),
+            "publish" => self.read_privacy(value, false),
             "parent" => set(&mut self.parent_link),
             "image" => {
                 let image = value.single_text().map(|image| if is_url(image) { image } else { link_path(image) });
@@ -189,6 +195,16 @@ impl NoteFields {
             "updated" | "updated_at" | "modified" => set(&mut self.updated_at),
             _ => false,
         }
+    }
+
+    /// Reads whether the note is private; `private_value` is the value that says so. Of several keys one is enough. A value
+    /// that is neither yes nor no hides the note rather than shows it.
+    fn read_privacy(&mut self, value: &YamlValue, private_value: bool) -> bool {
+        if !value.is_empty() {
+            let is_private = value.boolean().is_none_or(|value| value == private_value);
+            self.is_private = Some(is_private || self.is_private == Some(true));
+        }
+        value.boolean().is_some()
     }
 
     /// A type that is not one of ours is a subtype.

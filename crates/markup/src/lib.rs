@@ -29,5 +29,5 @@ pub use mentions::{Mention, MentionKind, MentionOption, mentioned_ids, mentions,
 pub use plain_text::{plain_text, plain_text_with_names};
 pub use render_markdown::markdown_to_html;
 pub use sanitize::{sanitize_html, sanitize_page_html};
-pub use snippet::snippet;
+pub use snippet::{lines_around_match, snippet};
 pub use wiki_links::{WikiLink, replace_wiki_links};

@@ -41,6 +41,59 @@ pub fn snippet(markdown_plain: &str, words: &[String], chars: usize, fold: impl 
     text
 }
 
+/// The lines of a Markdown text around the line with the best match of any of the words, about so many bytes; a short text
+/// whole. Without a match, its first lines. The words are compared as in [`snippet`].
+pub fn lines_around_match<'a>(
+    markdown: &'a str,
+    words: &[String],
+    bytes: usize,
+    fold: impl Fn(&str) -> String,
+) -> &'a str {
+    if markdown.len() <= bytes {
+        return markdown;
+    }
+    // The best match, where its line begins, and its place in the folded line.
+    let mut best: Option<(WordMatch, &str, usize, usize)> = None;
+    let mut at = 0;
+    for line in markdown.split_inclusive('\n') {
+        let folded = if line.is_ascii() { line.to_ascii_lowercase() } else { fold(line) };
+        if let Some((kind, place)) = matches_in(&folded, words).min()
+            && best.is_none_or(|(known, ..)| kind < known)
+        {
+            best = Some((kind, line, at, place));
+            if kind == WordMatch::Whole {
+                break;
+            }
+        }
+        at += line.len();
+    }
+    let found = best.map_or(0, |(_, line, start, place)| start + unfolded_place(line, place, &fold));
+    // A third of the room goes to what stands before the match, and begins with a line if one begins there.
+    let start = markdown.floor_char_boundary(found.saturating_sub(bytes / 3));
+    let start = match markdown[start..found.max(start)].find('\n') {
+        _ if start == 0 => 0,
+        Some(line_end) => start + line_end + 1,
+        None => start,
+    };
+    let end = markdown.floor_char_boundary((start + bytes).min(markdown.len()));
+    &markdown[start..end]
+}
+
+/// Where a place of a folded line is in the line.
+fn unfolded_place(line: &str, folded_place: usize, fold: impl Fn(&str) -> String) -> usize {
+    if line.is_ascii() {
+        return folded_place;
+    }
+    let mut folded_bytes = 0;
+    for (at, letter) in line.char_indices() {
+        folded_bytes += if letter.is_ascii() { 1 } else { fold(letter.encode_utf8(&mut [0; 4])).len() };
+        if folded_bytes > folded_place {
+            return at;
+        }
+    }
+    line.len()
+}
+
 fn single_spaced(text: &str) -> Vec<char> {
     let mut letters: Vec<char> = Vec::with_capacity(text.len());
     for letter in text.trim().chars() {
@@ -73,8 +126,13 @@ fn first_match(letters: &[char], words: &[String], fold: impl Fn(&str) -> String
         }
         origins.resize(folded.len(), index);
     }
-    let matches = words.iter().filter(|word| !word.is_empty()).flat_map(|word| {
-        folded.match_indices(&**word).map(|(at, found)| {
+    matches_in(&folded, words).min().and_then(|(_, at)| origins.get(at).copied())
+}
+
+/// How and where the words occur in a folded text.
+fn matches_in<'a>(folded: &'a str, words: &'a [String]) -> impl Iterator<Item = (WordMatch, usize)> + 'a {
+    words.iter().filter(|word| !word.is_empty()).flat_map(move |word| {
+        folded.match_indices(&**word).map(move |(at, found)| {
             let is_in_word = folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
             let goes_on = folded[at + found.len()..].chars().next().is_some_and(char::is_alphanumeric);
             match (is_in_word, goes_on) {
@@ -83,8 +141,7 @@ fn first_match(letters: &[char], words: &[String], fold: impl Fn(&str) -> String
                 (false, false) => (WordMatch::Whole, at),
             }
         })
-    });
-    matches.min().and_then(|(_, at)| origins.get(at).copied())
+    })
 }
 
 #[cfg(test)]
@@ -129,5 +186,21 @@ mod tests {
         let text = format!("{} saw Ælf here. {}", "party ".repeat(20), "z ".repeat(40));
         let fold = |letter: &str| letter.to_lowercase().replace('æ', "ae");
         assert!(snippet(&text, &["aelf".to_owned()], 30, fold).contains("Ælf"));
+    }
+
+    #[test]
+    fn of_a_long_text_only_the_lines_around_the_best_match_are_taken() {
+        let around = |text: &'static str, words: &[&str], bytes: usize| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            lines_around_match(text, &words, bytes, str::to_lowercase)
+        };
+        assert_eq!(around("short", &["x"], 10), "short");
+        let text = "first line\nthe dragonfly\nthe old Dragon sleeps\nafter it\nand the end of it all";
+        assert_eq!(around(text, &["dragon"], 30), "the old Dragon sleeps\nafter it");
+        assert_eq!(around(text, &["nothing"], 12), "first line\nt");
+        assert_eq!(around(text, &["end"], 20), "d the end of it all");
+        let long: &'static str = Box::leak(format!("{}Ä dragon{}", "ä".repeat(500), "ö".repeat(500)).into_boxed_str());
+        let cut = around(long, &["dragon"], 100);
+        assert!(cut.contains("dragon") && cut.len() <= 100, "{cut}");
     }
 }

@@ -26,8 +26,8 @@ impl WikiLink {
     fn to_mention(&self, entity_id: u64) -> String {
         let is_size = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'x');
         let text = self.text.clone().filter(|text| !(self.is_embed && is_size(text)));
-        // Without a text, a link to a heading shows both.
-        let shown = text.or_else(|| self.heading.as_ref().map(|heading| format!("{} > {heading}", self.name)));
+        // A label is shown to everybody, so it never has the name: the reader may not see the entity.
+        let shown = text.or_else(|| self.heading.clone());
         match shown.map(|text| mention_label(&text)).filter(|label| !label.is_empty()) {
             Some(label) => format!("[entity:{entity_id}|{label}]"),
             None => format!("[entity:{entity_id}]"),

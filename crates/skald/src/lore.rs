@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use skald_app::{
-    Caller, CampaignRole, Code, Conversation, Engine, Holder, ImportReport, LocalEngine, Principal, PrincipalKind,
-    RequestControl, limits,
+    Caller, CampaignRole, Code, Conversation, Engine, Holder, ImportOptions, ImportReport, LocalEngine, Principal,
+    PrincipalKind, RequestControl, limits,
 };
 use skald_lore_files::{Import, ImportFormat, ImportLoss, ReadLimits, read_import, write_export};
 
@@ -34,7 +34,8 @@ pub(crate) async fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     }
     let engine = open_store::open_existing_engine(&arguments.store, &GateArguments::default()).await?;
     let campaign = find_campaign(&engine, arguments.store.campaign.as_deref()).await?;
-    let planned = run_import(&engine, &campaign, &import, true).await?;
+    let options = ImportOptions { dry_run: true, overwrite: arguments.overwrite };
+    let planned = run_import(&engine, &campaign, &import, options).await?;
     print_plan(&campaign, &import, &planned);
     if arguments.dry_run {
         print_lines("This was a dry run: nothing was imported.");
@@ -53,7 +54,7 @@ pub(crate) async fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
             return Ok(());
         }
     }
-    let report = run_import(&engine, &campaign, &import, false).await?;
+    let report = run_import(&engine, &campaign, &import, ImportOptions { dry_run: false, ..options }).await?;
     let ImportReport { created, updated, unchanged, posts, .. } = &report;
     print_lines(&format!(
         "imported into {}: {created} created, {updated} updated, {unchanged} unchanged, {posts} posts",
@@ -87,14 +88,14 @@ async fn run_import(
     engine: &LocalEngine,
     campaign: &ChosenCampaign,
     import: &Import,
-    dry_run: bool,
+    options: ImportOptions,
 ) -> anyhow::Result<ImportReport> {
-    let progress = ProgressBar::start(if dry_run { "reading" } else { "importing" });
+    let progress = ProgressBar::start(if options.dry_run { "reading" } else { "importing" });
     let mut show_progress =
         |done: usize, total: usize| progress.set_message(&format!("{} %", done * 100 / total.max(1)));
-    let imported = engine.app().import_lore(&Caller::owner(), &campaign.id, import, dry_run, &mut show_progress).await;
+    let imported = engine.app().import_lore(&Caller::owner(), &campaign.id, import, options, &mut show_progress).await;
     progress.end();
-    if imported.is_err() && !dry_run {
+    if imported.is_err() && !options.dry_run {
         print_note(
             "The import was interrupted. The same command goes on with it: what is stored already is not imported twice.",
         );
@@ -175,11 +176,12 @@ fn print_plan(campaign: &ChosenCampaign, import: &Import, report: &ImportReport)
         "into {}: {created} to create, {updated} to update, {unchanged} unchanged, {posts} posts to write",
         campaign.label()
     ));
+    if created + updated > 0 {
+        print_lines(&format!("{} entries that players will see", report.seen_by_players));
+    }
+    print_list("changed here since the last import", report.changed_here.iter().map(|kept| (&kept.source, &kept.what)));
     print_losses(&report.losses);
-    print_list(
-        "links that lead to nothing here, and stay as they are",
-        report.unresolved.iter().map(|link| (&link.source, &link.link)),
-    );
+    print_list("links that lead to nothing here", report.unresolved.iter().map(|link| (&link.source, &link.link)));
 }
 
 fn print_losses(losses: &[ImportLoss]) {

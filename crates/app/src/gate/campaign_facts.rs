@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 use skald_domain::campaign::{CampaignEvent, CampaignState, Role, SessionStatus};
 use skald_domain::gate::CampaignNumbers;
+use skald_domain::lore::Entity;
 
 use crate::campaign::CampaignStream;
 use crate::redaction::Redaction;
@@ -72,7 +73,8 @@ impl App {
         let stream = crate::lore::lore_stream(campaign_id);
         let committed = self.lore.read(&stream).await.map_err(|error| self.store_fault(&error))?;
         let state = &committed.state;
-        let newest = state.newest_entities().filter(|entity| !entity.is_private).take(ITEMS_MAX).map(|entity| {
+        let is_counted = |entity: &&std::sync::Arc<Entity>| !entity.is_private && !entity.is_superseded();
+        let newest = state.newest_entities().filter(is_counted).take(ITEMS_MAX).map(|entity| {
             let tags: Vec<&str> = state.tag_names(entity).into_iter().take(ENTITY_TAGS_MAX).collect();
             json!({
                 "id": entity.entity_id, "name": &*entity.name, "entity_type": entity.entity_type,

@@ -1,6 +1,6 @@
 //! `create_entities`: creates entities with their tags, texts and links.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -22,6 +22,10 @@ use skald_journal::Applied;
 const SIMILAR_MAX: usize = 3;
 /// In larger batches only equal names are looked for: comparing every name of a large campaign takes its time.
 const COMPARED_ITEMS_MAX: usize = 10;
+
+/// What is said of an entity for players that could not be linked to a private one.
+const STAYS_PRIVATE: &str =
+    "it stays private: its text has the name of a private entity that it could not be linked to";
 
 pub(super) struct CreateEntities;
 
@@ -80,10 +84,16 @@ impl Operation for CreateEntities {
         check_batch(call, items.len(), "entities")?;
         let lore = app.enter_lore::<Self>(call, campaign_id.as_deref()).await?;
         let similar = similar_entities(&lore, &items);
-        let links: Vec<CallLinks> = items.iter().map(|item| call_links(&lore, item, &items)).collect();
-        // A parent without an id is set when all are created.
-        for (item, _) in items.iter_mut().zip(&links).filter(|(_, links)| links.parent_in_call.is_some()) {
-            item.parent = None;
+        let names = CallNames::new(&items);
+        let links: Vec<CallLinks> = items.iter().map(|item| call_links(&lore, item, &items, &names)).collect();
+        for (item, links) in items.iter_mut().zip(&links) {
+            // A parent without an id is set when all are created.
+            if links.parent_in_call.is_some() {
+                item.parent = None;
+            }
+            if links.is_private_at_first {
+                (item.is_private, item.is_hidden) = (Some(true), None);
+            }
         }
         let answer = |index: usize| -> ItemAnswer {
             let (similar, links) = (similar[index].clone(), links[index].clone());
@@ -95,7 +105,7 @@ impl Operation for CreateEntities {
             })
         };
         let mut output = app.run_batch::<Self, _>(call, &lore, ("entities", &items), answer).await;
-        app.link_created_names(call, &lore.campaign_id, &items, &links, &mut output).await;
+        app.link_created_names(call, &lore.campaign_id, &names, &links, &mut output).await;
         Ok(output.with_misfits(call))
     }
 
@@ -140,6 +150,9 @@ struct CallLinks {
     parent_in_call: Option<String>,
     /// Links that lead nowhere, or to several entities.
     unresolved: Vec<String>,
+    /// It is for players, and its entry has the name of a private entity of this call: until that is a link, players must
+    /// not read it.
+    is_private_at_first: bool,
 }
 
 impl CallLinks {
@@ -148,19 +161,54 @@ impl CallLinks {
     }
 }
 
-fn call_links(lore: &EnteredLore, item: &NewEntityItem, items: &[NewEntityItem]) -> CallLinks {
+/// The places of the items of a call by their folded names and aliases.
+struct CallNames {
+    names: BTreeMap<String, Vec<usize>>,
+    aliases: BTreeMap<String, Vec<usize>>,
+}
+
+impl CallNames {
+    fn new(items: &[NewEntityItem]) -> Self {
+        let mut call_names = Self { names: BTreeMap::new(), aliases: BTreeMap::new() };
+        for (index, item) in items.iter().enumerate() {
+            call_names.names.entry(fold_name(&item.name)).or_default().push(index);
+            for alias in item.aliases.iter().flatten().map(|alias| fold_name(alias)).collect::<BTreeSet<_>>() {
+                call_names.aliases.entry(alias).or_default().push(index);
+            }
+        }
+        call_names
+    }
+
+    /// The only item of this name, or else the only one with this alias.
+    fn find(&self, name: &str) -> Option<usize> {
+        let folded = fold_name(name);
+        match self.names.get(&folded).or_else(|| self.aliases.get(&folded))?[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+}
+
+fn call_links(lore: &EnteredLore, item: &NewEntityItem, items: &[NewEntityItem], names: &CallNames) -> CallLinks {
     let links = item.entry.as_deref().map(unresolved_links).unwrap_or_default();
     let entity_count = |name: &str| lore.state().entities_named(name, lore.sees_private).len();
-    let is_created_once =
-        |name: &str| items.iter().filter(|item| fold_name(&item.name) == fold_name(name)).count() == 1;
-    let is_in_call = |name: &str| entity_count(name) == 0 && is_created_once(name);
+    let is_in_call = |name: &str| entity_count(name) == 0 && names.find(name).is_some();
     let missing = links.into_iter().filter(|name| entity_count(name) != 1);
-    let (in_call, unresolved) = missing.partition(|name| is_in_call(name));
+    let (in_call, unresolved): (Vec<String>, Vec<String>) = missing.partition(|name| is_in_call(name));
     let parent_in_call = match &item.parent {
         Some(EntityReference::Name(name)) if is_in_call(name) => Some(name.clone()),
         _ => None,
     };
-    CallLinks { in_call, parent_in_call, unresolved }
+    let names_private = in_call.iter().filter_map(|name| names.find(name)).any(|index| items[index].will_be_private());
+    let is_private_at_first = names_private && !item.will_be_private();
+    CallLinks { in_call, parent_in_call, unresolved, is_private_at_first }
+}
+
+impl NewEntityItem {
+    fn will_be_private(&self) -> bool {
+        let said = self.is_private.or(self.is_hidden);
+        said.unwrap_or_else(|| self.entity_type.entity_type().is_private_by_default())
+    }
 }
 
 impl BatchItem for NewEntityItem {
@@ -214,34 +262,36 @@ impl App {
         &self,
         call: &Call<'_>,
         campaign_id: &str,
-        items: &[NewEntityItem],
+        names: &CallNames,
         links: &[CallLinks],
         output: &mut BatchOutput,
     ) {
         let created = output.entity_ids();
-        let pairs = items.iter().zip(&created).filter_map(|(item, id)| Some((fold_name(&item.name), (*id)?)));
-        let ids: BTreeMap<String, u64> = pairs.collect();
+        let id_of = |name: &str| created.get(names.find(name)?).copied().flatten();
         for (index, links) in links.iter().enumerate().filter(|(_, links)| links.has_any_in_call()) {
             let Some(entity_id) = created[index] else { continue };
-            let parent = links.parent_in_call.as_ref().and_then(|name| ids.get(&fold_name(name)).copied());
-            let linked = self.link_names_of(call, campaign_id, entity_id, parent, &ids).await;
+            let linked = self.link_names_of(call, campaign_id, entity_id, links, &id_of).await;
             let (is_linked, result) = (linked.is_ok(), output.result_mut(index));
-            let names = links.in_call.iter().chain(&links.parent_in_call);
-            let missing = names.filter(|name| !is_linked || !ids.contains_key(&fold_name(name)));
+            let wanted = links.in_call.iter().chain(&links.parent_in_call);
+            let missing: Vec<String> = wanted.filter(|name| !is_linked || id_of(name).is_none()).cloned().collect();
             if let Some(result) = result {
-                result.unresolved.extend(missing.cloned());
+                if links.is_private_at_first && links.in_call.iter().any(|name| missing.contains(name)) {
+                    result.error = Some(STAYS_PRIVATE.to_owned());
+                }
+                result.unresolved.extend(missing);
             }
         }
     }
 
-    /// Links names in the current text of an entity, and sets its parent.
+    /// Links names in the current text of an entity, sets its parent, and shows it to players if it was private for the
+    /// names in its text alone.
     async fn link_names_of(
         &self,
         call: &Call<'_>,
         campaign_id: &str,
         entity_id: u64,
-        parent: Option<u64>,
-        ids: &BTreeMap<String, u64>,
+        links: &CallLinks,
+        id_of: &(impl Fn(&str) -> Option<u64> + Sync),
     ) -> Result<(), Fault> {
         let lore = self.load_lore(call, campaign_id.to_owned()).await?;
         let Some(entity) = lore.visible_entity(entity_id) else { return Ok(()) };
@@ -249,12 +299,18 @@ impl App {
         let old = texts.entry(entity.text.as_ref());
         let entry = old.map(|old| old.markdown.as_str());
         let fields = EntryFields { entry, entry_append: None, pointer: "" };
-        let name_id = |name: &str| ids.get(&fold_name(name)).copied();
-        let (text, row) = self.change_entry(&lore, &fields, old, name_id)?.into_parts();
-        if text.is_none() && parent.is_none() {
+        let (text, row) = self.change_entry(&lore, &fields, old, id_of)?.into_parts();
+        let parent = links.parent_in_call.as_deref().and_then(id_of);
+        // Whoever changed it since may have hidden it.
+        let is_shown = links.is_private_at_first
+            && entity.is_private
+            && entity.revision == 1
+            && links.in_call.iter().all(|name| id_of(name).is_some());
+        if text.is_none() && parent.is_none() && !is_shown {
             return Ok(());
         }
-        let change = Box::new(EntityChange { text, parent: parent.map(Some), ..EntityChange::default() });
+        let is_private = is_shown.then_some(false);
+        let change = Box::new(EntityChange { text, parent: parent.map(Some), is_private, ..EntityChange::default() });
         let command = LoreCommand::UpdateEntity { entity_id, expected_revision: Some(entity.revision), change };
         let terms = CommandTerms { side_rows: row.into_iter().collect(), ..CommandTerms::new(None, None) };
         let done =

@@ -1,7 +1,10 @@
 //! The input fields that `create_entities` and `update_entities` share, checked and resolved.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use skald_domain::lore::EntityType;
 
 use super::access::EnteredLore;
@@ -76,6 +79,41 @@ pub(super) fn privacy(is_private: Option<bool>, is_hidden: Option<bool>, pointer
 /// A text where an empty one clears the field.
 pub(super) fn clearable(text: Option<&String>) -> Option<Option<String>> {
     text.map(|text| Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// A list, which an empty text clears like any other field.
+pub(super) fn list_or_empty_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    deserializer.deserialize_any(ListVisitor)
+}
+
+struct ListVisitor;
+
+impl<'de> Visitor<'de> for ListVisitor {
+    type Value = Option<Vec<String>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of texts, or an empty text")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text.trim().is_empty() {
+            Ok(Some(Vec::new()))
+        } else {
+            Err(E::invalid_type(de::Unexpected::Str(text), &self))
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut texts = Vec::new();
+        while let Some(text) = items.next_element()? {
+            texts.push(text);
+        }
+        Ok(Some(texts))
+    }
 }
 
 impl App {

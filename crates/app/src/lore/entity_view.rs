@@ -181,9 +181,12 @@ impl EnteredLore {
     }
 
     /// The target of a mention. One that the caller may not see resolves to nothing; one that was deleted is marked, if the
-    /// caller could see it before.
+    /// caller could see it before. Of one that was removed for good nobody knows that, so game masters alone are told.
     fn mention_target(&self, entity_id: u64) -> Option<NamedEntity> {
-        let entity = self.state().entity(entity_id)?;
+        let Some(entity) = self.state().entity(entity_id) else {
+            let is_removed = self.sees_private && entity_id <= self.state().highest_entity_id();
+            return is_removed.then_some(NamedEntity { entity_id, name: None, deleted: true });
+        };
         if !self.redaction.is_visible(&**entity) {
             return None;
         }

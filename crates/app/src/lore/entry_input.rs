@@ -66,6 +66,8 @@ impl App {
         let pointer = format!("{}/{field}", fields.pointer);
         check_entry(&written, &pointer)?;
         let linked = link_names(lore, &written, other_names);
+        // An id may be longer than the name that it stands for.
+        check_entry(&linked, &pointer)?;
         if linked.trim().is_empty() {
             return Ok(if old.is_some() { EntryChange::Cleared } else { EntryChange::Unchanged });
         }

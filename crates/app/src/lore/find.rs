@@ -33,6 +33,10 @@ const PAGE_MAX: usize = 100;
 const ENTRIES_CHARS_MAX: usize = 40_000;
 /// Characters that every entry may have, however many there are.
 const ENTRY_CHARS_LEAST: usize = 400;
+/// Texts of a page that are in memory at once.
+const SHOWN_TEXTS_AT_ONCE: usize = 100;
+/// Bytes of a long text whose syntax is looked at for a snippet.
+const SNIPPET_SOURCE_BYTES: usize = 4_096;
 /// Texts that are read at once to look for their dates.
 const DATED_TEXTS_AT_ONCE: usize = 500;
 /// Years of a range that are each searched for in texts. More are searched for by their first digits.
@@ -149,19 +153,7 @@ impl Operation for FindEntities {
         let is_full = input.include_full.unwrap_or(true);
         let shown = page.iter().filter(|_| is_full);
         let with_snippets = found.hit_places(shown.map(|found| found.entity_id));
-        let texts = app.texts_for_page(&lore, &page, is_full, &with_snippets).await?;
-        let mut entities: Vec<EntityView> = page
-            .iter()
-            .filter_map(|found| {
-                let entity = lore.visible_entity(found.entity_id)?;
-                if !is_full {
-                    return Some(EntityView::minimal(entity));
-                }
-                let snippet = found_snippet(&lore, entity, with_snippets.get(&found.entity_id), &texts, query);
-                Some(EntityView { match_score: found.score, snippet, ..lore.full_view(entity, &texts) })
-            })
-            .collect();
-        cut_entries(&mut entities);
+        let entities = app.page_views(&lore, &page, is_full, (&with_snippets, query)).await?;
         let newest = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
         let newest_updated_at = newest.map(|entity| lore.updated_at(entity)).max().map(Moment::from);
         let end = rows.start.skipped + entities.len();
@@ -319,23 +311,58 @@ impl App {
         Ok(found)
     }
 
+    /// The rows of a page. Texts are read a part at a time, so that a large page does not hold all of them at once: what is
+    /// cut of an entry in the end is let go with its part.
+    async fn page_views(
+        &self,
+        lore: &EnteredLore,
+        page: &[&EntityMatch],
+        is_full: bool,
+        (places, query): (&super::search::HitPlaces, Option<&str>),
+    ) -> Result<Vec<EntityView>, Fault> {
+        let mut entities = Vec::with_capacity(page.len());
+        if !is_full {
+            let shown = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
+            entities.extend(shown.map(|entity| EntityView::minimal(entity)));
+            return Ok(entities);
+        }
+        let words = query.map(search_tokens::tokens).unwrap_or_default();
+        let mut lengths = Vec::with_capacity(page.len());
+        for part in page.chunks(SHOWN_TEXTS_AT_ONCE) {
+            let texts = self.texts_for_page(lore, part, places).await?;
+            for found in part {
+                let Some(entity) = lore.visible_entity(found.entity_id) else { continue };
+                let snippet =
+                    places.get(&found.entity_id).and_then(|place| found_snippet(lore, entity, place, &texts, &words));
+                let view = EntityView { match_score: found.score, snippet, ..lore.full_view(entity, &texts) };
+                lengths.push(view.entry.as_ref().map_or(0, |entry| entry.chars().count()));
+                entities.push(view);
+            }
+            // With more rows the share of each only becomes smaller.
+            let share = entry_share(&lengths);
+            for (entity, _) in entities.iter_mut().zip(&lengths).filter(|(_, length)| **length > share) {
+                shorten_entry(entity, share);
+            }
+        }
+        mark_cut_entries(&mut entities, &lengths);
+        Ok(entities)
+    }
+
     /// The texts that a page shows, or shows snippets of.
     async fn texts_for_page(
         &self,
         lore: &EnteredLore,
         page: &[&EntityMatch],
-        is_full: bool,
         hits: &super::search::HitPlaces,
     ) -> Result<Texts, Fault> {
         let entities = page.iter().filter_map(|found| lore.visible_entity(found.entity_id));
         let wanted = entities.map(|entity| {
             let in_post = hits.get(&entity.entity_id).and_then(|place| place.post_id);
             let post = in_post.and_then(|id| lore.visible_posts(entity).find(|post| post.post_id == id));
-            let is_wanted = is_full || hits.contains_key(&entity.entity_id);
-            [entity.text.as_ref().filter(|_| is_wanted), post.and_then(|post| post.text.as_ref())]
+            [entity.text.as_ref(), post.and_then(|post| post.text.as_ref())]
         });
         let wanted: Vec<_> = wanted.flatten().flatten().collect();
-        self.load_texts(&lore.campaign_id, wanted.into_iter()).await
+        self.load_markdown(&lore.campaign_id, wanted.into_iter()).await
     }
 }
 
@@ -343,42 +370,52 @@ impl App {
 fn found_snippet(
     lore: &EnteredLore,
     entity: &skald_domain::lore::Entity,
-    place: Option<&FoundBy>,
+    place: &FoundBy,
     texts: &Texts,
-    query: Option<&str>,
+    words: &[String],
 ) -> Option<String> {
-    let (place, query) = (place?, query?);
     let post = place.post_id.and_then(|id| lore.visible_posts(entity).find(|post| post.post_id == id));
     let text = post.map_or(entity.text.as_ref(), |post| post.text.as_ref());
     let name = |id: u64| lore.named_entity(id).and_then(|named| named.name);
-    let plain = skald_markup::plain_text_with_names(texts.markdown(text), name);
-    let words = search_tokens::tokens(query);
-    let snippet = skald_markup::snippet(&plain, &words, limits::SNIPPET_CHARS_MAX, fold_text);
-    // An entity that was found by its name has a text without the words.
-    let folded = fold_text(&snippet);
-    let has_word = words.iter().any(|word| folded.contains(word));
-    has_word.then_some(snippet)
+    let snippet_of = |markdown: &str| {
+        let plain = skald_markup::plain_text_with_names(markdown, name);
+        let snippet = skald_markup::snippet(&plain, words, limits::SNIPPET_CHARS_MAX, fold_text);
+        // An entity that was found by its name has a text without the words.
+        let folded = fold_text(&snippet);
+        words.iter().any(|word| folded.contains(word)).then_some(snippet)
+    };
+    // The syntax of a long text is looked at only near the words, unless they are in nothing that is shown there.
+    let markdown = texts.markdown(text);
+    let near = skald_markup::lines_around_match(markdown, words, SNIPPET_SOURCE_BYTES, fold_text);
+    snippet_of(near).or_else(|| (near.len() < markdown.len()).then(|| snippet_of(markdown))?)
 }
 
-/// Cuts long entries so that all of an answer fit its budget.
-fn cut_entries(entities: &mut [EntityView]) {
-    let lengths: Vec<usize> =
-        entities.iter().map(|entity| entity.entry.as_ref().map_or(0, |entry| entry.chars().count())).collect();
-    if lengths.iter().sum::<usize>() <= ENTRIES_CHARS_MAX {
-        return;
-    }
-    let share = entry_share(&lengths);
-    for (entity, _) in entities.iter_mut().zip(lengths).filter(|(_, length)| *length > share) {
+/// Ends entries that are longer than their share with the mark of a cut one. `lengths` are those of the whole entries.
+fn mark_cut_entries(entities: &mut [EntityView], lengths: &[usize]) {
+    let share = entry_share(lengths);
+    for (entity, _) in entities.iter_mut().zip(lengths).filter(|(_, length)| **length > share) {
+        shorten_entry(entity, share);
         if let Some(entry) = &mut entity.entry {
-            let kept: String = entry.chars().take(share).collect();
-            *entry = format!("{} {CUT_MARK}", kept.trim_end());
+            *entry = format!("{} {CUT_MARK}", entry.trim_end());
             entity.truncated = true;
         }
     }
 }
 
+fn shorten_entry(entity: &mut EntityView, chars: usize) {
+    if let Some(entry) = &mut entity.entry
+        && let Some((end, _)) = entry.char_indices().nth(chars)
+    {
+        entry.truncate(end);
+        entry.shrink_to_fit();
+    }
+}
+
 /// How many characters each entry may have, so that the short ones leave their share to the long ones.
 fn entry_share(lengths: &[usize]) -> usize {
+    if lengths.iter().sum::<usize>() <= ENTRIES_CHARS_MAX {
+        return usize::MAX;
+    }
     let (mut left, mut sorted) = (ENTRIES_CHARS_MAX, lengths.to_vec());
     sorted.sort_unstable();
     for (index, length) in sorted.iter().enumerate() {

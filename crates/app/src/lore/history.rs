@@ -1,14 +1,16 @@
 //! `lore_history`: versions of entities and posts, differences between them, restoring. The archive is in `archive.rs`.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
+use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skald_domain::Moment;
 use skald_domain::lore::{
     EntityChange, EntityVersion, LoreCommand, LoreEvent, LoreRefusal, LoreState, PostChange, TextRef,
-    fold_entity_version,
+    fold_entity_version, use_current_tag_names,
 };
 use skald_markup::Entry;
 
@@ -24,6 +26,13 @@ use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, PermissionClass, Toolset, limits,
 };
 use skald_journal::{Applied, JournalFailure, parse_events};
+
+/// Revisions that are at most so far apart are read together: the records between them cost less than another read.
+const NEAR_REVISIONS: u64 = 32;
+/// Records that one read answers at most.
+const RANGE_RECORDS_MAX: u64 = 512;
+/// Reads that run at once.
+const RANGES_AT_ONCE: usize = 8;
 
 pub(super) struct LoreHistory;
 
@@ -233,17 +242,27 @@ impl EnteredLore {
 }
 
 impl App {
-    /// Everything that happened to an entity, the oldest first.
+    /// Everything that happened to an entity, the oldest first, with the names that tags have now.
     pub(super) async fn past_events(&self, lore: &EnteredLore, entity_id: u64) -> Result<Vec<PastEvent>, Fault> {
         let revisions = lore.state().entity(entity_id).map(|entity| entity.changes.clone()).unwrap_or_default();
+        let revisions: Vec<u64> = revisions.iter().map(|revision| u64::from(*revision)).collect();
         let mut past = Vec::with_capacity(revisions.len());
-        for revision in revisions.iter().copied() {
-            let records = self.journal.read(&lore.stream, u64::from(revision).saturating_sub(1), 1).await;
-            for record in records.map_err(|error| self.store_fault(&error))? {
-                let events = parse_events::<LoreStream>(&record);
-                let events = events.map_err(|error| Fault::internal(error, self.new_request_id()))?;
-                let (at, by) = (Moment::from(record.at), record.by);
-                past.extend(events.into_iter().map(|event| PastEvent { at, by: by.clone(), event }));
+        for ranges in revision_ranges(&revisions).chunks(RANGES_AT_ONCE) {
+            let reads = ranges.iter().map(|range| {
+                let limit = usize::try_from(range.end() - range.start() + 1).unwrap_or(usize::MAX);
+                self.journal.read(&lore.stream, range.start().saturating_sub(1), limit)
+            });
+            for records in join_all(reads).await {
+                let records = records.map_err(|error| self.store_fault(&error))?;
+                for record in records.into_iter().filter(|record| revisions.binary_search(&record.revision).is_ok()) {
+                    let events = parse_events::<LoreStream>(&record);
+                    let events = events.map_err(|error| Fault::internal(error, self.new_request_id()))?;
+                    let (at, by) = (Moment::from(record.at), record.by);
+                    past.extend(events.into_iter().map(|mut event| {
+                        use_current_tag_names(lore.state(), &mut event, record.revision, record.at);
+                        PastEvent { at, by: by.clone(), event }
+                    }));
+                }
             }
         }
         Ok(past)
@@ -471,6 +490,20 @@ impl App {
     }
 }
 
+/// Ranges that contain these revisions, which ascend. Revisions near each other are in one range.
+fn revision_ranges(revisions: &[u64]) -> Vec<RangeInclusive<u64>> {
+    let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
+    for revision in revisions {
+        match ranges.last_mut() {
+            Some(range) if revision - range.end() <= NEAR_REVISIONS && revision - range.start() < RANGE_RECORDS_MAX => {
+                *range = *range.start()..=*revision;
+            }
+            _ => ranges.push(*revision..=*revision),
+        }
+    }
+    ranges
+}
+
 /// The numbers of the versions in which the entity, or one of its posts, changed.
 fn version_numbers(past: &[PastEvent], (entity_id, post_id): (u64, Option<u64>)) -> Result<Vec<usize>, Fault> {
     let numbers = 1..=past.len();
@@ -517,4 +550,17 @@ fn version_fields(version: &EntityVersion) -> BTreeMap<&'static str, Value> {
         ("date", json!(version.date)),
         ("actor_id", json!(version.actor_id)),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_near_each_other_are_read_together() {
+        assert!(revision_ranges(&[]).is_empty());
+        assert_eq!(revision_ranges(&[1, 2, 34, 67]), [1..=34, 67..=67]);
+        let many: Vec<u64> = (1..=RANGE_RECORDS_MAX + 1).collect();
+        assert_eq!(revision_ranges(&many), [1..=RANGE_RECORDS_MAX, RANGE_RECORDS_MAX + 1..=RANGE_RECORDS_MAX + 1]);
+    }
 }

@@ -1,21 +1,23 @@
 //! Import of lore from files, for the command line. Entities are created first, and get their texts, parents and posts in
 //! a second pass, when everything that a text may link has an id.
 //!
-//! An entity has the hash of its source only once all of it is stored: an import that was interrupted goes on with the
+//! What somebody has changed in Skald since the last import stays, see `import_changes.rs`. An entity has the hash of its source only once all of it is stored: an import that was interrupted goes on with the
 //! next one. Nothing is shown on the way that is private before or after it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skald_domain::lore::{
-    CanonField, Entity, EntityChange, ImportSource, LoreCommand, NewEntity, NewPost, Post, PostChange, TextRef,
+    CanonField, Entity, EntityChange, EntityVersion, ImportSource, LoreCommand, LoreEvent, NewEntity, NewPost, Post,
+    PostChange, SourcePost, TextKey, TextRef, fold_name, name_identity,
 };
-use skald_lore_files::{Import, ImportLoss, ImportedEntity, ImportedText};
+use skald_lore_files::{Import, ImportLoss, ImportedEntity, ImportedPost, ImportedText};
 use skald_markup::Entry;
 
 use super::access::EnteredLore;
 use super::batch::{ITEMS_AT_ONCE, PreparedItem};
 use super::entry_input::EntryChange;
+use super::import_changes::{FieldMerge, UNFINISHED_HASH, imported_version};
 use super::import_fields::{FittedEntity, fit_entity, fit_post_name, stored_source_id};
 use super::import_target::{ImportOutcome, ImportTarget};
 use super::import_texts::TextConverter;
@@ -23,8 +25,14 @@ use super::texts::Texts;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, RequestControl, limits};
 use skald_journal::SideRow;
 
-/// Stored in place of a hash while an entity is not imported whole.
-const UNFINISHED_HASH: &str = "unfinished";
+/// How an import is done.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ImportOptions {
+    /// Writes nothing, and reports the same.
+    pub dry_run: bool,
+    /// Takes the source's values also where somebody has changed them in Skald since the last import.
+    pub overwrite: bool,
+}
 
 /// What an import did, or in a dry run would do.
 #[derive(Debug, Default)]
@@ -35,12 +43,17 @@ pub struct ImportReport {
     pub unchanged: usize,
     /// Posts that were created or changed.
     pub posts: usize,
+    /// How many of the created and updated entities players will see.
+    pub seen_by_players: usize,
+    /// What somebody has changed in Skald since the last import and the source has otherwise, and what becomes of it.
+    pub changed_here: Vec<ImportLoss>,
     /// What is in the source and not in the lore, or the other way round.
     pub losses: Vec<ImportLoss>,
     pub unresolved: Vec<UnresolvedLink>,
 }
 
-/// A link or a mention without a target in the import or the campaign. It stays in the text as it is.
+/// A link or a mention without a target in the import or the campaign. A link stays in the text as it is; a mention becomes
+/// its label, or its words without the brackets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnresolvedLink {
     /// The `source_id` of the entity whose text has it.
@@ -57,14 +70,13 @@ impl ImportReport {
 
 impl App {
     /// Imports lore into a campaign, for its game masters: creates what is new, updates what has changed in its source
-    /// since the last import, and leaves everything else alone. `progress` gets how much is done, and of how much. A dry
-    /// run writes nothing, and reports the same.
+    /// since the last import, and leaves everything else alone. `progress` gets how much is done, and of how much.
     pub async fn import_lore(
         &self,
         caller: &Caller,
         campaign_id: &str,
         import: &Import,
-        dry_run: bool,
+        options: ImportOptions,
         progress: &mut (dyn FnMut(usize, usize) + Send),
     ) -> Result<ImportReport, Fault> {
         let allowed = Allowed::InCampaign(CampaignRole::Gm);
@@ -72,7 +84,7 @@ impl App {
         let work = RequestControl::default();
         let call = Call::internal(caller, &work);
         let lore = self.load_lore(&call, campaign_id).await?;
-        let copy = dry_run.then(|| lore.state().clone());
+        let copy = options.dry_run.then(|| lore.state().clone());
         let target = ImportTarget { app: self, caller, stream: lore.stream.clone(), copy };
         let report = ImportReport { losses: import.losses.clone(), ..ImportReport::default() };
         let actors = self.actor_ids(&lore.campaign_id).await?;
@@ -80,6 +92,7 @@ impl App {
             app: self,
             lore,
             import,
+            overwrite: options.overwrite,
             target,
             ids: HashMap::new(),
             actors,
@@ -93,6 +106,7 @@ impl App {
         let total = plans.len() * 2 + unchanged.len();
         let mut done = 0;
         for chunk in plans.chunks_mut(ITEMS_AT_ONCE) {
+            run.find_imported_versions(chunk).await?;
             run.create_entities(chunk).await?;
             done += chunk.len();
             progress(done, total);
@@ -111,6 +125,7 @@ impl App {
             plans.iter().filter(|plan| plan.before.is_some()).partition(|plan| plan.is_changed);
         run.report.updated += updated.len();
         run.report.unchanged += as_before.len();
+        run.report.seen_by_players = plans.iter().filter(|plan| plan.entity_id.is_some() && !plan.is_private).count();
         Ok(run.report)
     }
 
@@ -138,6 +153,14 @@ struct EntityPlan<'a> {
     fields: FittedEntity,
     /// The entity before the import, if it was imported earlier.
     before: Option<Arc<Entity>>,
+    /// What earlier imports have written into it.
+    imported: EntityVersion,
+    /// Decides which of its fields the import writes.
+    merge: FieldMerge,
+    /// Whether only game masters will see it.
+    is_private: bool,
+    /// The posts that this import has created or found, by their `source_id`.
+    posts: BTreeMap<String, SourcePost>,
     /// `None` until it is created, and if that was refused.
     entity_id: Option<u64>,
     is_changed: bool,
@@ -147,7 +170,26 @@ struct EntityPlan<'a> {
 
 impl EntityPlan<'_> {
     fn source_with_hash(&self, hash: &str) -> ImportSource {
-        ImportSource { id: self.stored_source_id.clone(), hash: hash.to_owned() }
+        ImportSource { id: self.stored_source_id.clone(), hash: hash.to_owned(), posts: self.posts.clone() }
+    }
+
+    /// Decides whether it will be private. Without a word in the source a new one is what its type is by default.
+    fn decide_privacy(&mut self) {
+        self.is_private = match (&self.before, self.source.is_private) {
+            (Some(before), Some(is_private)) => {
+                let merged = self.merge.merge("is_private", &self.imported.is_private, &before.is_private, is_private);
+                merged.unwrap_or(before.is_private)
+            }
+            (Some(before), None) => before.is_private,
+            (None, said) => said
+                .or(self.source.is_private_at_first)
+                .unwrap_or_else(|| self.fields.entity_type.is_private_by_default()),
+        };
+    }
+
+    /// Whether the source's parent is taken if it is not the present one.
+    fn takes_parent(&self, overwrite: bool) -> bool {
+        self.before.as_ref().is_none_or(|before| overwrite || before.details().parent == self.imported.parent)
     }
 
     fn new_entity(&self) -> NewEntity {
@@ -155,7 +197,7 @@ impl EntityPlan<'_> {
             subtype: self.fields.subtype.clone(),
             tags: self.fields.tags.clone(),
             aliases: self.fields.aliases.clone(),
-            is_private: self.source.is_private,
+            is_private: self.is_private,
             image: self.fields.image.clone(),
             date: self.fields.date.clone(),
             source: Some(self.source_with_hash(UNFINISHED_HASH)),
@@ -169,6 +211,8 @@ struct ImportRun<'a> {
     /// The lore before the import.
     lore: EnteredLore,
     import: &'a Import,
+    /// Whether changes that somebody made in Skald are overwritten.
+    overwrite: bool,
     target: ImportTarget<'a>,
     /// The ids of imported entities by their `source_id`.
     ids: HashMap<&'a str, u64>,
@@ -235,6 +279,10 @@ impl<'a> ImportRun<'a> {
                 source,
                 stored_source_id,
                 fields,
+                posts: BTreeMap::new(),
+                imported: EntityVersion::default(),
+                merge: FieldMerge::new(self.overwrite),
+                is_private: true,
                 before,
                 entity_id,
                 is_changed: false,
@@ -242,6 +290,19 @@ impl<'a> ImportRun<'a> {
             });
         }
         plans
+    }
+
+    /// Reads what earlier imports wrote into entities that are there, to know what somebody has changed since.
+    async fn find_imported_versions(&self, plans: &mut [EntityPlan<'a>]) -> Result<(), Fault> {
+        for plan in plans {
+            if let Some(before) = &plan.before {
+                let past = self.app.past_events(&self.lore, before.entity_id).await?;
+                let events: Vec<&LoreEvent> = past.iter().map(|past| &past.event).collect();
+                plan.imported = imported_version(&events);
+            }
+            plan.decide_privacy();
+        }
+        Ok(())
     }
 
     /// The first pass: creates entities without texts, and takes from others what must not be there in the second.
@@ -255,7 +316,7 @@ impl<'a> ImportRun<'a> {
             let plan = &mut plans[place];
             let source = plan.source;
             match outcome {
-                ImportOutcome::Applied(entity_id) if plan.before.is_none() => {
+                ImportOutcome::Applied { entity_id, .. } if plan.before.is_none() => {
                     plan.entity_id = entity_id;
                     self.report.created += 1;
                     self.ids.extend(entity_id.map(|entity_id| (source.source_id.as_str(), entity_id)));
@@ -272,21 +333,23 @@ impl<'a> ImportRun<'a> {
         let Some(before) = &plan.before else {
             return Some(LoreCommand::CreateEntity(Box::new(plan.new_entity())));
         };
-        let change = EntityChange {
-            is_private: (plan.source.is_private && !before.is_private).then_some(true),
+        let mut change = EntityChange {
+            is_private: (plan.is_private && !before.is_private).then_some(true),
             parent: (before.details().parent.is_some()
                 && before.details().parent != self.parent_id(plan)
+                && plan.takes_parent(self.overwrite)
                 // An authoritative parent is not taken away on the way: the whole change is held later.
                 && !before.canon_mark().fields.contains(CanonField::Parent))
             .then_some(None),
             ..EntityChange::default()
         };
-        let is_needed = change != EntityChange::default();
-        is_needed.then(|| LoreCommand::UpdateEntity {
-            entity_id: before.entity_id,
-            expected_revision: None,
-            change: Box::new(change),
-        })
+        if change == EntityChange::default() {
+            return None;
+        }
+        let posts = before.details().source.as_ref().map(|source| source.posts.clone()).unwrap_or_default();
+        change.source = Some(ImportSource { posts, ..plan.source_with_hash(UNFINISHED_HASH) });
+        let entity_id = before.entity_id;
+        Some(LoreCommand::UpdateEntity { entity_id, expected_revision: None, change: Box::new(change) })
     }
 
     fn parent_id(&self, plan: &EntityPlan<'_>) -> Option<u64> {
@@ -297,20 +360,27 @@ impl<'a> ImportRun<'a> {
     async fn complete_entities(&mut self, plans: &mut [EntityPlan<'a>]) -> Result<(), Fault> {
         let texts = self.load_earlier_texts(plans).await?;
         let (mut places, mut items) = (Vec::new(), Vec::new());
-        for (place, plan) in plans.iter().enumerate() {
-            let commands = self.post_commands(plan, &texts)?;
-            places.resize(places.len() + commands.len(), place);
-            for item in commands {
+        for (place, plan) in plans.iter_mut().enumerate() {
+            for (source_id, post, item) in self.post_commands(plan, &texts)? {
+                places.push((place, source_id, post));
                 items.push(self.app.reuse_held_text(&self.lore, item).await?);
             }
         }
         let outcomes = self.target.execute_all(items).await?;
-        for (place, outcome) in places.into_iter().zip(outcomes) {
-            self.report.posts += usize::from(matches!(outcome, ImportOutcome::Applied(_)));
+        for ((place, source_id, post), outcome) in places.into_iter().zip(outcomes) {
+            self.report.posts += usize::from(matches!(outcome, ImportOutcome::Applied { .. }));
+            let post_id = match outcome {
+                ImportOutcome::Applied { post_id, .. } => post_id,
+                ImportOutcome::Unchanged => Some(post.post_id),
+                ImportOutcome::Refused(_) => None,
+            };
+            if let Some(post_id) = post_id {
+                plans[place].posts.insert(source_id, SourcePost { post_id, ..post });
+            }
             self.note_outcome(&mut plans[place], outcome);
         }
         let (mut places, mut items) = (Vec::new(), Vec::new());
-        for (place, plan) in plans.iter().enumerate() {
+        for (place, plan) in plans.iter_mut().enumerate() {
             if let Some(entity_id) = plan.entity_id {
                 places.push(place);
                 let item = self.final_command(plan, entity_id, &texts)?;
@@ -324,75 +394,244 @@ impl<'a> ImportRun<'a> {
         Ok(())
     }
 
+    /// The texts of entities and their posts, and those that the last import left.
     async fn load_earlier_texts(&self, plans: &[EntityPlan<'_>]) -> Result<Texts, Fault> {
         let mut references: Vec<&TextRef> = Vec::new();
-        for entity in plans.iter().filter_map(|plan| plan.before.as_deref()) {
-            references.extend(&entity.text);
-            references.extend(entity.live_posts().filter_map(|post| post.text.as_ref()));
+        for plan in plans {
+            references.extend(&plan.imported.text);
+            if let Some(entity) = &plan.before {
+                references.extend(&entity.text);
+                references.extend(entity.live_posts().filter_map(|post| post.text.as_ref()));
+            }
         }
+        let sources = plans.iter().filter_map(|plan| plan.before.as_ref()?.details().source.as_ref());
+        let keys = sources.flat_map(|source| source.posts.values().filter_map(|post| post.text));
+        let of_posts: Vec<TextRef> = keys.map(|key| TextRef { key, mentions: Vec::new() }).collect();
+        references.extend(&of_posts);
         self.app.load_texts(&self.lore.campaign_id, references.into_iter()).await
     }
 
-    /// Creates posts, or updates those of the same name. Others stay, since somebody may have written them here.
-    fn post_commands(&mut self, plan: &EntityPlan<'_>, texts: &Texts) -> Result<Vec<PreparedItem>, Fault> {
+    /// Creates posts, or updates those that were imported before: under the same `source_id`, or for an import that did not
+    /// store that yet, of the same name. Others stay, since somebody may have written them here. Each command comes with
+    /// the post as the import leaves it, and the id under which that is stored.
+    fn post_commands(
+        &mut self,
+        plan: &mut EntityPlan<'a>,
+        texts: &Texts,
+    ) -> Result<Vec<(String, SourcePost, PreparedItem)>, Fault> {
         let Some(entity_id) = plan.entity_id else { return Ok(Vec::new()) };
-        let source_id = plan.source.source_id.as_str();
-        let mut earlier: Vec<&Arc<Post>> = plan.before.iter().flat_map(|entity| entity.live_posts()).collect();
-        let mut items = Vec::with_capacity(plan.source.posts.len());
-        for post in &plan.source.posts {
+        let (source, before) = (plan.source, plan.before.clone());
+        let source_id = source.source_id.as_str();
+        let imported = before.as_ref().and_then(|entity| entity.details().source.as_ref());
+        let imported = imported.map(|source| source.posts.clone()).unwrap_or_default();
+        let mut earlier: Vec<&Arc<Post>> = before.iter().flat_map(|entity| entity.details().posts.iter()).collect();
+        let mut items = Vec::with_capacity(source.posts.len());
+        for post in &source.posts {
             let name = fit_post_name(source_id, &post.name, &mut self.report.losses);
+            let stored_id = stored_source_id("", &post.source_id);
+            let left = imported.get(&stored_id);
+            let by_id = earlier.iter().position(|known| left.is_some_and(|left| left.post_id == known.post_id));
             // Of several posts of one name each is matched once.
-            let known = earlier.iter().position(|known| *known.name == *name).map(|at| earlier.remove(at));
-            let before = known.and_then(|known| known.text.as_ref());
-            let (text, row) = self.change_text(source_id, post.text.as_ref(), before, texts)?.into_parts();
-            let is_private = post.is_private;
-            let command = match known {
-                None => LoreCommand::CreatePost(Box::new(NewPost {
-                    entity_id,
-                    name,
-                    is_private,
-                    text: text.flatten(),
-                    post_id: None,
-                })),
-                Some(known) => LoreCommand::UpdatePost {
-                    entity_id,
-                    post_id: known.post_id,
-                    expected_revision: None,
-                    change: Box::new(PostChange { name: None, is_private: Some(is_private), text }),
-                },
+            let by_name = || {
+                let is_free = |post: &Post| {
+                    !post.is_archived() && imported.values().all(|imported| imported.post_id != post.post_id)
+                };
+                earlier.iter().position(|known| is_free(known) && fold_name(&known.name) == fold_name(&name))
             };
-            items.push(PreparedItem::new(command, row));
+            let known = by_id.or_else(by_name).map(|at| earlier.remove(at));
+            let Some(known) = known else {
+                let (text, row) = self.change_text(source_id, post.text.as_ref(), None, texts)?.into_parts();
+                let (is_private, text) = (post.is_private, text.flatten());
+                let key = text.as_ref().map(|text| text.key);
+                let left = SourcePost { post_id: 0, name: name.clone(), is_private, text: key };
+                let new = NewPost { entity_id, name, is_private, text, post_id: None };
+                items.push((stored_id, left, PreparedItem::new(LoreCommand::CreatePost(Box::new(new)), row)));
+                continue;
+            };
+            if let Some(left) = left {
+                plan.posts.insert(stored_id.clone(), left.clone());
+            }
+            if known.is_archived() {
+                self.report
+                    .add_loss(source_id, format!("the post {:?} is in the archive, and stays there", known.name));
+                continue;
+            }
+            let (change, left, row) = self.post_change(source, (&**known, name), post, left, texts)?;
+            let (post_id, change) = (known.post_id, Box::new(change));
+            let command = LoreCommand::UpdatePost { entity_id, post_id, expected_revision: None, change };
+            items.push((stored_id, left, PreparedItem::new(command, row)));
         }
-        for post in earlier {
+        for post in earlier.into_iter().filter(|post| !post.is_archived()) {
             self.report.add_loss(source_id, format!("the post {:?} is not in the source, and stays", post.name));
         }
         Ok(items)
     }
 
-    fn final_command(&mut self, plan: &EntityPlan<'_>, entity_id: u64, texts: &Texts) -> Result<PreparedItem, Fault> {
+    /// The change of a post that is there, and the post as the import leaves it. `left` is what the last import left.
+    fn post_change(
+        &mut self,
+        source: &ImportedEntity,
+        (known, name): (&Post, String),
+        post: &ImportedPost,
+        left: Option<&SourcePost>,
+        texts: &Texts,
+    ) -> Result<(PostChange, SourcePost, Option<SideRow>), Fault> {
+        let ours = SourcePost {
+            post_id: known.post_id,
+            name: known.name.to_string(),
+            is_private: known.is_private,
+            text: known.text.as_ref().map(|text| text.key),
+        };
+        let left = left.unwrap_or(&ours);
+        let mut merge = FieldMerge::new(self.overwrite);
+        let new_name = merge.merge("name", &left.name, &ours.name, name.clone());
+        let is_private = merge.merge("is_private", &left.is_private, &ours.is_private, post.is_private);
+        let mut change = self.change_text(&source.source_id, post.text.as_ref(), known.text.as_ref(), texts)?;
+        let has_same_text = matches!(change, EntryChange::Unchanged);
+        // Links that were resolved since the last import have changed the text too.
+        let is_text_changed_here =
+            left.text != ours.text && !self.only_links_differ(&source.source_id, left.text, known.text.as_ref(), texts);
+        let keeps_text = !has_same_text && !merge.takes_source("entry", is_text_changed_here);
+        if keeps_text {
+            change = EntryChange::Unchanged;
+        }
+        if let Some(what) = merge.into_report() {
+            let what = format!("the post {:?}: {what}", known.name);
+            self.report.changed_here.push(ImportLoss { source: source.source_id.clone(), what });
+        }
+        let (text, row) = change.into_parts();
+        let written = text.as_ref().map(|text| text.as_ref().map(|text| text.key));
+        let after = SourcePost {
+            post_id: known.post_id,
+            name: if new_name.is_some() || name == ours.name { name } else { left.name.clone() },
+            is_private: if is_private.is_some() || post.is_private == ours.is_private {
+                post.is_private
+            } else {
+                left.is_private
+            },
+            text: written.unwrap_or(if keeps_text { left.text } else { ours.text }),
+        };
+        Ok((PostChange { name: new_name, is_private, text }, after, row))
+    }
+
+    /// The change of a text, unless somebody has changed it since the last import. `versions` are the text of that import
+    /// and the present one.
+    fn merge_text(
+        &mut self,
+        source: &ImportedEntity,
+        text: Option<&ImportedText>,
+        (imported, ours): (Option<&TextRef>, Option<&TextRef>),
+        merge: &mut FieldMerge,
+        texts: &Texts,
+    ) -> Result<EntryChange, Fault> {
+        let change = self.change_text(&source.source_id, text, ours, texts)?;
+        if matches!(change, EntryChange::Unchanged) {
+            return Ok(change);
+        }
+        let (imported, key) = (imported.map(|text| text.key), ours.map(|text| text.key));
+        let is_changed_here = imported != key && !self.only_links_differ(&source.source_id, imported, ours, texts);
+        Ok(if merge.takes_source("entry", is_changed_here) { change } else { EntryChange::Unchanged })
+    }
+
+    /// Whether a text differs from the one of the last import in links alone that were resolved since.
+    fn only_links_differ(
+        &self,
+        source_id: &str,
+        imported: Option<TextKey>,
+        ours: Option<&TextRef>,
+        texts: &Texts,
+    ) -> bool {
+        let (Some(imported), Some(ours)) = (imported.and_then(|key| texts.entry_of(key)), texts.entry(ours)) else {
+            return false;
+        };
+        let text_converter = self.text_converter();
+        let linked =
+            skald_markup::replace_wiki_links(&imported.markdown, |link| text_converter.link_target(source_id, link));
+        linked == ours.markdown
+    }
+
+    fn final_command(
+        &mut self,
+        plan: &mut EntityPlan<'a>,
+        entity_id: u64,
+        texts: &Texts,
+    ) -> Result<PreparedItem, Fault> {
         let source = plan.source;
-        let before = plan.before.as_ref().and_then(|entity| entity.text.as_ref());
-        let (text, row) = self.change_text(&source.source_id, source.text.as_ref(), before, texts)?.into_parts();
         let parent = self.parent_id(plan);
         if let Some(parent) = source.parent.as_ref().filter(|_| parent.is_none()) {
             self.report.add_loss(&source.source_id, format!("the parent {parent:?} was not imported"));
         }
-        let change = EntityChange {
-            name: Some(plan.fields.name.clone()),
-            subtype: Some(plan.fields.subtype.clone()),
-            tags: Some(plan.fields.tags.clone()),
-            aliases: Some(plan.fields.aliases.clone()),
-            is_private: Some(source.is_private),
-            parent: Some(parent),
-            image: Some(plan.fields.image.clone()),
-            date: Some(plan.fields.date.clone()),
-            // An actor that is linked here stays: most sources know none.
-            actor_id: self.actor_to_link(source, entity_id).map(Some),
-            text,
-            source: (!plan.is_refused).then(|| plan.source_with_hash(&source.source_hash)),
+        // An actor that is linked here stays: most sources know none.
+        let actor_id = self.actor_to_link(source, entity_id);
+        let (mut change, row) = match plan.before.clone() {
+            Some(before) => self.change_of_known_entity(plan, &before, (parent, actor_id), texts)?,
+            None => {
+                let (text, row) = self.change_text(&source.source_id, source.text.as_ref(), None, texts)?.into_parts();
+                let change = EntityChange {
+                    parent: parent.map(Some),
+                    actor_id: actor_id.map(Some),
+                    text,
+                    ..EntityChange::default()
+                };
+                (change, row)
+            }
         };
+        // The source is given in any case: it says that an import has made the change.
+        change.source =
+            Some(plan.source_with_hash(if plan.is_refused { UNFINISHED_HASH } else { &source.source_hash }));
         let command = LoreCommand::UpdateEntity { entity_id, expected_revision: None, change: Box::new(change) };
         Ok(PreparedItem::new(command, row))
+    }
+
+    /// The fields of an entity that was imported before: those that the source has otherwise, and that nobody has changed
+    /// here since. An image and a date that the source does not have stay.
+    fn change_of_known_entity(
+        &mut self,
+        plan: &mut EntityPlan<'a>,
+        before: &Entity,
+        (parent, actor_id): (Option<u64>, Option<String>),
+        texts: &Texts,
+    ) -> Result<(EntityChange, Option<SideRow>), Fault> {
+        let takes_parent = plan.takes_parent(self.overwrite);
+        let (source, fields, imported) = (plan.source, &plan.fields, &plan.imported);
+        let mut merge = std::mem::replace(&mut plan.merge, FieldMerge::new(self.overwrite));
+        let details = before.details();
+        let owned = |text: Option<&str>| text.map(ToOwned::to_owned);
+        let (image, date) = (owned(details.image.as_deref()), owned(details.date.as_deref()));
+        let actor_before = owned(details.actor_id.as_deref());
+        let aliases: Vec<String> = details.aliases.iter().map(ToString::to_string).collect();
+        let tags: Vec<String> = self.lore.state().tag_names(before).into_iter().map(ToOwned::to_owned).collect();
+        let tag_set = |tags: &[String]| tags.iter().map(|tag| name_identity(tag)).collect::<BTreeSet<String>>();
+        let tags_differ =
+            merge.merge("tags", &tag_set(&imported.tags), &tag_set(&tags), tag_set(&fields.tags)).is_some();
+        if parent != details.parent && !takes_parent {
+            merge.takes_source("parent", true);
+        }
+        let mut change = EntityChange {
+            name: merge.merge("name", &imported.name.as_str(), &&*before.name, &*fields.name).map(ToOwned::to_owned),
+            subtype: merge
+                .merge("type", &imported.subtype.as_str(), &&*before.subtype, &*fields.subtype)
+                .map(ToOwned::to_owned),
+            tags: tags_differ.then(|| fields.tags.clone()),
+            aliases: merge.merge("aliases", &imported.aliases, &aliases, fields.aliases.clone()),
+            is_private: Some(plan.is_private),
+            parent: takes_parent.then_some(parent),
+            image: fields
+                .image
+                .as_ref()
+                .and_then(|new| merge.merge("image", &imported.image, &image, Some(new.clone()))),
+            date: fields.date.as_ref().and_then(|new| merge.merge("date", &imported.date, &date, Some(new.clone()))),
+            actor_id: actor_id.and_then(|new| merge.merge("actor_id", &imported.actor_id, &actor_before, Some(new))),
+            text: None,
+            source: None,
+        };
+        let versions = (imported.text.as_ref(), before.text.as_ref());
+        let (text, row) = self.merge_text(source, source.text.as_ref(), versions, &mut merge, texts)?.into_parts();
+        change.text = text;
+        if let Some(what) = merge.into_report() {
+            self.report.changed_here.push(ImportLoss { source: source.source_id.clone(), what });
+        }
+        Ok((change, row))
     }
 
     /// The actor that the source names, if the campaign has it and no other entity describes it.
@@ -442,7 +681,7 @@ impl<'a> ImportRun<'a> {
         let linked: BTreeSet<usize> = places
             .into_iter()
             .zip(outcomes)
-            .filter_map(|(place, outcome)| matches!(outcome, ImportOutcome::Applied(_)).then_some(place))
+            .filter_map(|(place, outcome)| matches!(outcome, ImportOutcome::Applied { .. }).then_some(place))
             .collect();
         self.report.updated += linked.len();
         self.report.unchanged += unchanged.len() - linked.len();
@@ -500,7 +739,7 @@ impl<'a> ImportRun<'a> {
 
     fn note_outcome(&mut self, plan: &mut EntityPlan<'_>, outcome: ImportOutcome) {
         match outcome {
-            ImportOutcome::Applied(_) => plan.is_changed = true,
+            ImportOutcome::Applied { .. } => plan.is_changed = true,
             ImportOutcome::Unchanged => {}
             ImportOutcome::Refused(reason) => {
                 plan.is_refused = true;

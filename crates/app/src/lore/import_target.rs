@@ -15,8 +15,8 @@ const IMPORT: &str = "import";
 
 /// What became of one command.
 pub(super) enum ImportOutcome {
-    /// The entity that it was about.
-    Applied(Option<u64>),
+    /// The entity, and the post, that it was about.
+    Applied { entity_id: Option<u64>, post_id: Option<u64> },
     /// Everything is already as the command says.
     Unchanged,
     /// The reason of the rules, or the conflict as which it waits.
@@ -28,7 +28,8 @@ impl ImportOutcome {
         if let Some(held) = HeldChange::of_events(events) {
             return Self::Refused(held.fault().body().message.clone());
         }
-        Self::Applied(events.first().and_then(LoreEvent::entity_id))
+        let event = events.first();
+        Self::Applied { entity_id: event.and_then(LoreEvent::entity_id), post_id: event.and_then(LoreEvent::post_id) }
     }
 
     fn of_refusal(refusal: &LoreRefusal) -> Self {

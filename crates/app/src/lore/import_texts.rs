@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use skald_domain::lore::LoreState;
 use skald_lore_files::{Import, ImportedText};
-use skald_markup::{Entry, MentionKind, WikiLink};
+use skald_markup::{Entry, Mention, MentionKind, WikiLink};
 
 use crate::limits;
 
@@ -68,7 +68,8 @@ impl TextConverter<'_> {
         }
     }
 
-    /// Mentions are renumbered before links are resolved: a link becomes a mention that has its final id already.
+    /// Mentions are renumbered before links are resolved: a link becomes a mention that has its final id already. A mention
+    /// of something that is not in the source becomes text: here its number is that of another entity or post.
     fn resolve_links(&self, source_id: &str, text: &str, is_html: bool, unresolved: &mut Vec<String>) -> String {
         let mentioned = skald_markup::replace_mentions(text, |mention| {
             // `in_code` is only reliable for Markdown.
@@ -81,11 +82,12 @@ impl TextConverter<'_> {
                 MentionKind::Icon | MentionKind::New => return None,
             };
             let written = &text[mention.range.clone()];
-            let replaced = target.and_then(|target| self.ids.get(target)).map(|id| with_entity_id(written, *id));
-            if replaced.is_none() {
-                unresolved.push(written.to_owned());
+            if let Some(id) = target.and_then(|target| self.ids.get(target)) {
+                return Some(with_entity_id(written, *id));
             }
-            replaced
+            unresolved.push(written.to_owned());
+            // Nothing here has attributes.
+            (mention.kind != MentionKind::Attribute).then(|| unlinked_text(mention, written))
         });
         skald_markup::replace_wiki_links(&mentioned, |link| {
             let entity_id = self.link_target(source_id, link);
@@ -95,6 +97,13 @@ impl TextConverter<'_> {
             entity_id
         })
     }
+}
+
+/// What is shown instead of a mention that leads nowhere: its label, or without one what it says, without the brackets.
+fn unlinked_text(mention: &Mention, written: &str) -> String {
+    let label = mention.label.as_deref().map(str::trim).filter(|label| !label.is_empty());
+    let bare = || written.trim_start_matches('[').trim_end_matches(']').split('|').next().unwrap_or_default();
+    label.unwrap_or_else(|| bare().trim_end_matches('\\')).to_owned()
 }
 
 /// The mention with another id. Everything else stays as it is written.
@@ -136,7 +145,11 @@ mod tests {
         assert_eq!(converted(text), (expected.to_owned(), Vec::new()));
         let text = "[[Nowhere]] [entity:9] [post:1] ![[map.png]] [[Nowhere]]";
         let unresolved = ["![[map.png]]", "[[Nowhere]]", "[entity:9]", "[post:1]"].map(str::to_owned).to_vec();
-        assert_eq!(converted(text), (text.to_owned(), unresolved));
+        let expected = "[[Nowhere]] entity:9 post:1 ![[map.png]] [[Nowhere]]";
+        assert_eq!(converted(text), (expected.to_owned(), unresolved));
+        let text = "| [entity:9\\|Ann] | [character:9|anchor:#x] | [post:5|that] | {attribute:3} | `[entity:9]` |";
+        let expected = "| Ann | character:9 | that | {attribute:3} | `[entity:9]` |";
+        assert_eq!(converted(text).0, expected);
         assert_eq!(converted(" \n").0, "");
     }
 
@@ -153,8 +166,8 @@ mod tests {
         let html = ImportedText::Html("<p>See <b>[note:1|it]</b> and [note:2].</p>".to_owned());
         let converted = text_converter.convert_text("kanka:1", Some(&html));
         let entry = converted.entry.unwrap();
-        assert_eq!(entry.markdown.trim(), "See **[note:40|it]** and [note:2].");
-        assert_eq!(entry.html.as_deref(), Some("<p>See <b>[note:40|it]</b> and [note:2].</p>"));
+        assert_eq!(entry.markdown.trim(), "See **[note:40|it]** and note:2.");
+        assert_eq!(entry.html.as_deref(), Some("<p>See <b>[note:40|it]</b> and note:2.</p>"));
         assert_eq!(converted.unresolved, ["[note:2]"]);
     }
 

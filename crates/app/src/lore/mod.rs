@@ -28,6 +28,7 @@ mod get;
 mod graph;
 mod history;
 mod import;
+mod import_changes;
 mod import_fields;
 mod import_target;
 mod import_texts;
@@ -54,7 +55,7 @@ mod visible_to;
 mod write;
 
 pub(crate) use entity_reference::EntityReference;
-pub use import::{ImportReport, UnresolvedLink};
+pub use import::{ImportOptions, ImportReport, UnresolvedLink};
 pub(crate) use lore_privacy::{LoreReference, LoreSecret, lore_visibility, read_entity_entry, revealed_lore};
 pub use mirror::{
     LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated, RemoteDraft,
@@ -171,5 +172,51 @@ impl Noun for LoreNoun {
 
     fn secret_fields(&self) -> &'static [&'static str] {
         &[]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use skald_store::Memory;
+
+    use crate::{App, Caller, Clock, Engine, Entropy, LocalEngine, RequestControl};
+
+    struct SystemClock;
+
+    impl Clock for SystemClock {
+        fn now(&self) -> jiff::Timestamp {
+            jiff::Timestamp::now()
+        }
+    }
+
+    struct SameEntropy;
+
+    impl Entropy for SameEntropy {
+        fn bytes(&self) -> [u8; 32] {
+            [7; 32]
+        }
+    }
+
+    #[tokio::test]
+    async fn a_start_loads_no_lore_before_somebody_asks_for_it() {
+        let journal = Arc::new(Memory::new());
+        let start = || LocalEngine::new(App::new(Arc::new(SameEntropy), Arc::new(SystemClock), journal.clone()));
+        let call = async |engine: &Arc<LocalEngine>, operation: &str, input: serde_json::Value| {
+            let done = engine.call(&Caller::owner(), operation, input, &RequestControl::default()).await;
+            done.unwrap_or_else(|fault| panic!("{operation}: {fault}"))
+        };
+        let engine = start();
+        call(&engine, "campaign_create", json!({"name": "Bells", "gm_mode": "HUMAN"})).await;
+        call(&engine, "create_entities", json!({"entities": [{"entity_type": "item", "name": "Bell"}]})).await;
+        drop(engine);
+        let engine = start();
+        call(&engine, "campaign_read", json!({"view": "campaigns"})).await;
+        call(&engine, "campaign_read", json!({})).await;
+        assert_eq!(engine.app().lore.open_count(), 0);
+        call(&engine, "find_entities", json!({})).await;
+        assert_eq!(engine.app().lore.open_count(), 1);
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skald_domain::lore::{EntityFilter, EntityMatch, MatchRank};
+use skald_domain::lore::{EntityFilter, EntityMatch, MatchRank, NameFilter};
 
 use super::access::EnteredLore;
 use super::stream::{ENTITIES, POSTS, TIMELINE};
@@ -184,6 +184,8 @@ impl App {
         let search = TextSearch::new(lore, lore.fitting_entities(&filter), query);
         let score = |id: u64| search.fits.as_ref().and_then(|fits| *fits.get(&id)?);
         let text_match = |entity_id| EntityMatch { entity_id, rank: MatchRank::NoQuery, score: score(entity_id) };
+        // With a fuzzy name the most similar comes first, wherever the query was found.
+        let is_fuzzy = matches!(filter.name, Some(NameFilter::Fuzzy(_)));
         let named = lore.state().find(&EntityFilter { query: Some(query.to_owned()), ..filter });
         let mentioning = lore.mentioning_entities(&named, search.fits.as_deref());
         let mut seen: BTreeSet<u64> = named.iter().map(|found| found.entity_id).collect();
@@ -198,7 +200,11 @@ impl App {
         hits.sort_by_key(|(id, place)| (!place.is_whole, !place.is_frequent, Reverse(*id)));
         let texts = hits.into_iter().map(|(id, _)| id).chain(mentioning).filter(|id| seen.insert(*id));
         let texts: Vec<EntityMatch> = texts.map(text_match).collect();
-        Ok(SearchResult { matches: named.into_iter().chain(texts).collect(), places, rest: next })
+        let mut matches: Vec<EntityMatch> = named.into_iter().chain(texts).collect();
+        if is_fuzzy {
+            matches.sort_by(|one, other| other.score.unwrap_or_default().total_cmp(&one.score.unwrap_or_default()));
+        }
+        Ok(SearchResult { matches, places, rest: next })
     }
 
     /// The entities whose entry has a word, as far as the caller may see them.

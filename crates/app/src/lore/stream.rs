@@ -34,7 +34,7 @@ impl StreamKind for LoreStream {
     type Parts = LorePart;
     type ReadCache = RevealedLoreCache;
     // Raised when reveals were recorded in the lore: a snapshot of an older version would be without them.
-    const SNAPSHOT_VERSION: u32 = 4;
+    const SNAPSHOT_VERSION: u32 = 5;
     const USES_SNAPSHOTS: bool = true;
 
     fn next_read_cache(_: &RevealedLoreCache) -> RevealedLoreCache {

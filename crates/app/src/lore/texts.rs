@@ -33,6 +33,12 @@ struct TextRow {
     plain: Option<String>,
 }
 
+/// A side row without what only an edit needs. The parser skips the other fields.
+#[derive(Deserialize)]
+struct MarkdownRow {
+    markdown: String,
+}
+
 /// The text in the body of a row.
 pub(super) fn parse_text_row(body: &str) -> Option<Entry> {
     let row: TextRow = serde_json::from_str(body).ok()?;
@@ -65,7 +71,11 @@ impl Texts {
     }
 
     pub(super) fn entry(&self, reference: Option<&TextRef>) -> Option<&Entry> {
-        self.0.get(&reference?.key)
+        self.entry_of(reference?.key)
+    }
+
+    pub(super) fn entry_of(&self, key: TextKey) -> Option<&Entry> {
+        self.0.get(&key)
     }
 }
 
@@ -89,6 +99,28 @@ impl App {
         campaign_id: &str,
         references: impl Iterator<Item = &'a TextRef>,
     ) -> Result<Texts, Fault> {
+        self.read_texts(campaign_id, references, parse_text_row).await
+    }
+
+    /// The texts under these references without the HTML that they came from, for an answer that shows none.
+    pub(super) async fn load_markdown<'a>(
+        &self,
+        campaign_id: &str,
+        references: impl Iterator<Item = &'a TextRef>,
+    ) -> Result<Texts, Fault> {
+        let parse = |body: &str| {
+            let row: MarkdownRow = serde_json::from_str(body).ok()?;
+            Some(Entry { markdown: row.markdown, html: None })
+        };
+        self.read_texts(campaign_id, references, parse).await
+    }
+
+    async fn read_texts<'a>(
+        &self,
+        campaign_id: &str,
+        references: impl Iterator<Item = &'a TextRef>,
+        parse: impl Fn(&str) -> Option<Entry>,
+    ) -> Result<Texts, Fault> {
         let keys: Vec<String> = references.map(|text| text.key.to_string()).collect();
         if keys.is_empty() {
             return Ok(Texts::default());
@@ -96,10 +128,10 @@ impl App {
         let rows = self.journal.get_many(&text_kind(campaign_id), keys).await;
         let rows = rows.map_err(|error| self.store_fault(&error))?;
         let entries = rows.into_iter().map(|(key, body)| {
-            let row: TextRow =
-                serde_json::from_str(&body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
+            let unreadable = || Fault::internal("a stored text cannot be read", self.new_request_id());
+            let entry = parse(&body).ok_or_else(unreadable)?;
             let key = key.parse().map_err(|error| Fault::internal(error, self.new_request_id()))?;
-            Ok((key, Entry { markdown: row.markdown, html: row.html }))
+            Ok((key, entry))
         });
         entries.collect::<Result<_, Fault>>().map(Texts)
     }

@@ -9,7 +9,7 @@ use skald_domain::lore::{EntityChange, LoreCommand, LoreEvent};
 
 use super::access::EnteredLore;
 use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch};
-use super::entity_fields::{clearable, privacy};
+use super::entity_fields::{clearable, list_or_empty_text, privacy};
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
 use super::stream::LoreStream;
@@ -40,10 +40,12 @@ pub(super) struct EntityUpdateItem {
     /// Adds to the text, without reading it first.
     entry_append: Option<String>,
     /// Replaces all tags.
+    #[serde(default, deserialize_with = "list_or_empty_text")]
     tags: Option<Vec<String>>,
     is_private: Option<bool>,
     #[schemars(extend("x-unlisted" = true))]
     is_hidden: Option<bool>,
+    #[serde(default, deserialize_with = "list_or_empty_text")]
     aliases: Option<Vec<String>>,
     parent: Option<EntityReference>,
     image: Option<String>,

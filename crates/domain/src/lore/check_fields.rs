@@ -1,7 +1,7 @@
 //! Checks of the fields of lore commands: lengths, characters, numbers, and how many there may be.
 
-use super::entity::{ImportSource, TextRef};
-use super::find::fold_name;
+use super::entity::{ImportSource, SourcePost, TextRef};
+use super::find::name_identity;
 use super::refusal::LoreRefusal;
 use super::state::LoreState;
 use crate::deceptive_characters::first_deceptive;
@@ -46,7 +46,7 @@ pub(super) fn check_aliases(aliases: &[String]) -> Result<Vec<String>, LoreRefus
     check_list("aliases", aliases, limits::NAME_CHARS_MAX, limits::LORE_ALIASES_MAX)
 }
 
-/// Texts that are different when folded, in the given order.
+/// Texts that are different in more than their case, in the given order.
 fn check_list(
     field: &'static str,
     texts: &[String],
@@ -56,7 +56,7 @@ fn check_list(
     let (mut checked, mut folded): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for text in texts {
         let text = check_short_text(field, check_not_empty(field, text)?, chars_max)?;
-        let form = fold_name(&text);
+        let form = name_identity(&text);
         if !folded.contains(&form) {
             if checked.len() >= count_max {
                 return Err(LoreRefusal::TooManyOnOne { things: field, field, count: texts.len(), count_max });
@@ -95,7 +95,16 @@ pub(super) fn check_text(text: &TextRef) -> Result<TextRef, LoreRefusal> {
 pub(super) fn check_source(source: &ImportSource) -> Result<ImportSource, LoreRefusal> {
     let check =
         |text: &str| check_short_text("source", check_not_empty("source", text)?, limits::LORE_SOURCE_CHARS_MAX);
-    Ok(ImportSource { id: check(&source.id)?, hash: check(&source.hash)? })
+    let (count, count_max) = (source.posts.len(), limits::LORE_ENTITY_POSTS_MAX);
+    if count > count_max {
+        return Err(LoreRefusal::TooManyOnOne { things: "posts", field: "source", count, count_max });
+    }
+    let posts = source.posts.iter().map(|(id, post)| {
+        check_id("source", post.post_id)?;
+        Ok((check(id)?, SourcePost { name: check_name("source", &post.name)?, ..post.clone() }))
+    });
+    let posts = posts.collect::<Result<_, LoreRefusal>>()?;
+    Ok(ImportSource { id: check(&source.id)?, hash: check(&source.hash)?, posts })
 }
 
 pub(super) fn check_id(field: &'static str, id: u64) -> Result<(), LoreRefusal> {

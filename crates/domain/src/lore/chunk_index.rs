@@ -110,10 +110,15 @@ impl ChunkIndex {
         place.map(|place| self.subtypes[place].1).unwrap_or_default()
     }
 
-    pub(super) fn tagged(&self, tag_id: u32) -> SlotSet {
+    /// The entities that have one of these tags.
+    pub(super) fn tagged_any(&self, tag_ids: &[u32]) -> SlotSet {
+        tag_ids.iter().flat_map(|tag_id| self.tagged(*tag_id)).collect()
+    }
+
+    fn tagged(&self, tag_id: u32) -> impl Iterator<Item = u8> {
         let first = self.tag_ids.partition_point(|known| *known < tag_id);
         let tags = self.tag_ids[first..].iter().zip(&self.tag_slots[first..]);
-        tags.take_while(|(known, _)| **known == tag_id).map(|(_, slot)| *slot).collect()
+        tags.take_while(move |(known, _)| **known == tag_id).map(|(_, slot)| *slot)
     }
 
     /// The folded name or alias of an entry, and where it begins.
@@ -159,13 +164,17 @@ impl ChunkIndex {
         slots
     }
 
-    /// Lowers the rank of each slot of which a name or an alias contains a folded text that is not empty.
-    pub(super) fn rank_names(&self, text: &Finder<'_>, ranks: &mut [Option<MatchRank>; 256]) {
+    /// Lowers the rank of each slot of which a name or an alias contains a folded text that is not empty. Returns whether
+    /// there is one.
+    pub(super) fn rank_names(&self, text: &Finder<'_>, ranks: &mut [Option<MatchRank>; 256]) -> bool {
+        let mut has_match = false;
         self.each_containing(text, |entry, name, place| {
+            has_match = true;
             let found = if entry.is_alias { MatchRank::Alias } else { rank_in_name(name, place, text) };
             let rank = &mut ranks[usize::from(entry.slot)];
             *rank = Some(rank.map_or(found, |known| known.min(found)));
         });
+        has_match
     }
 
     /// Calls `found` with each of these slots that has a similar name, and the ratio; with several similar names of one

@@ -12,7 +12,7 @@ use super::command::{EntityChange, ExplicitIds, LoreCommand, NewEntity, NewPost,
 use super::decide_relationship::decide_relationship;
 use super::decide_tags::{create_tag, delete_tag, rename_tag};
 use super::decide_timeline::decide_timeline;
-use super::entity::{Entity, EntityType, Post, TextKey, TextRef, lost_mentions};
+use super::entity::{Entity, EntityType, ImportSource, Post, TextKey, TextRef, lost_mentions};
 use super::event::LoreEvent;
 use super::refusal::LoreRefusal;
 use super::reveals::decide_visibility;
@@ -464,7 +464,7 @@ fn new_head_bytes(new: &NewEntity) -> usize {
     let aliases: usize = new.aliases.iter().map(String::len).sum();
     let fields = [&new.image, &new.date, &new.actor_id];
     let fields: usize = fields.into_iter().flatten().map(String::len).sum();
-    let source = new.source.as_ref().map_or(0, |source| source.id.len() + source.hash.len());
+    let source = new.source.as_ref().map_or(0, ImportSource::head_bytes);
     new.name.len() + new.subtype.len() + aliases + fields + source + mention_bytes(new.text.as_ref())
 }
 

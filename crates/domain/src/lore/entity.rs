@@ -1,6 +1,7 @@
 //! Heads of lore: entities, posts and tags, and the references to their texts, which are stored beside the journal.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
@@ -191,6 +192,27 @@ pub struct ImportSource {
     pub id: String,
     /// The hash of the original as it was imported, to see whether it changed since.
     pub hash: String,
+    /// The imported posts, by the id that each has in the source.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub posts: BTreeMap<String, SourcePost>,
+}
+
+/// A post as the last import left it. What is otherwise now, somebody has changed since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourcePost {
+    pub post_id: u64,
+    pub name: String,
+    pub is_private: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextKey>,
+}
+
+impl ImportSource {
+    /// What it counts towards the limit of the heads of a campaign.
+    pub(super) fn head_bytes(&self) -> usize {
+        let posts = self.posts.iter().map(|(id, post)| id.len() + post.name.len() + size_of::<TextKey>());
+        self.id.len() + self.hash.len() + posts.sum::<usize>()
+    }
 }
 
 /// The head of an entity. Short forms of strings and lists, and details that are stored only where there are any, keep
@@ -279,6 +301,11 @@ impl Entity {
         self.details = (*details != *NO_DETAILS).then_some(details);
     }
 
+    /// Replaces all details. Most entities have none, and then nothing is allocated.
+    pub(super) fn set_details(&mut self, details: EntityDetails) {
+        self.details = (details != *NO_DETAILS).then(|| Box::new(details));
+    }
+
     pub fn is_archived(&self) -> bool {
         self.details().archived_at.is_some()
     }
@@ -325,7 +352,7 @@ impl Entity {
     pub(super) fn head_bytes(&self) -> usize {
         let length = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
         let aliases: usize = self.details().aliases.iter().map(|alias| alias.len()).sum();
-        let source = self.details().source.as_ref().map_or(0, |source| source.id.len() + source.hash.len());
+        let source = self.details().source.as_ref().map_or(0, |source| source.head_bytes());
         let posts: usize = self.details().posts.iter().map(|post| post.head_bytes()).sum();
         let fields = length(&self.details().image) + length(&self.details().date) + length(&self.details().actor_id);
         self.name.len() + self.subtype.len() + aliases + fields + source + mention_bytes(self.text.as_ref()) + posts

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use super::entity::TextRef;
 use super::event::LoreEvent;
-use super::find::fold_name;
+use super::find::name_identity;
 use super::reveals::LoreSubject;
+use super::state::LoreState;
 
 /// An entity as it was after some of its events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,6 +42,22 @@ pub fn fold_entity_version<'a>(events: impl IntoIterator<Item = &'a LoreEvent>) 
         version.apply_event(event);
         version
     })
+}
+
+/// Gives the tags in a past event the names that they have now, so that versions from before and after a tag was renamed
+/// have the same tags. `revision` and `at` are those of the event.
+pub fn use_current_tag_names(state: &LoreState, event: &mut LoreEvent, revision: u64, at: Timestamp) {
+    let current = |name: &mut String| *name = state.current_tag_name(name, revision, at);
+    match event {
+        LoreEvent::EntityCreated { entity, .. } => entity.tags.iter_mut().for_each(current),
+        LoreEvent::EntityUpdated { change, .. } => change.tags.iter_mut().flatten().for_each(current),
+        LoreEvent::EntityVersionRestored { steps, .. }
+        | LoreEvent::ConflictResolved { steps, .. }
+        | LoreEvent::ConflictReopened { steps, .. } => {
+            steps.iter_mut().for_each(|step| use_current_tag_names(state, step, revision, at));
+        }
+        _ => {}
+    }
 }
 
 impl EntityVersion {
@@ -105,7 +124,7 @@ impl EntityVersion {
             LoreEvent::EntityVersionRestored { steps, .. }
             | LoreEvent::ConflictResolved { steps, .. }
             | LoreEvent::ConflictReopened { steps, .. } => steps.iter().for_each(|step| self.apply_event(step)),
-            LoreEvent::TagDeleted { name, .. } => self.tags.retain(|tag| fold_name(tag) != fold_name(name)),
+            LoreEvent::TagDeleted { name, .. } => self.tags.retain(|tag| name_identity(tag) != name_identity(name)),
             LoreEvent::EntityArchived { .. }
             | LoreEvent::EntityMarked { .. }
             | LoreEvent::EntityDied { .. }

@@ -10,6 +10,7 @@ use super::chunk::chunk_number;
 use super::command::{EntityChange, NewEntity, PostChange};
 use super::entity::{Entity, EntityDetails, Post, Tag, TextRef};
 use super::event::LoreEvent;
+use super::find::name_identity;
 use super::index_keys::index_id;
 use super::relationship::{NewRelationship, Relationship, RelationshipChange};
 use super::reveals::LoreSubject;
@@ -345,6 +346,7 @@ impl LoreState {
 
     fn rename_tag(&mut self, tag_id: u32, name: &str, at: Timestamp) {
         let Some(tag) = self.tags.get(&tag_id).cloned() else { return };
+        self.record_earlier_tag(&tag);
         self.remove_tag(tag_id);
         self.add_tag(Tag { name: name.into(), updated_at: at, ..tag });
     }
@@ -356,7 +358,14 @@ impl LoreState {
                 entity.tags = entity.tags.iter().copied().filter(|tag| *tag != tag_id).collect();
             });
         }
+        if let Some(tag) = self.tags.get(&tag_id).cloned() {
+            self.record_earlier_tag(&tag);
+        }
         self.remove_tag(tag_id);
+    }
+
+    fn record_earlier_tag(&mut self, tag: &Tag) {
+        self.earlier_tags.insert((name_identity(&tag.name).into(), self.revision), tag.id);
     }
 
     fn empty_archive(&mut self, entity_ids: &[u64], post_ids: &[u64], orphan_ids: &[u64], at: Timestamp) {

@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 
 use super::chunk::EntityChunk;
 use super::entity::{EntityType, Post};
-use super::fuzzy::{FuzzyQuery, FuzzyScratch, match_score};
+use super::fuzzy::{FuzzyQuery, FuzzyScratch, comparable_form, match_score};
 use super::state::LoreState;
 use crate::text_fold::fold_text;
 
@@ -81,6 +81,12 @@ pub fn fold_name(name: &str) -> String {
     fold_text(name.trim())
 }
 
+/// The form in which tags and aliases are compared to find out whether they are the same: composed, in lower case, without
+/// spaces around. Unlike [`fold_name`] it keeps accents: `Öl` and `Ol` are two tags.
+pub fn name_identity(name: &str) -> String {
+    comparable_form(name)
+}
+
 impl LoreState {
     /// The entities that match: with a fuzzy name filter the most similar first, with a query the best rank first, and
     /// otherwise, and among equals, by `entity_id`.
@@ -95,8 +101,21 @@ impl LoreState {
             matches.sort_by(|one, other| other.score.unwrap_or_default().total_cmp(&one.score.unwrap_or_default()));
         } else if search.query.is_some() {
             matches = order_by_rank(&matches);
+            self.put_exact_spelling_first(&mut matches, filter.query.as_deref().unwrap_or_default());
         }
         matches
+    }
+
+    /// Of the names that are the query but for accents, those that have its accents come first.
+    fn put_exact_spelling_first(&self, matches: &mut [EntityMatch], query: &str) {
+        let count = matches.iter().take_while(|found| found.rank == MatchRank::ExactName).count();
+        if count > 1 {
+            let identity = name_identity(query);
+            let has_accents_of_query = |found: &EntityMatch| {
+                self.entity(found.entity_id).is_some_and(|entity| name_identity(&entity.name) == identity)
+            };
+            matches[..count].sort_by_cached_key(|found| !has_accents_of_query(found));
+        }
     }
 
     /// Entities with a similar name or alias, the most similar first, those with the same name included.
@@ -123,7 +142,8 @@ fn order_by_rank(matches: &[EntityMatch]) -> Vec<EntityMatch> {
 struct PreparedEntityFilter {
     entity_type: Option<EntityType>,
     subtype: Option<String>,
-    tags: Vec<u32>,
+    /// One tag of each list.
+    tags: Vec<Vec<u32>>,
     name: NameSearch,
     query: Option<QuerySearch>,
     sees_private: bool,
@@ -143,13 +163,19 @@ struct QuerySearch {
     folded: String,
     finder: Finder<'static>,
     entity_type: Option<EntityType>,
-    tag: Option<u32>,
+    tags: Vec<u32>,
 }
 
 impl PreparedEntityFilter {
     /// `None` if a tag is unknown: no entity has it.
     fn new(state: &LoreState, filter: &EntityFilter) -> Option<Self> {
-        let tags = filter.tags.iter().map(|tag| state.find_tag(tag)).collect::<Option<_>>()?;
+        // A tag that is there with other accents only is what is meant.
+        let tags =
+            filter.tags.iter().map(|tag| state.find_tag(tag).map_or_else(|| state.tags_like(tag), |tag| vec![tag]));
+        let tags: Vec<Vec<u32>> = tags.collect();
+        if tags.iter().any(Vec::is_empty) {
+            return None;
+        }
         let finder = |folded: &str| Finder::new(folded).into_owned();
         let name = match &filter.name {
             Some(NameFilter::Contains(name) | NameFilter::Exactly(name) | NameFilter::Fuzzy(name))
@@ -166,7 +192,7 @@ impl PreparedEntityFilter {
         let query = query.map(|folded| QuerySearch {
             finder: finder(&folded),
             entity_type: folded.parse().ok(),
-            tag: state.find_tag(&folded),
+            tags: state.tags_like(&folded),
             folded,
         });
         Some(Self {
@@ -204,8 +230,8 @@ impl PreparedEntityFilter {
             let is_newer = |slot: &u8| chunk.entities()[usize::from(*slot)].updated_for(sees_post) > after;
             slots = slots.iter().filter(is_newer).collect();
         }
-        for tag in &self.tags {
-            slots = slots.intersection(index.tagged(*tag));
+        for tags in &self.tags {
+            slots = slots.intersection(index.tagged_any(tags));
         }
         if let Some(entity_type) = self.entity_type {
             slots = slots.intersection(index.of_type(entity_type));
@@ -229,7 +255,13 @@ impl PreparedEntityFilter {
                 slots = slots.iter().filter(|slot| ratios[usize::from(*slot)].is_some()).collect();
             }
         }
-        let ranks = self.query.as_ref().map(|query| query.ranks(chunk));
+        let ranks = match &self.query {
+            None => None,
+            Some(query) => match query.ranks(chunk) {
+                None => return,
+                ranks => ranks,
+            },
+        };
         for slot in slots.iter() {
             let place = usize::from(slot);
             let Some(rank) = ranks.as_ref().map_or(Some(MatchRank::NoQuery), |ranks| ranks[place]) else { continue };
@@ -240,14 +272,20 @@ impl PreparedEntityFilter {
 }
 
 impl QuerySearch {
-    fn ranks(&self, chunk: &EntityChunk) -> [Option<MatchRank>; 256] {
-        let (index, mut ranks) = (chunk.index(), [None; 256]);
+    /// The rank of each slot, or `None` if there is no match: that is so in most chunks.
+    fn ranks(&self, chunk: &EntityChunk) -> Option<[Option<MatchRank>; 256]> {
+        let index = chunk.index();
+        let mut ranks = [None; 256];
+        let mut has_match = false;
         let typed = self.entity_type.map(|entity_type| index.of_type(entity_type));
-        let tagged = self.tag.map(|tag| index.tagged(tag));
+        let tagged = Some(index.tagged_any(&self.tags));
         for set in [Some(index.of_subtype(&self.folded)), typed, tagged].into_iter().flatten() {
-            set.iter().for_each(|slot| ranks[usize::from(slot)] = Some(MatchRank::TypeOrTag));
+            for slot in set.iter() {
+                ranks[usize::from(slot)] = Some(MatchRank::TypeOrTag);
+                has_match = true;
+            }
         }
-        index.rank_names(&self.finder, &mut ranks);
-        ranks
+        has_match |= index.rank_names(&self.finder, &mut ranks);
+        has_match.then_some(ranks)
     }
 }

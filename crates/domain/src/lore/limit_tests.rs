@@ -1,5 +1,7 @@
 //! Tests of the limits of lore: exactly at each, and one past it.
 
+use std::collections::BTreeMap;
+
 use super::tests::{LoreFixture, character, new_post, text, texts, update, update_post};
 use super::*;
 use crate::limits;
@@ -28,7 +30,10 @@ fn short_texts_have_an_end() {
     let mut lore = LoreFixture::empty();
     let ann = lore.character("Ann");
     let post = lore.post(ann, "Post", None);
-    let source = |id: String, hash: String| NewEntity { source: Some(ImportSource { id, hash }), ..character("A") };
+    let source = |id: String, hash: String| NewEntity {
+        source: Some(ImportSource { id, hash, posts: BTreeMap::new() }),
+        ..character("A")
+    };
     let fields: [(&str, usize, SetField); 7] = [
         ("name", limits::NAME_CHARS_MAX, |text| character(&text)),
         ("subtype", limits::NAME_CHARS_MAX, |subtype| NewEntity { subtype, ..character("A") }),
@@ -180,7 +185,7 @@ fn heads_of_a_campaign_have_an_end() {
         date: Some("d".to_owned()),
         image: Some("i".to_owned()),
         actor_id: Some("a".to_owned()),
-        source: Some(ImportSource { id: "12".to_owned(), hash: "3".to_owned() }),
+        source: Some(ImportSource { id: "12".to_owned(), hash: "3".to_owned(), posts: BTreeMap::new() }),
         ..character(&"x".repeat(letters))
     };
     expect_end(&lore, create(new(3)), create(new(4)), &refusal);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::find::fold_name;
+use super::find::name_identity;
 
 /// A text by its hashes: it is the same if either the HTML or what the HTML says is the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,14 +152,14 @@ fn is_same_text(one: &Option<MirroredText>, other: &Option<MirroredText>) -> boo
 
 /// Ours without what they removed, and then what they added. Spelling does not count, and ours stays.
 fn merge_sets(base: &[String], ours: &[String], theirs: &[String]) -> Vec<String> {
-    let folded = |texts: &[String]| texts.iter().map(|text| fold_name(text)).collect::<BTreeSet<String>>();
+    let folded = |texts: &[String]| texts.iter().map(|text| name_identity(text)).collect::<BTreeSet<String>>();
     let (base, our_forms, their_forms) = (folded(base), folded(ours), folded(theirs));
     let is_kept = |text: &&String| {
-        let form = fold_name(text);
+        let form = name_identity(text);
         their_forms.contains(&form) || !base.contains(&form)
     };
     let is_added = |text: &&String| {
-        let form = fold_name(text);
+        let form = name_identity(text);
         !our_forms.contains(&form) && !base.contains(&form)
     };
     ours.iter().filter(is_kept).chain(theirs.iter().filter(is_added)).cloned().collect()
@@ -168,7 +168,7 @@ fn merge_sets(base: &[String], ours: &[String], theirs: &[String]) -> Vec<String
 impl MirroredFields {
     /// Whether two lists have the same members, in any order and spelling.
     pub fn is_same_set(one: &[String], other: &[String]) -> bool {
-        let folded = |texts: &[String]| texts.iter().map(|text| fold_name(text)).collect::<BTreeSet<String>>();
+        let folded = |texts: &[String]| texts.iter().map(|text| name_identity(text)).collect::<BTreeSet<String>>();
         folded(one) == folded(other)
     }
 }

@@ -70,10 +70,10 @@ pub use canon::{
 pub use canon_check::{CanonFinding, CanonFindingKind, CanonSeverity};
 pub use command::{EntityChange, ExplicitIds, LoreCommand, NewEntity, NewPost, PostChange};
 pub use date::{date_in_entry, parse_date};
-pub use entity::{Entity, EntityType, ImportSource, Post, Tag, TextKey, TextRef};
-pub use entity_version::{EntityVersion, PostVersion, fold_entity_version};
+pub use entity::{Entity, EntityType, ImportSource, Post, SourcePost, Tag, TextKey, TextRef};
+pub use entity_version::{EntityVersion, PostVersion, fold_entity_version, use_current_tag_names};
 pub use event::LoreEvent;
-pub use find::{EntityFilter, EntityMatch, MatchRank, NameFilter, fold_name};
+pub use find::{EntityFilter, EntityMatch, MatchRank, NameFilter, fold_name, name_identity};
 pub use mirror_merge::{MirroredFields, MirroredPost, MirroredText, VersionMerge, merge_fields, merge_post};
 pub use refusal::{LoreRefusal, LoreRefusalKind};
 pub use relationship::{NewRelationship, Relationship, RelationshipChange, RelationshipCommand, Relationships, Tone};

@@ -1,7 +1,7 @@
 //! Property tests of the rules of lore: invariants hold after any commands, indexes are those that a stored state has,
 //! and replay restores the state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
@@ -9,7 +9,6 @@ use super::tests::LoreFixture;
 use super::*;
 use crate::decider::Decider;
 use crate::gate::ActingRole;
-use crate::text_fold::fold_text;
 
 /// Few names in several spellings, and an empty one.
 fn name() -> impl Strategy<Value = String> {
@@ -36,7 +35,11 @@ fn any_text() -> impl Strategy<Value = TextRef> {
 }
 
 fn any_source() -> impl Strategy<Value = ImportSource> {
-    (0..4_u8, 0..2_u8).prop_map(|(id, hash)| ImportSource { id: format!("s{id}"), hash: format!("h{hash}") })
+    (0..4_u8, 0..2_u8).prop_map(|(id, hash)| ImportSource {
+        id: format!("s{id}"),
+        hash: format!("h{hash}"),
+        posts: BTreeMap::new(),
+    })
 }
 
 fn actor() -> impl Strategy<Value = String> {
@@ -238,7 +241,7 @@ fn check_invariants(lore: &LoreFixture) {
         all.iter().flat_map(|entity| entity.details().posts.iter().map(|post| post.post_id)).collect();
     assert_eq!((ids.len(), typed.len()), (all.len(), all.len()));
     assert_eq!(posts.iter().collect::<BTreeSet<_>>().len(), posts.len());
-    let tags: Vec<String> = state.tags().map(|tag| fold_text(&tag.name)).collect();
+    let tags: Vec<String> = state.tags().map(|tag| name_identity(&tag.name)).collect();
     assert_eq!(tags.iter().collect::<BTreeSet<_>>().len(), tags.len(), "a tag in two spellings");
     assert!(state.tags().all(|tag| tag.uses > 0 || tag.is_kept));
     for entity in &all {
@@ -285,7 +288,10 @@ fn found_one_by_one(state: &LoreState, filter: &EntityFilter) -> BTreeSet<u64> {
             && (filter.sees_private || !entity.is_private)
             && filter.entity_type.is_none_or(|entity_type| entity_type == entity.entity_type)
             && filter.subtype.as_deref().is_none_or(|subtype| fold_name(subtype) == fold_name(&entity.subtype))
-            && filter.tags.iter().all(|tag| tags.contains(&fold_name(tag)))
+            && filter.tags.iter().all(|tag| match state.find_tag(tag) {
+                Some(tag_id) => entity.tags.contains(&tag_id),
+                None => tags.contains(&fold_name(tag)),
+            })
             && is_named
             && is_asked_for
     };

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::canon::{CanonMark, Conflict, FindingReview};
 use super::chunk::{EntityChunk, chunk_number};
 use super::entity::{Entity, EntityDetails, EntityType, ImportSource, Post, Tag, TextKey, TextRef};
-use super::find::fold_name;
+use super::find::name_identity;
 use super::index_keys::IndexKeys;
 use super::reveals::LoreSubject;
 use super::short_list::ShortList;
@@ -93,6 +93,7 @@ impl LoreState {
             highest_tag_id: self.highest.tag_id,
             highest_ids: self.highest.ids,
             tags: self.tags.values().map(StoredTag::new).collect(),
+            earlier_tags: self.earlier_tags.iter().map(|((name, until), id)| (name.clone(), *until, *id)).collect(),
             renumbered: self.renumbered.iter().map(|(old, new)| (*old, *new)).collect(),
             highest_conflict_id: self.canon.highest_conflict_id,
             conflicts: self.canon.conflicts.values().map(|conflict| Conflict::clone(conflict)).collect(),
@@ -118,6 +119,8 @@ impl LoreState {
             if let Some(header) = part.header {
                 state.revision = header.revision;
                 state.highest = header.highest();
+                let earlier_tags = header.earlier_tags.into_iter();
+                state.earlier_tags = earlier_tags.map(|(name, until, id)| ((name, until), id)).collect();
                 state.renumbered = header.renumbered.iter().copied().collect();
                 state.canon.highest_conflict_id = header.highest_conflict_id;
                 for conflict in header.conflicts {
@@ -153,7 +156,7 @@ impl LoreState {
         if state.entity_total != expected_total {
             return None;
         }
-        state.tag_ids = tags.values().map(|tag| (Arc::from(fold_name(&tag.name)), tag.id)).collect();
+        state.tag_ids = tags.values().map(|tag| (Arc::from(name_identity(&tag.name)), tag.id)).collect();
         state.tags = tags.into_iter().collect();
         state.indexes = keys.into();
         state.chunks = chunks.into_iter().collect();
@@ -184,6 +187,9 @@ struct StoredHeader {
     /// By the place of the type.
     highest_ids: [u64; EntityType::ALL.len()],
     tags: Vec<StoredTag>,
+    /// Names that tags had, the revisions in which they were given up, and the tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier_tags: Vec<(Arc<str>, u64, u32)>,
     /// Earlier and current ids of renumbered entities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     renumbered: Vec<(u64, u64)>,
@@ -313,7 +319,7 @@ fn push_chunk(chunks: &mut Vec<(u64, Arc<EntityChunk>)>, last_id: u64, entities:
 pub(super) type Micros = i64;
 type StoredText<'a> = (TextKey, &'a [u64]);
 
-/// An entity as an array, with what few entities have in an object at its end.
+/// An entity as an array, with what few entities have in an object at its end. The second moment is the time since the first.
 #[derive(Serialize)]
 struct WrittenEntity<'a>(
     u64,
@@ -369,7 +375,8 @@ impl<'a> WrittenEntity<'a> {
             &entity.tags,
             entity.revision,
             entity.created_at.as_microsecond(),
-            entity.updated_at.as_microsecond(),
+            // Most entities have not changed since, and a short number is read faster.
+            entity.updated_at.as_microsecond() - entity.created_at.as_microsecond(),
             &entity.changes,
             stored_text(entity.text.as_ref()),
             WrittenDetails {
@@ -460,14 +467,13 @@ impl BorrowedEntity<'_> {
             subtype,
             tags,
             created_at: moment(created)?,
-            updated_at: moment(updated)?,
+            updated_at: moment(created.checked_add(updated)?)?,
             revision,
             changes,
             text: text.map(text_ref),
             details: None,
         };
-        let details = details.into_details()?;
-        entity.change_details(|empty| *empty = details);
+        entity.set_details(details.into_details()?);
         Some(entity)
     }
 }

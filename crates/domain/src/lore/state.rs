@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::canon::CanonState;
 use super::chunk::{EntityChunk, chunk_number};
 use super::entity::{Entity, EntityType, Post, Tag};
-use super::find::fold_name;
+use super::find::{fold_name, name_identity};
 use super::index_keys::{EntityIndexes, index_id, text_hash};
 use super::relationship::Relationships;
 use super::reveals::Reveals;
@@ -28,6 +28,8 @@ pub struct LoreState {
     /// Highest ids ever given, so that none is given twice.
     pub(super) highest: HighestIds,
     pub(super) tags: OrdMap<u32, Tag>,
+    /// Names that tags had, each with the revision in which it was given up: by a new name, or with the tag.
+    pub(super) earlier_tags: OrdMap<(Arc<str>, u64), u32>,
     /// Ids that entities had before they were renumbered, and those that they have now.
     pub(super) renumbered: OrdMap<u64, u64>,
     pub(super) canon: CanonState,
@@ -40,7 +42,7 @@ pub struct LoreState {
     /// Bytes of the short texts of all heads.
     pub(super) head_bytes: usize,
     pub(super) archived_ids: OrdSet<u64>,
-    /// Tags by their folded names.
+    /// Tags by the identities of their names.
     pub(super) tag_ids: OrdMap<Arc<str>, u32>,
     pub(super) indexes: EntityIndexes,
 }
@@ -169,7 +171,33 @@ impl LoreState {
 
     /// The tag of this name, in any case.
     pub fn find_tag(&self, name: &str) -> Option<u32> {
-        self.tag_ids.get(fold_name(name).as_str()).copied()
+        self.tag_ids.get(name_identity(name).as_str()).copied()
+    }
+
+    /// The tags that have this name, whatever their accents are.
+    pub fn tags_like(&self, name: &str) -> Vec<u32> {
+        let folded = fold_name(name);
+        self.tag_ids.iter().filter(|(known, _)| folds_to(known, &folded)).map(|(_, tag_id)| *tag_id).collect()
+    }
+
+    /// The tag that an event of this revision names. It may have another name by now, or be gone.
+    fn tag_at(&self, name: &str, revision: u64) -> Option<u32> {
+        let key: Arc<str> = name_identity(name).into();
+        let mut later = self.earlier_tags.range((Arc::clone(&key), revision + 1)..=(key, u64::MAX));
+        later.next().map(|(_, tag_id)| *tag_id)
+    }
+
+    /// The name that a tag has now, given the one in an event of this revision and moment. Of a tag that was deleted it is
+    /// the last one.
+    pub(super) fn current_tag_name(&self, name: &str, revision: u64, at: Timestamp) -> String {
+        let Some(tag_id) = self.tag_at(name, revision) else { return name.to_owned() };
+        if let Some(tag) = self.tag(tag_id) {
+            // A later tag of the same name is another one.
+            return if tag.created_at <= at { tag.name.to_string() } else { name.to_owned() };
+        }
+        let earlier = self.earlier_tags.iter().filter(|(_, known)| **known == tag_id);
+        let last = earlier.max_by_key(|((_, until), _)| *until).map(|((last, _), _)| last);
+        last.filter(|last| ***last != *name_identity(name)).map_or(name.to_owned(), ToString::to_string)
     }
 
     /// The post of this id and its entity, archived or not.
@@ -225,15 +253,23 @@ impl LoreState {
 
     /// The same among the entities that somebody may see.
     pub fn visible_entities_named(&self, name: &str, is_visible: impl Fn(&Entity) -> bool) -> Vec<u64> {
-        let folded = fold_name(name);
+        let (folded, identity) = (fold_name(name), name_identity(name));
         let entities = self.indexes.names.entities_of(text_hash(&folded)).into_iter();
         let seen = entities.filter_map(|entity_id| self.live_entity(entity_id)).filter(|entity| is_visible(entity));
         let (named, others): (Vec<_>, Vec<_>) = seen.partition(|entity| folds_to(&entity.name, &folded));
+        // Names with the same accents come before those that differ in them.
+        let ids = |entities: Vec<&Arc<Entity>>, is_exact: &dyn Fn(&Entity) -> bool| -> Vec<u64> {
+            let exact: Vec<u64> =
+                entities.iter().filter(|entity| is_exact(entity)).map(|entity| entity.entity_id).collect();
+            if exact.is_empty() { entities.into_iter().map(|entity| entity.entity_id).collect() } else { exact }
+        };
         if !named.is_empty() {
-            return named.into_iter().map(|entity| entity.entity_id).collect();
+            return ids(named, &|entity| name_identity(&entity.name) == identity);
         }
         let has_alias = |entity: &&Arc<Entity>| entity.details().aliases.iter().any(|alias| folds_to(alias, &folded));
-        others.into_iter().filter(has_alias).map(|entity| entity.entity_id).collect()
+        ids(others.into_iter().filter(has_alias).collect(), &|entity| {
+            entity.details().aliases.iter().any(|alias| name_identity(alias) == identity)
+        })
     }
 
     /// The entity of this id, unless it is archived.
@@ -317,13 +353,13 @@ impl LoreState {
 
     pub(super) fn add_tag(&mut self, tag: Tag) {
         self.highest.tag_id = self.highest.tag_id.max(tag.id);
-        self.tag_ids.insert(fold_name(&tag.name).into(), tag.id);
+        self.tag_ids.insert(name_identity(&tag.name).into(), tag.id);
         self.tags.insert(tag.id, tag);
     }
 
     pub(super) fn remove_tag(&mut self, tag_id: u32) {
         if let Some(tag) = self.tags.remove(&tag_id) {
-            self.tag_ids.remove(fold_name(&tag.name).as_str());
+            self.tag_ids.remove(name_identity(&tag.name).as_str());
         }
     }
 }

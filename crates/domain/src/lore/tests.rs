@@ -1,5 +1,7 @@
 //! Tests of the rules of lore: commands, their events, and the state after them.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -179,7 +181,7 @@ fn a_new_entity_has_its_fields() {
         date: Some("12 Mirtul 1492".to_owned()),
         actor_id: Some("actor_1".to_owned()),
         text: Some(text(1, &[9, 2, 9])),
-        source: Some(ImportSource { id: "kanka:1".to_owned(), hash: "00".to_owned() }),
+        source: Some(ImportSource { id: "kanka:1".to_owned(), hash: "00".to_owned(), posts: BTreeMap::new() }),
         ..character("  Aelysh ")
     })));
     let LoreEvent::EntityCreated { entity_id: 2, entity, .. } = &event else { panic!("{event:?}") };
@@ -212,11 +214,17 @@ fn names_and_other_short_texts_are_checked() {
         (NewEntity { date: Some(String::new()), ..character("A") }, "date"),
         (NewEntity { actor_id: Some(String::new()), ..character("A") }, "actor_id"),
         (
-            NewEntity { source: Some(ImportSource { id: String::new(), hash: "0".to_owned() }), ..character("A") },
+            NewEntity {
+                source: Some(ImportSource { id: String::new(), hash: "0".to_owned(), posts: BTreeMap::new() }),
+                ..character("A")
+            },
             "source",
         ),
         (
-            NewEntity { source: Some(ImportSource { id: "0".to_owned(), hash: String::new() }), ..character("A") },
+            NewEntity {
+                source: Some(ImportSource { id: "0".to_owned(), hash: String::new(), posts: BTreeMap::new() }),
+                ..character("A")
+            },
             "source",
         ),
     ] {
@@ -485,7 +493,8 @@ fn an_actor_is_linked_to_one_entity() {
 #[test]
 fn a_source_is_imported_once() {
     let mut lore = LoreFixture::empty();
-    let source = |hash: &str| ImportSource { id: "vault/Ann.md".to_owned(), hash: hash.to_owned() };
+    let source =
+        |hash: &str| ImportSource { id: "vault/Ann.md".to_owned(), hash: hash.to_owned(), posts: BTreeMap::new() };
     let imported = || NewEntity { source: Some(source("1")), ..character("Ann") };
     let ann = lore.create(imported());
     lore.expect_event(archive(ann));

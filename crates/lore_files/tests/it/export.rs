@@ -41,7 +41,7 @@ fn exported(
         subtype: entity.subtype.clone(),
         tags: entity.tags.clone(),
         aliases: entity.aliases.clone(),
-        is_private: entity.is_private,
+        is_private: entity.is_private.unwrap_or(true),
         parent,
         image: entity.image.clone(),
         date: entity.date.clone(),
@@ -305,7 +305,7 @@ fn people_may_change_an_export() {
     assert_eq!(find(&import, "skald:5").name, "Ann");
     assert_eq!(find(&import, "Copies/Ann.md").name, "Ann");
     let bob = find(&import, "skald:6");
-    assert!(bob.is_private, "a line that is missing hides");
+    assert_eq!((bob.is_private, bob.is_private_at_first), (None, Some(true)), "a line that is missing hides");
     assert_eq!(posts(bob), [("Post", "still hidden", true)]);
     let new = find(&import, "NPCs/New.md");
     assert_eq!((new.entity_type, new.parent.as_deref()), ("character", Some("Copies/Ann.md")));

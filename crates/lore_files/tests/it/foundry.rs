@@ -40,7 +40,7 @@ fn pages_become_the_text_and_posts() {
     ]);
     assert_eq!(import.format, ImportFormat::Foundry);
     let inn = find(&import, "JournalEntry.inn0000000000000");
-    assert_eq!((inn.entity_type, inn.name.as_str(), inn.is_private), ("location", "The Inn", false));
+    assert_eq!((inn.entity_type, inn.name.as_str(), inn.is_private), ("location", "The Inn", Some(false)));
     assert_eq!(text(inn), Some("<p>See [[JournalEntry.inn0000000000000|below]].</p>"));
     let expected = [
         ("Notes", "<p>For me.</p>", true),
@@ -71,7 +71,8 @@ fn an_entry_is_private_unless_everybody_may_read_it() {
         let entry = json!({"_id": "x", "name": "X", "ownership": ownership, "pages": [page("p", "P", "text", -1, 0)]});
         let import = import(&[("x.json", entry)]);
         assert_eq!(text(&import.entities[0]), Some("text"));
-        import.entities[0].is_private
+        let entry = &import.entities[0];
+        entry.is_private.or(entry.is_private_at_first) == Some(true)
     };
     assert!(is_private(json!({"default": 0})));
     assert!(is_private(json!({"default": 1})));
@@ -103,7 +104,7 @@ fn lists_and_exported_entries_are_read() {
         ["JournalEntry.a", "all.json#3", "JournalEntry.0123456789abcdef", "JournalEntry.c", "JournalEntry.d", "e.json"];
     assert_eq!(ids, expected);
     let old = find(&import, "all.json#3");
-    assert_eq!((text(old), old.image.as_deref(), old.is_private), (Some("<p>nine</p>"), Some("x.png"), false));
+    assert_eq!((text(old), old.image.as_deref(), old.is_private), (Some("<p>nine</p>"), Some("x.png"), Some(false)));
     assert_eq!(losses(&import), ["all.json#2: has the id of another entry", "f.json: is no journal entry"]);
 }
 

@@ -64,7 +64,7 @@ fn an_export_of_today_is_read() {
     assert_eq!(import.format, ImportFormat::Kanka);
     let ann = find(&import, "kanka:12");
     assert_eq!((ann.entity_type, ann.subtype.as_str(), ann.name.as_str()), ("character", "NPC", "Ann"));
-    assert!(ann.is_private);
+    assert_eq!(ann.is_private, Some(true));
     assert_eq!(text(ann), Some("<p>Loves [location:30|the inn].</p>"));
     assert_eq!(posts(ann), [("First", "<p>a</p>", false), ("Later", "<p>b</p>", true), ("Self", "<p>c</p>", true)]);
     assert_eq!(ann.posts[0].source_id, "kanka:post:50");
@@ -158,11 +158,11 @@ fn an_older_export_is_read() {
         ("notes/bare_26.json", json!({"name": "Bare"})),
     ]);
     let hall = find(&import, "kanka:21");
-    assert_eq!((hall.subtype.as_str(), text(hall), hall.is_private), ("Room", Some("<p>old</p>"), true));
+    assert_eq!((hall.subtype.as_str(), text(hall), hall.is_private), ("Room", Some("<p>old</p>"), Some(true)));
     assert_eq!(hall.parent.as_deref(), Some("kanka:20"));
     assert_eq!(hall.tags, ["Old"]);
     assert_eq!(posts(hall), [("GM", "x", true), ("All", "y", false), ("Hidden", "z", true)]);
-    assert!(!find(&import, "kanka:20").is_private);
+    assert_eq!(find(&import, "kanka:20").is_private, Some(false));
     assert_eq!(find(&import, "kanka:22").name, "Find it");
     assert_eq!(find(&import, "kanka:26").name, "Bare");
     let losses = losses(&import);

@@ -24,7 +24,7 @@ fn front_matter_and_folders_say_what_a_note_is() {
     assert_eq!((ann.entity_type, ann.subtype.as_str(), ann.name.as_str()), ("character", "NPC", "Ann"));
     assert_eq!(ann.tags, ["Spy", "guild/red", "Thief"]);
     assert_eq!(ann.aliases, ["Annie", "The Red"]);
-    assert!(ann.is_private);
+    assert_eq!(ann.is_private, Some(true));
     assert_eq!(ann.parent.as_deref(), Some("Places/Inn.md"));
     assert_eq!(ann.image.as_deref(), Some("ann.png"));
     assert_eq!(ann.date.as_deref(), Some("2025-05-30"));
@@ -35,7 +35,7 @@ fn front_matter_and_folders_say_what_a_note_is() {
     assert_eq!((inn.entity_type, inn.subtype.as_str()), ("location", "tavern"));
     assert_eq!(inn.tags, ["town", "safe"]);
     assert_eq!(inn.aliases, ["Pony", "The Pony"]);
-    assert!(!inn.is_private);
+    assert_eq!((inn.is_private, inn.is_private_at_first), (None, None));
     let guild = find(&import, "Factions/Guild.md");
     assert_eq!(
         (guild.entity_type, guild.name.as_str(), guild.subtype.as_str()),
@@ -73,17 +73,43 @@ fn what_cannot_be_read_hides_rather_than_shows() {
         ("Open.md", "Before\n\n%% after"),
         ("NotClosed.md", "---\nprivate: true\n"),
     ]);
-    assert!(find(&import, "Broken.md").is_private);
+    assert_eq!(find(&import, "Broken.md").is_private, Some(true));
     assert_eq!(text(find(&import, "Broken.md")), Some("Text"));
-    assert!(find(&import, "Maybe.md").is_private);
+    assert_eq!(find(&import, "Maybe.md").is_private, Some(true));
     assert_eq!(text(find(&import, "Open.md")), Some("Before"));
     assert_eq!(posts(find(&import, "Open.md")), [("Hidden", "after", true)]);
-    assert_eq!(text(find(&import, "NotClosed.md")), Some("---\nprivate: true"), "no front matter without its end");
+    let not_closed = find(&import, "NotClosed.md");
+    assert_eq!((text(not_closed), not_closed.is_private), (Some("---\nprivate: true"), Some(true)));
     let losses = losses(&import);
-    assert_eq!(losses.len(), 3, "{losses:#?}");
+    assert_eq!(losses.len(), 4, "{losses:#?}");
     assert!(losses[0].starts_with("Broken.md: the front matter cannot be read ("), "{losses:#?}");
     assert_eq!(losses[1], "Maybe.md: front matter \"private\" is not imported");
     assert_eq!(losses[2], "Open.md: a %% has no end: everything after it is in a private post");
+    assert_eq!(losses[3], "NotClosed.md: the front matter has no end, so the note is private");
+}
+
+#[test]
+fn many_keys_say_whether_a_note_is_private() {
+    for (front_matter, expected) in [
+        ("secret: true", Some(true)),
+        ("Hidden: yes", Some(true)),
+        ("dm: true", Some(true)),
+        ("GM: on", Some(true)),
+        ("publish: false", Some(true)),
+        ("publish: true", Some(false)),
+        ("secret: false", Some(false)),
+        ("private: false\nsecret: true", Some(true)),
+        ("secret: true\nprivate: false", Some(true)),
+        ("gm: Alice", Some(true)),
+        ("publish: later", Some(true)),
+        ("secret:", None),
+        ("tags: [secret]", None),
+    ] {
+        let import = import(&[("Inn.md", &format!("---\n{front_matter}\n---\nText"))]);
+        assert_eq!(find(&import, "Inn.md").is_private, expected, "{front_matter}");
+        let is_clear = losses(&import).is_empty();
+        assert_eq!(is_clear, !["gm: Alice", "publish: later"].contains(&front_matter), "{front_matter}");
+    }
 }
 
 #[test]

@@ -21,6 +21,9 @@ pub(crate) struct ImportArguments {
     /// Say what would be imported, and write nothing.
     #[arg(long, conflicts_with = "yes")]
     pub dry_run: bool,
+    /// Take what the source says also where somebody has changed it in Skald since the last import.
+    #[arg(long)]
+    pub overwrite: bool,
     /// Import without asking.
     #[arg(long, short)]
     pub yes: bool,

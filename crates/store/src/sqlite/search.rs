@@ -14,6 +14,9 @@ use crate::signed_number::page_limit;
 /// The bits of a place that hold the serial, and those that hold the class.
 const SERIAL_BITS: u32 = 32;
 const CLASS_BITS: u32 = 2;
+/// What a frequent word begins with, so that it is a word of its own in the index: with the same word in all rows, FTS5
+/// would read every one of them to find those that have it in one column. No token begins with this and goes on.
+const FREQUENT_MARK: char = '\u{e000}';
 
 /// The number of a row in the index.
 fn index_place(partition: i64, class: SearchClass, serial: u32) -> i64 {
@@ -69,8 +72,9 @@ impl SqliteTables<'_> {
             self.0.prepare_cached(sql::DELETE_SEARCH_WORDS)?.execute([old])?;
         }
         let words = search.split_words(&body);
+        let frequent: Vec<String> = words.frequent.iter().map(|word| format!("{FREQUENT_MARK}{word}")).collect();
         let [name, extra, frequent, body] =
-            [words.name, words.extra, words.frequent, words.body].map(|words| words.join(" "));
+            [words.name, words.extra, frequent, words.body].map(|words| words.join(" "));
         let mut put_row = self.0.prepare_cached(sql::PUT_SEARCH_ROW)?;
         put_row.execute(params![collection, id, shard, stream.as_str(), place, digest])?;
         let mut insert = self.0.prepare_cached(sql::INSERT_SEARCH_WORDS)?;
@@ -194,7 +198,7 @@ impl SqliteTables<'_> {
         }
         drop(ranges);
         drop(statements);
-        self.mark_frequent(query, places, &classes)
+        self.mark_frequent(&query.terms, places, &classes)
     }
 
     fn search_statements(&self, count: usize) -> rusqlite::Result<Vec<CachedStatement<'_>>> {
@@ -203,20 +207,15 @@ impl SqliteTables<'_> {
 
     /// Finds out in which of these rows all terms are frequent.
     ///
-    /// Between two rows that it finds, a statement of FTS5 reads all rows with the words and minds no range. So one
-    /// statement goes on through several classes, and there is a new one only where rows lie between that are not asked
-    /// for. Most words are frequent in few rows, so it is the others that are looked for. A prefix takes longest to look
-    /// up, and would have to be looked up twice for that.
+    /// One statement goes on through several classes, and there is a new one only where rows lie between that are not asked
+    /// for.
     fn mark_frequent(
         &self,
-        query: &SearchQuery,
+        terms: &[SearchTerm],
         places: Vec<i64>,
         classes: &[SearchClass],
     ) -> rusqlite::Result<Vec<SearchHit>> {
-        let has_prefix = query.terms.iter().any(|term| matches!(term, SearchTerm::Prefix(_)));
-        let frequent = frequent_expression(&query.terms);
-        let expression =
-            if has_prefix { frequent } else { format!("({}) NOT ({frequent})", match_expression(&query.terms)) };
+        let expression = frequent_expression(terms);
         let mut ranges: Vec<(i64, i64)> = classes
             .iter()
             .filter_map(|class| {
@@ -244,7 +243,7 @@ impl SqliteTables<'_> {
             }
         }
         found.sort_unstable();
-        let is_frequent = |place: &i64| found.binary_search(place).is_ok() == has_prefix;
+        let is_frequent = |place: &i64| found.binary_search(place).is_ok();
         let hit = |place: i64| SearchHit { serial: place_serial(place), is_frequent: is_frequent(&place) };
         Ok(places.into_iter().map(hit).collect())
     }
@@ -274,18 +273,19 @@ impl<'a> PlacesDescending<'a> {
 fn match_expression(terms: &[SearchTerm]) -> String {
     let is_phrase = |term: &SearchTerm| matches!(term, SearchTerm::Phrase(_));
     let all = terms.iter().map(quote_term).collect::<Vec<_>>().join(" AND ");
-    // A frequent word is in the body as well, so that words need no columns; but neighbours among the frequent words
-    // are no phrase.
+    // Frequent words have a mark, so that words need no columns; but neighbours among them are no phrase.
     if terms.iter().any(is_phrase) { format!("{{name extra body}} : ({all})") } else { all }
 }
 
 /// The terms, each among the words that are frequent.
 fn frequent_expression(terms: &[SearchTerm]) -> String {
+    let marked = |word: &str| quote(&format!("{FREQUENT_MARK}{word}"));
     let words = terms.iter().flat_map(|term| match term {
-        SearchTerm::Phrase(characters) => characters.iter().map(|character| quote(character)).collect(),
-        SearchTerm::Word(_) | SearchTerm::Prefix(_) => vec![quote_term(term)],
+        SearchTerm::Phrase(characters) => characters.iter().map(|character| marked(character)).collect(),
+        SearchTerm::Word(word) => vec![marked(word)],
+        SearchTerm::Prefix(word) => vec![format!("{}*", marked(word))],
     });
-    format!("frequent : ({})", words.collect::<Vec<_>>().join(" AND "))
+    words.collect::<Vec<_>>().join(" AND ")
 }
 
 fn quote_term(term: &SearchTerm) -> String {
@@ -325,6 +325,9 @@ mod tests {
         );
         let phrase = SearchTerm::Phrase(vec!["京".to_owned(), "都".to_owned()]);
         assert_eq!(match_expression(&[phrase.clone(), word("x")]), "{name extra body} : (\"京 都\" AND \"x\")");
-        assert_eq!(frequent_expression(&[phrase, word("x")]), "frequent : (\"京\" AND \"都\" AND \"x\")");
+        assert_eq!(
+            frequent_expression(&[phrase, word("x"), SearchTerm::Prefix("long".to_owned())]),
+            "\"\u{e000}京\" AND \"\u{e000}都\" AND \"\u{e000}x\" AND \"\u{e000}long\"*"
+        );
     }
 }

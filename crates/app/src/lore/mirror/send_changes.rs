@@ -3,7 +3,7 @@
 //! What is there is not read before it is written. A pull comes before every push, and only fields that changed here are
 //! sent.
 
-use skald_domain::lore::{Entity, MirroredFields, fold_name, merge_fields};
+use skald_domain::lore::{Entity, MirroredFields, merge_fields, name_identity};
 
 use super::apply_remote::{DELETED, is_deleted_here};
 use super::remote::{RemoteChange, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteKind, RemoteTarget};
@@ -265,7 +265,7 @@ impl SyncRun<'_> {
                 _ => return Ok(()),
             }
         }
-        let is_in = |list: &[String], name: &str| list.iter().any(|known| fold_name(known) == fold_name(name));
+        let is_in = |list: &[String], name: &str| list.iter().any(|known| name_identity(known) == name_identity(name));
         let added: Vec<String> = wanted.iter().filter(|name| !is_in(&row.base.aliases, name)).cloned().collect();
         let removed: Vec<String> = row.base.aliases.iter().filter(|name| !is_in(wanted, name)).cloned().collect();
         for name in added {
@@ -286,7 +286,7 @@ impl SyncRun<'_> {
             self.report.sent += 1;
         }
         for name in removed {
-            let known = row.alias_ids.iter().find(|(known, _)| fold_name(known) == fold_name(&name));
+            let known = row.alias_ids.iter().find(|(known, _)| name_identity(known) == name_identity(&name));
             if let Some((known, id)) = known.map(|(known, id)| (known.clone(), *id)) {
                 self.check_lease()?;
                 match self.remote.delete_alias(entity_id, id).await {
@@ -300,7 +300,7 @@ impl SyncRun<'_> {
                 }
                 row.alias_ids.remove(&known);
             }
-            row.base.aliases.retain(|known| fold_name(known) != fold_name(&name));
+            row.base.aliases.retain(|known| name_identity(known) != name_identity(&name));
             self.put_row(entity_id, &row).await?;
         }
         Ok(())

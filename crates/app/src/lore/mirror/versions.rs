@@ -1,7 +1,9 @@
 //! Versions of an entity as the merge compares them: of the entity here, and of what the remote place answered.
 
 use serde_json::Value;
-use skald_domain::lore::{Entity, EntityType, LoreState, MirroredFields, MirroredPost, MirroredText, Post, fold_name};
+use skald_domain::lore::{
+    Entity, EntityType, LoreState, MirroredFields, MirroredPost, MirroredText, Post, name_identity,
+};
 use skald_markup::{Entry, Mention, MentionKind};
 
 use super::remote::{RemoteEntity, RemoteKind, RemoteParent, RemotePost};
@@ -240,7 +242,7 @@ pub(super) fn fit_text(text: &str, chars_max: usize) -> Option<String> {
 fn fit_list(texts: &[String], chars_max: usize, count_max: usize) -> Vec<String> {
     let mut fitted: Vec<String> = Vec::new();
     for text in texts.iter().filter_map(|text| fit_text(text, chars_max)) {
-        if fitted.len() < count_max && !fitted.iter().any(|known| fold_name(known) == fold_name(&text)) {
+        if fitted.len() < count_max && !fitted.iter().any(|known| name_identity(known) == name_identity(&text)) {
             fitted.push(text);
         }
     }

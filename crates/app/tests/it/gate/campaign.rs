@@ -179,8 +179,11 @@ fn a_guard_knows_the_public_entities_and_the_event_keeps_no_private_ones() {
             {"entity_type": "character", "name": "Ruane", "entry": "The abbess."},
             {"entity_type": "note", "name": "Who rings the bell"},
             {"entity_type": "character", "name": "The drowned king", "is_private": true, "tags": ["coast"]},
+            {"entity_type": "location", "name": "Old Dunmere", "tags": ["coast"]},
         ]);
         call_as_owner(&engine, "create_entities", json!({"campaign_id": id, "entities": entities})).await;
+        let superseded = json!({"campaign_id": id, "method": "mark", "entity_id": 5, "confidence": "SUPERSEDED"});
+        call_as_owner(&engine, "canon", superseded).await;
         let moved = emit_event(&engine, &Caller::owner(), sent("b")).await.unwrap();
         assert_eq!(moved["result"]["transition"]["to_state"], "after", "{moved}");
         let history = call_as_owner(&engine, "state_gate.run", json!({"method": "history", "run_id": RUN})).await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skald_app::{App, Caller, CampaignRole, Code, LocalEngine, Nouns, PrincipalKind};
+use skald_app::{App, Caller, CampaignRole, Code, ImportOptions, LocalEngine, Nouns, PrincipalKind};
 use skald_journal::{Journal, rebuild};
 use skald_lore_files::SourceFile;
 
@@ -387,8 +387,15 @@ fn an_import_is_held_once_and_says_so() {
         };
         let app = lore.engine.app();
         let take = async |text: &str| {
-            let report =
-                app.import_lore(&Caller::owner(), &lore.campaign_id, &import(text), false, &mut |_, _| {}).await;
+            let report = app
+                .import_lore(
+                    &Caller::owner(),
+                    &lore.campaign_id,
+                    &import(text),
+                    ImportOptions::default(),
+                    &mut |_, _| {},
+                )
+                .await;
             report.expect("a report")
         };
         assert_eq!(take("Rings the bells.").await.created, 1);

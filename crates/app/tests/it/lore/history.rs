@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skald_app::{Caller, Code, Engine, Fault, Nouns, RequestControl};
+use skald_app::{Caller, CampaignRole, Code, Engine, Fault, Nouns, RequestControl};
 use skald_journal::{Journal, SealStatement, VerifyVerdict, rebuild, verify, verify_with_contents};
 
 use super::{LoreCampaign, fields, keys, rows};
@@ -539,5 +539,51 @@ fn each_method_takes_its_own_fields() {
         assert_eq!((missing.code(), missing.body().path.as_deref()), (Code::NotFound, Some("/entity_id")));
         let listed = lore.history(json!({"entity_id": "one"})).await;
         assert_eq!(keys(&listed).into_iter().collect::<Vec<_>>(), ["entity_id", "versions"]);
+    });
+}
+
+#[test]
+fn versions_have_the_names_that_tags_have_now() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entity_id =
+            lore.create_one(json!({"entity_type": "character", "name": "Ann", "tags": ["Elf", "North"]})).await;
+        let other = lore.create_one(json!({"entity_type": "character", "name": "Ben", "tags": ["Elf"]})).await;
+        lore.update(json!({"entity_id": entity_id, "tags": ["Elf"]})).await;
+        let rename =
+            json!({"campaign_id": lore.campaign_id, "changes": [{"rename_tag": {"tag_id": 1, "name": "Elves"}}]});
+        lore.call("write_lore", rename).await;
+        lore.advance(60);
+        lore.update(json!({"entity_id": entity_id, "tags": ["Elves", "South"]})).await;
+        let changes = lore.history(json!({"method": "diff", "entity_id": entity_id, "from": 2, "to": 3})).await;
+        assert_eq!(changes["changes"]["tags"], json!({"from": ["Elves"], "to": ["Elves", "South"]}));
+        // The name was given up, so that it may be that of another tag since.
+        lore.update(json!({"entity_id": other, "tags": ["Elf"]})).await;
+        lore.history(json!({"method": "restore", "entity_id": entity_id, "to": 1})).await;
+        assert_eq!(lore.get("Ann").await["tags"], json!(["Elves", "North"]));
+        lore.update(json!({"entity_id": other, "tags": []})).await;
+        lore.history(json!({"method": "restore", "entity_id": other, "to": 2})).await;
+        assert_eq!(lore.get("Ben").await["tags"], json!(["Elf"]), "the later tag of that name");
+        assert_sound(&*lore.journal).await;
+    });
+}
+
+#[test]
+fn a_mention_of_what_was_removed_for_good_is_marked() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let gone = lore.create_one(json!({"entity_type": "character", "name": "Gone"})).await;
+        lore.create_one(
+            json!({"entity_type": "location", "name": "Inn", "entry": format!("[entity:{gone}], [entity:99]")}),
+        )
+        .await;
+        let marked = json!([{"entity_id": gone, "deleted": true}]);
+        lore.delete(gone).await;
+        assert_eq!(lore.get("Inn").await["mentions"], marked);
+        lore.history(json!({"method": "empty"})).await;
+        assert_eq!(lore.get("Inn").await["mentions"], marked);
+        let player = lore.caller(CampaignRole::Player);
+        let seen = lore.call_as(&player, "get_entities", json!({"entity_ids": ["Inn"]})).await.unwrap();
+        assert!(seen["results"][0]["mentions"].as_array().is_none_or(Vec::is_empty), "{seen}");
     });
 }

@@ -2,7 +2,7 @@
 //! export comes back with its original HTML and its actors.
 
 use serde_json::{Value, json};
-use skald_app::{Caller, CampaignRole, ImportReport};
+use skald_app::{Caller, CampaignRole, ImportOptions, ImportReport};
 use skald_lore_files::{ExportedEntity, Import, SourceFile, import_files, write_export};
 
 use super::{LoreCampaign, names};
@@ -32,8 +32,12 @@ fn vault(name: &str, notes: &[(&str, &str)]) -> Import {
 }
 
 async fn import_into(lore: &LoreCampaign, campaign_id: &str, import: &Import, dry_run: bool) -> ImportReport {
+    import_with(lore, campaign_id, import, ImportOptions { dry_run, overwrite: false }).await
+}
+
+async fn import_with(lore: &LoreCampaign, campaign_id: &str, import: &Import, options: ImportOptions) -> ImportReport {
     let app = lore.engine.app();
-    let imported = app.import_lore(&Caller::owner(), campaign_id, import, dry_run, &mut |_, _| {}).await;
+    let imported = app.import_lore(&Caller::owner(), campaign_id, import, options, &mut |_, _| {}).await;
     imported.unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -187,5 +191,140 @@ fn an_export_comes_back_with_its_html_and_its_actors() {
         assert_eq!(losses(&report), [""; 0]);
         let ann = json!({"campaign_id": lore.campaign_id, "entity_ids": ["Ann"]});
         assert_eq!(lore.call("get_entities", ann).await["results"][0]["actor_id"], actor);
+    });
+}
+
+fn changed_here(report: &ImportReport) -> Vec<String> {
+    report.changed_here.iter().map(|kept| format!("{}: {}", kept.source, kept.what)).collect()
+}
+
+#[test]
+fn privacy_that_somebody_set_here_survives_imports() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let (plain, secret) = ("An inn.", "---\nsecret: true\n---\nA den.");
+        let first = vault("vault", &[("Places/Inn.md", plain), ("Places/Den.md", secret), ("Plot.md", "The plot.")]);
+        for dry_run in [true, false] {
+            let report = import_into(&lore, &lore.campaign_id, &first, dry_run).await;
+            assert_eq!((report.created, report.seen_by_players), (3, 1));
+        }
+        let is_private = async |name: &str| lore.get(name).await["is_private"].clone();
+        assert_eq!(is_private("Plot").await, true, "a note is private if nothing says otherwise");
+        assert_eq!((is_private("Inn").await, is_private("Den").await), (json!(false), json!(true)));
+        for (name, private) in [("Inn", true), ("Den", false), ("Plot", false)] {
+            lore.update(json!({"entity_id": name, "is_private": private})).await;
+        }
+        let secret = "---\nsecret: true\n---\nA dark den.";
+        let second = vault(
+            "vault",
+            &[("Places/Inn.md", "An old inn."), ("Places/Den.md", secret), ("Plot.md", "A better plot.")],
+        );
+        let report = import_into(&lore, &lore.campaign_id, &second, false).await;
+        assert_eq!((report.updated, report.seen_by_players), (3, 2));
+        let kept = ["Places/Den.md: is_private: changed here since the last import; it stays"];
+        assert_eq!(changed_here(&report), kept);
+        assert_eq!(lore.get("Inn").await["entry"], "An old inn.");
+        assert_eq!(
+            (is_private("Inn").await, is_private("Den").await, is_private("Plot").await),
+            (json!(true), json!(false), json!(false))
+        );
+        // What the source says newly is taken where nobody has said otherwise here.
+        let third = vault("vault", &[("Plot.md", "---\npublish: false\n---\nA better plot.")]);
+        import_into(&lore, &lore.campaign_id, &third, false).await;
+        assert_eq!(is_private("Plot").await, false, "somebody has published it here");
+        let options = ImportOptions { overwrite: true, ..ImportOptions::default() };
+        let fourth = vault("vault", &[("Plot.md", "---\npublish: false\n---\nThe best plot.")]);
+        import_with(&lore, &lore.campaign_id, &fourth, options).await;
+        assert_eq!(is_private("Plot").await, true);
+    });
+}
+
+#[test]
+fn local_work_survives_an_import_unless_it_is_told_to_overwrite() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let ann = |name: &str, text: &str, post: &str| {
+            let posts = json!([{"id": 50, "name": name, "entry": post, "visibility_id": 1}]);
+            json!({"date": "1204-03-01", "entity": {
+                "id": 1, "name": "Ann", "type": "Spy", "entry": text, "posts": posts
+            }})
+        };
+        let kanka_of = |ann: Value| kanka(&[("journals/ann_1.json", ann)]);
+        let first = kanka_of(ann("Past", "<p>A spy.</p>", "<p>Long ago.</p>"));
+        import_into(&lore, &lore.campaign_id, &first, false).await;
+        let post_id = lore.get("Ann").await["posts"][0]["id"].clone();
+        lore.update(
+            json!({"entity_id": "Ann", "entry": "A double agent.", "tags": ["north"], "image": "https://x/y.png"}),
+        )
+        .await;
+        let renamed = json!({"entity_id": "Ann", "post_id": post_id, "name": "Childhood"});
+        lore.call("update_posts", json!({"updates": [renamed]})).await;
+        // The post is found by its id in the source, whatever its name is here and there.
+        let mut changed = ann("Her past", "<p>A master spy.</p>", "<p>Very long ago.</p>");
+        changed.as_object_mut().unwrap().remove("date");
+        changed["entity"]["type"] = json!("Master");
+        let second = kanka_of(changed);
+        for dry_run in [true, false] {
+            let report = import_into(&lore, &lore.campaign_id, &second, dry_run).await;
+            let kept = [
+                "kanka:1: the post \"Childhood\": name: changed here since the last import; it stays",
+                "kanka:1: tags, entry: changed here since the last import; it stays",
+            ];
+            assert_eq!((changed_here(&report), report.posts), (kept.map(str::to_owned).to_vec(), 1), "{dry_run}");
+        }
+        let now = lore.get("Ann").await;
+        assert_eq!(
+            (&now["entry"], &now["type"], &now["date"]),
+            (&json!("A double agent."), &json!("Master"), &json!("1204-03-01"))
+        );
+        assert_eq!((&now["tags"], &now["image"]), (&json!(["north"]), &json!("https://x/y.png")));
+        let posts = now["posts"].as_array().unwrap();
+        assert_eq!((posts.len(), &posts[0]["name"], &posts[0]["id"]), (1, &json!("Childhood"), &post_id));
+        assert!(posts[0]["entry"].as_str().unwrap().contains("Very long ago."), "{now}");
+
+        // What was kept once is kept by the next import too.
+        let again = kanka_of(ann("Their past", "<p>A grand master.</p>", "<p>Very long ago.</p>"));
+        let report = import_into(&lore, &lore.campaign_id, &again, false).await;
+        assert_eq!(changed_here(&report).len(), 2, "{report:?}");
+        assert_eq!(lore.get("Ann").await["entry"], "A double agent.");
+        assert_eq!(lore.get("Ann").await["posts"][0]["name"], "Childhood");
+
+        let third = kanka_of(ann("Her past", "<p>The master.</p>", "<p>Very long ago.</p>"));
+        let options = ImportOptions { overwrite: true, ..ImportOptions::default() };
+        let report = import_with(&lore, &lore.campaign_id, &third, options).await;
+        assert!(
+            changed_here(&report).iter().all(|line| line.ends_with("the source's value replaces it")),
+            "{report:?}"
+        );
+        let now = lore.get("Ann").await;
+        assert_eq!(now["entry"].as_str().map(str::trim), Some("The master."));
+        assert_eq!((&now["posts"][0]["name"], &now["tags"]), (&json!("Her past"), &json!([])));
+        // A post that was deleted here does not come back.
+        lore.call("delete_posts", json!({"deletions": [{"entity_id": "Ann", "post_id": post_id}]})).await;
+        let fourth = kanka_of(ann("Her past", "<p>The mistress.</p>", "<p>Very long ago.</p>"));
+        let report = import_into(&lore, &lore.campaign_id, &fourth, false).await;
+        assert_eq!(
+            losses(&report).last().unwrap(),
+            "kanka:1: the post \"Her past\" is in the archive, and stays there"
+        );
+        assert_eq!(lore.get("Ann").await["posts"], json!([]));
+    });
+}
+
+#[test]
+fn mentions_of_another_system_lead_to_nobody_here() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        lore.create(json!([{"entity_type": "character", "name": "Bystander"}])).await;
+        let note = "Met [entity:1], [character:1|Ann] and [post:1]. `[entity:1]`";
+        let html = "<p>Met [character:9|Ben], [entity:1].</p>";
+        let import = kanka(&[("journals/x_7.json", json!({"entity": {"id": 7, "name": "Html", "entry": html}}))]);
+        import_into(&lore, &lore.campaign_id, &import, false).await;
+        let report = import_into(&lore, &lore.campaign_id, &vault("vault", &[("Note.md", note)]), false).await;
+        assert_eq!(report.unresolved.len(), 3);
+        assert_eq!(lore.get("Note").await["entry"], "Met entity:1, Ann and post:1. `[entity:1]`");
+        assert_eq!(lore.get("Html").await["entry"].as_str().map(str::trim), Some("Met Ben, entity:1."));
+        let bystander = lore.get("Bystander").await;
+        assert!(bystander["mentioned_by"].as_array().is_none_or(Vec::is_empty), "{bystander}");
     });
 }

@@ -1,5 +1,6 @@
 //! Tests of the lore through the engine: a campaign with a clock that a test sets, and helpers to call its operations.
 
+mod agents;
 mod canon;
 mod canon_search;
 mod completions;

@@ -624,3 +624,45 @@ fn the_revision_of_a_read_changes_with_the_lore() {
         assert_eq!(revision().await, after);
     });
 }
+
+#[test]
+fn with_a_fuzzy_name_the_most_similar_comes_first_wherever_the_query_is() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let person = |name: &str, entry: &str| json!({"entity_type": "character", "name": name, "entry": entry});
+        lore.create(json!([
+            person("Aelysha", "Rings the bell."),
+            person("Aelysh", "Hears the bell."),
+            person("Bellysh", "Nothing."),
+            person("Aylysh", "Sold the bell bell bell.")
+        ]))
+        .await;
+        let found = lore.find(json!({"name": "Aelysh", "name_fuzzy": true, "query": "bell"})).await;
+        assert_eq!(names(&found), ["Aelysh", "Aelysha", "Aylysh", "Bellysh"]);
+        let scores: Vec<f64> =
+            rows(&found, "entities").iter().map(|row| row["match_score"].as_f64().unwrap()).collect();
+        assert!(scores.is_sorted_by(|one, other| one >= other), "{scores:?}");
+    });
+}
+
+#[test]
+fn a_large_page_has_each_entry_cut_to_its_share() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let long = format!("{} needle {}", "filler ".repeat(2_000), "filler ".repeat(2_000));
+        for first in (0..240).step_by(80) {
+            lore.create(numbered_places(first..first + 80, Some(&long))).await;
+        }
+        lore.create_one(json!({"entity_type": "location", "name": "Short", "entry": "A needle."})).await;
+        let found = lore.find(json!({"query": "needle", "limit": 0})).await;
+        let rows = rows(&found, "entities");
+        assert_eq!(rows.len(), 241);
+        for row in rows {
+            let entry = row["entry"].as_str().unwrap();
+            let is_short = row["name"] == "Short";
+            assert_eq!(row["truncated"] == true, !is_short, "{row}");
+            assert!(entry.chars().count() < 500, "{}", entry.len());
+            assert!(row["snippet"].as_str().unwrap().contains("needle"), "{row}");
+        }
+    });
+}

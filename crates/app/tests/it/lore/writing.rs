@@ -2,7 +2,7 @@
 
 use futures::future::{join, join_all};
 use serde_json::{Value, json};
-use skald_app::{Caller, Code, Engine, RequestControl, limits};
+use skald_app::{Caller, CampaignRole, Code, Engine, RequestControl, limits};
 
 use super::{LoreCampaign, failure, fields, ids, numbered_places, rows, successful_id};
 use crate::universe::run;
@@ -673,5 +673,114 @@ fn whole_entities_past_the_texts_of_one_answer_are_refused() {
             refused[0]
         );
         assert_eq!(lore.get(count as u64).await["success"], true);
+    });
+}
+
+#[test]
+fn a_link_to_a_private_entity_of_the_same_call_never_shows_its_name() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let created = lore
+            .results("create_entities", json!({"entities": [
+                {"entity_type": "location", "name": "Inn", "entry": "Owned by [[Vex]], who is [[The Spider]]; see [[Vex#Past]]."},
+                {"entity_type": "character", "name": "Vex", "aliases": ["The Spider"], "is_private": true}
+            ]}))
+            .await;
+        assert!(created.iter().all(|result| result["success"] == true && result["error"].is_null()), "{created:?}");
+        let inn = lore.get("Inn").await;
+        let vex = created[1]["entity_id"].as_u64().unwrap();
+        assert_eq!(inn["entry"], format!("Owned by [entity:{vex}], who is [entity:{vex}]; see [entity:{vex}|Past]."));
+        assert_eq!(inn["is_private"], false);
+        // The text with the name was stored while only game masters saw the entity.
+        let versions = lore.history(json!({"entity_id": "Inn"})).await;
+        assert_eq!(versions["versions"][0]["fields"], json!(["entry", "is_private"]));
+        let player = lore.caller(CampaignRole::Player);
+        for (operation, input) in [
+            ("get_entities", json!({"entity_ids": ["Inn"]})),
+            ("find_entities", json!({"query": "owned"})),
+            ("find_entities", json!({"query": "vex"})),
+            ("find_entities", json!({"query": "spider"})),
+        ] {
+            let answer = lore.call_as(&player, operation, input).await.expect("an answer");
+            assert!(!answer.to_string().contains("Vex") && !answer.to_string().contains("Spider"), "{answer}");
+        }
+    });
+}
+
+#[test]
+fn a_name_that_was_to_be_private_stays_with_game_masters_if_its_entity_is_refused() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let too_many: Vec<String> = (0..60).map(|number| format!("t{number}")).collect();
+        let created = lore
+            .results(
+                "create_entities",
+                json!({"entities": [
+                    {"entity_type": "location", "name": "Inn", "entry": "Owned by [[Vex]]."},
+                    {"entity_type": "character", "name": "Vex", "is_private": true, "tags": too_many}
+                ]}),
+            )
+            .await;
+        assert_eq!((&created[0]["success"], &created[1]["success"]), (&json!(true), &json!(false)), "{created:?}");
+        assert_eq!(created[0]["unresolved"], json!(["Vex"]));
+        assert!(created[0]["error"].as_str().is_some_and(|error| error.starts_with("it stays private")), "{created:?}");
+        assert_eq!(lore.get("Inn").await["is_private"], true);
+    });
+}
+
+#[test]
+fn an_empty_text_clears_lists_too() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        lore.create_one(json!({"entity_type": "item", "name": "Bell", "aliases": ["The Bell"], "tags": ["old"]})).await;
+        let cleared = lore.update(json!({"entity_id": "Bell", "aliases": "", "tags": ""})).await;
+        assert_eq!(cleared["success"], true, "{cleared}");
+        let bell = lore.get("Bell").await;
+        assert!(bell["aliases"].as_array().is_none_or(Vec::is_empty) && bell["tags"] == json!([]), "{bell}");
+        let refused =
+            lore.try_call("update_entities", json!({"updates": [{"entity_id": "Bell", "aliases": "Bim"}]})).await;
+        assert_eq!(refused.unwrap_err().code(), Code::InvalidParams);
+    });
+}
+
+#[test]
+fn an_entry_has_to_fit_after_its_links_are_made() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        lore.create(json!([{"entity_type": "item", "name": "A"}])).await;
+        // Each link becomes longer than it was written.
+        let entry = "[[A]]".repeat(limits::ENTRY_CHARS_MAX / 5);
+        let made = lore
+            .results(
+                "create_entities",
+                json!({"entities": [
+                    {"entity_type": "item", "name": "B", "entry": entry}, {"entity_type": "item", "name": "C"}
+                ]}),
+            )
+            .await;
+        failure(&made[0], Code::TooLarge);
+    });
+}
+
+#[test]
+fn tags_and_aliases_with_other_accents_are_others() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let tagged = |name: &str, tag: &str| json!({"entity_type": "item", "name": name, "tags": [tag]});
+        lore.create(json!([tagged("Lamp", "Öl"), tagged("Ole", "Ol"), tagged("Jug", "O\u{308}L")])).await;
+        assert_eq!(lore.find_names(json!({"tags": ["öl"]})).await, ["Lamp", "Jug"]);
+        assert_eq!(lore.find_names(json!({"tags": ["OL"]})).await, ["Ole"]);
+        assert_eq!(
+            lore.find_names(json!({"query": "ol", "limit": 10})).await[..1],
+            ["Ole"],
+            "a name comes before tags"
+        );
+        lore.create(json!([tagged("Élan", "Èté"), {"entity_type": "item", "name": "Elan", "aliases": ["Ami", "Amí"]}]))
+            .await;
+        assert_eq!(lore.find_names(json!({"tags": ["ete"]})).await, ["Élan"], "without accents, the only one is meant");
+        assert_eq!(lore.find_names(json!({"query": "elan"})).await, ["Elan", "Élan"]);
+        assert_eq!(lore.find_names(json!({"query": "élan"})).await, ["Élan", "Elan"]);
+        assert_eq!(lore.get("elan").await["name"], "Elan", "a name with its accents is unique");
+        assert_eq!(lore.get("Elan").await["aliases"], json!(["Ami", "Amí"]));
     });
 }
