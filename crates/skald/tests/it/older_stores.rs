@@ -115,7 +115,7 @@ fn read_all(seat: &mut TestClient, ids: &Value) -> Value {
     let more = ids.get("snapshot_universe_id").map(|universe| {
         json!({
             "universe": seat.ok("get_universe_state", &json!({"universeId": universe})),
-            "run": seat.ok("state_gate.run", &json!({"method": "history", "run_id": ids["cancelled_run_id"]})),
+            "run": seat.ok("state_gate.run", &json!({"method": "history", "run_id": ids["closed_run_id"]})),
         })
     });
     json!({
