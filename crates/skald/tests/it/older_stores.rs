@@ -259,7 +259,9 @@ fn this_version_has_a_fixture() {
     }
     assert!(file.exists() && text.exists(), "run cargo xtask fixture");
     let database = rusqlite::Connection::open(&file).expect("the fixture");
-    for table in TABLES.iter().chain(&["audit", "search_rows"]) {
+    // A snapshot has parts only if it is large.
+    let tables = TABLES.into_iter().filter(|table| *table != "snapshot_parts");
+    for table in tables.chain(["audit", "search_rows"]) {
         let rows: i64 =
             database.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect(table);
         assert!(rows > 0, "the fixture has nothing in {table}");
