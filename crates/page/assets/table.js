@@ -1,4 +1,5 @@
-// The table where scripts run: its stream, tabs on a narrow screen, fields that empty once sent.
+// The table where scripts run: its stream, tabs on a narrow screen, fields that empty once sent, refused fields, and the
+// rolls of others on a phone.
 
 import { openStream } from "./stream.js";
 
@@ -53,11 +54,28 @@ function markTrackers() {
   trackers = readTrackers();
 }
 
+// The style sheet hides the forms of a session that ends, also the one that has the focus.
+let lastFocused = null;
+document.addEventListener("focusin", (event) => { lastFocused = event.target; });
+function moveHiddenFocus() {
+  const active = document.activeElement;
+  const isLost = lastFocused?.closest(".in-session, .between-sessions") && !lastFocused.checkVisibility();
+  if (!isLost || (active !== document.body && active !== lastFocused)) return;
+  const places = ["name", "expression", "main"].map((id) => document.getElementById(id));
+  places.find((place) => place?.checkVisibility())?.focus();
+}
+
 document.addEventListener("htmx:after:swap", (event) => {
   if (event.target !== live) return;
   showActors();
   markTrackers();
+  moveHiddenFocus();
 });
+
+// A tracker at its limit goes no further. Its button keeps the focus, so the browser would send it.
+document.addEventListener("click", (event) => {
+  if (event.target.closest("button[aria-disabled=true]")) event.preventDefault();
+}, true);
 
 // A field is emptied once it was sent, unless somebody typed on meanwhile.
 const sent = new WeakMap();
@@ -73,7 +91,32 @@ document.addEventListener("htmx:after:request", (event) => {
   const field = form.dataset.clear ? clearedField(form) : null;
   if (field && field.value === sent.get(form)) field.value = "";
   document.getElementById("table-fault").textContent = "";
+  for (const invalid of form.querySelectorAll("[aria-invalid]")) showValid(invalid);
 });
+
+// The field that an error is about is marked until somebody types in it; the error describes it.
+const otherDescriptions = (field) => (field.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && id !== "table-fault");
+function showInvalid(field) {
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", [...otherDescriptions(field), "table-fault"].join(" "));
+}
+function showValid(field) {
+  field.removeAttribute("aria-invalid");
+  const ids = otherDescriptions(field);
+  if (ids.length > 0) field.setAttribute("aria-describedby", ids.join(" "));
+  else field.removeAttribute("aria-describedby");
+}
+document.addEventListener("htmx:after:request", (event) => {
+  const form = event.target.closest?.("form");
+  const { response, text } = event.detail?.ctx ?? {};
+  if (!form || event.target !== form || !(response?.status >= 400)) return;
+  const refused = new DOMParser().parseFromString(text ?? "", "text/html").querySelector("[data-refused-field]");
+  const field = refused && form.elements[refused.dataset.refusedField];
+  if (!field?.setAttribute) return;
+  showInvalid(field);
+  field.focus();
+});
+document.addEventListener("input", (event) => { if (event.target.hasAttribute("aria-invalid")) showValid(event.target); });
 
 // On a narrow screen the roll box is a bar; the rest of it unfolds.
 for (const button of document.querySelectorAll("[data-expand]")) {
@@ -84,19 +127,38 @@ for (const button of document.querySelectorAll("[data-expand]")) {
   });
 }
 
-// The roll of somebody else slides over the top on a narrow screen, for three seconds.
+// The roll of somebody else slides over the top on a narrow screen, for three seconds. A roll that this page has sent does
+// not: its answer has the id of the roll.
 const announce = document.getElementById("announce");
 const toast = document.createElement("div");
 toast.className = "toast";
 toast.setAttribute("aria-hidden", "true");
 toast.hidden = true;
 document.body.append(toast);
-let timer;
-new MutationObserver(() => {
-  const text = announce.textContent.trim();
-  if (!text || table.dataset.tab === "log") return;
-  toast.textContent = text;
+const rollBox = document.getElementById("roll-box");
+const ownRolls = new Set();
+let rollsOnTheirWay = 0, announced = announce.firstElementChild?.dataset.roll, timer;
+
+function showToast() {
+  const roll = announce.firstElementChild;
+  // The stream may be faster than the answer to the form.
+  if (!roll || roll.dataset.roll === announced || rollsOnTheirWay > 0) return;
+  announced = roll.dataset.roll;
+  if (ownRolls.has(announced) || table.dataset.tab === "log") return;
+  toast.textContent = roll.textContent;
   toast.hidden = false;
   clearTimeout(timer);
   timer = setTimeout(() => { toast.hidden = true; }, 3000);
-}).observe(announce, { childList: true, characterData: true, subtree: true });
+}
+
+new MutationObserver(showToast).observe(announce, { childList: true, attributes: true, characterData: true, subtree: true });
+rollBox?.addEventListener("htmx:before:request", (event) => { if (event.target === rollBox) rollsOnTheirWay += 1; });
+rollBox?.addEventListener("htmx:after:request", (event) => {
+  const id = event.target === rollBox && event.detail.ctx.response.headers.get("skald-roll");
+  if (id) ownRolls.add(id);
+});
+rollBox?.addEventListener("htmx:finally:request", (event) => {
+  if (event.target !== rollBox) return;
+  rollsOnTheirWay = Math.max(0, rollsOnTheirWay - 1);
+  showToast();
+});

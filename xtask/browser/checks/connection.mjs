@@ -52,6 +52,14 @@ async function cutAtTheTable(kit, proxy) {
   await write("after the cut");
   await kit.waits("and it is live again", () => log(page).getByText("after the cut").waitFor());
 
+  // The browser may keep a page that is left, and show it again as it was. Its stream has ended meanwhile.
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })));
+  await write("while the page was away");
+  await page.waitForTimeout(500);
+  kit.same("a page that is away has no stream", await log(page).getByText("while the page was away").count(), 0);
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })));
+  await kit.waits("one that comes back misses nothing", () => log(page).getByText("while the page was away").waitFor());
+
   player.isCut = true;
   await kit.server.stop("SIGKILL");
   await kit.waits("a server that is gone is a lost connection", () => bar(page).waitFor({ timeout: 8_000 }));

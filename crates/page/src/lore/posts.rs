@@ -83,7 +83,7 @@ fn page(
             }
             (changed_meanwhile())
             @if let Some(fault) = state.fault { (fault_box(fault)) }
-            form.edit-form method="post" action=(action) data-draft=(action) data-preview={ (lore_path(&head.id)) "/preview" } {
+            form.edit-form method="post" action=(action) data-draft=(draft_key(visitor, &action)) data-preview={ (lore_path(&head.id)) "/preview" } {
                 @if let Some(base) = base { (base.inputs()) }
                 (name.render())
                 (entry_editor(&fields.entry, state))

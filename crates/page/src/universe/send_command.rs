@@ -141,6 +141,7 @@ fn to_form_path(fault: Fault) -> Fault {
         Some("orbitalDistance") => fault.with_path("/distance"),
         Some("orbitalSpeed") => fault.with_path("/period"),
         Some("parentId") => fault.with_path("/around"),
+        Some("bodyType") => fault.with_path("/kind"),
         Some("dt") => fault.with_path("/by_days"),
         Some(field @ ("name" | "color" | "radius" | "mass")) => fault.with_path(format!("/{field}")),
         _ => fault,

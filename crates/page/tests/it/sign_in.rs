@@ -165,3 +165,40 @@ async fn a_page_has_its_policies() {
         assert!(!page.body.contains(forbidden), "{forbidden}");
     }
 }
+
+#[tokio::test]
+async fn a_part_of_a_page_is_never_the_sign_in() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let table = format!("/c/{campaign}");
+    let fragment = |mut request: Request, referer: Option<&str>| {
+        request.headers_mut().insert("hx-request", "true".parse().unwrap());
+        if let Some(referer) = referer {
+            request.headers_mut().insert("referer", referer.parse().unwrap());
+        }
+        request
+    };
+    let get = |path: &str| Request::builder().uri(path).body(Body::empty()).unwrap();
+    let odds = format!("{table}/odds?expression=1d6");
+    let here = format!("http://table.example{table}/lore?q=bell&type=item");
+    let there = format!("/sign-in?next=%2Fc%2F{campaign}%2Flore%3Fq%3Dbell%26type%3Ditem");
+    for (request, wanted) in [
+        (fragment(get(&odds), Some(&here)), &*there),
+        (fragment(form_request(&format!("{table}/note"), "text=x"), Some(&here)), &*there),
+        (fragment(get(&odds), None), "/sign-in?next=%2F"),
+        (fragment(get(&odds), Some("http://evil.example//evil.example")), "/sign-in?next=%2F"),
+    ] {
+        let answer = world.answer(request, None).await;
+        assert_eq!((answer.status.as_u16(), answer.headers["hx-redirect"].to_str().unwrap()), (401, wanted));
+        assert!(!answer.body.contains("<html") && !answer.body.contains("name=\"token\""), "{}", answer.body);
+        assert!(answer.body.contains("You are signed out"), "{}", answer.body);
+    }
+    // A whole page is the form itself, which leads back to the page, or to the one that sent a form.
+    let page = world.answer(get(&format!("{table}/lore")), None).await;
+    assert!(!page.headers.contains_key("hx-redirect"));
+    assert!(page.body.contains(&format!("name=\"next\" value=\"{table}/lore\"")), "{}", page.body);
+    let mut sent = form_request(&format!("{table}/note"), "text=x");
+    sent.headers_mut().insert("referer", format!("http://table.example{table}").parse().unwrap());
+    let page = world.answer(sent, None).await;
+    assert!(page.status == 401 && page.body.contains(&format!("name=\"next\" value=\"{table}\"")), "{}", page.body);
+}
