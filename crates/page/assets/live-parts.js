@@ -49,7 +49,7 @@ function replace(part, fresh) {
   if (isBusy(part)) { pending.add(part); return; }
   const active = part.contains(document.activeElement) ? document.activeElement : null;
   const [id, link] = [active?.id, active?.getAttribute("href")];
-  // Of buttons without an id the same place and word is the same button.
+  // A button without an id is found again by its text, and by its position among the buttons with that text.
   const alike = (root) => [...root.querySelectorAll("button")].filter((other) => other.textContent === active?.textContent);
   const at = active?.tagName === "BUTTON" ? alike(part).indexOf(active) : -1;
   part.replaceChildren(...fresh.childNodes);
@@ -71,7 +71,7 @@ async function refresh() {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok) {
-      // It was deleted, or hidden from this visitor: the server says so, unless something typed would be lost.
+      // The page was deleted, or hidden from this visitor. A reload shows what the server says; something typed would be lost.
       if ([403, 404].includes(answer.status) && !isLeaving && !hasUnsentText(document)) location.reload();
       return;
     }
@@ -85,7 +85,7 @@ async function refresh() {
     showWarning(isOutdated || pending.size > 0);
     document.dispatchEvent(new CustomEvent("htmx:after:swap"));
   } catch {
-    // The stream notices it as well, says so, and asks again when it is back.
+    // The stream notices a lost connection as well, and calls this again when it is back.
   } finally {
     isAsking = false;
     if (hasNewerChange) { hasNewerChange = false; refresh(); }

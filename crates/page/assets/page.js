@@ -58,7 +58,7 @@ document.addEventListener("click", async (event) => {
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   }
-  // A menu closes when something else is chosen.
+  // A click elsewhere closes the menu.
   for (const menu of document.querySelectorAll("details.who[open]")) {
     if (!menu.contains(event.target)) menu.open = false;
   }
@@ -81,7 +81,7 @@ document.addEventListener("htmx:before:response", (event) => {
   goToSignIn(hx.redirect);
 });
 
-// A refused form begins at the field that is wrong.
+// After a refused form the focus is on the field that is wrong.
 document.querySelector("form[data-refused] [aria-invalid]")?.focus();
 
 // Drafts of the editor stay in this browser until they are saved, or until the visitor signs out.
@@ -89,7 +89,7 @@ try {
   const saved = sessionStorage.getItem("skald-saving");
   if (saved && new URLSearchParams(location.search).has("done")) localStorage.removeItem(saved);
   sessionStorage.removeItem("skald-saving");
-  // The editor, and the page that asks about two versions. The next page says whether the text is saved.
+  // Forms of the editor, and of the page that shows two versions. The address of the next page says whether the text is saved.
   document.addEventListener("submit", (event) => {
     const { draft } = event.target.dataset;
     if (draft) sessionStorage.setItem("skald-saving", `skald-draft:${draft}`);

@@ -1,4 +1,4 @@
-// The map of a universe: pans, zooms, selects a body, and shows another moment. Looking changes nothing on the server.
+// The map of a universe: pans, zooms, selects a body, and shows another moment. Nothing of that changes the universe.
 
 import { followSignIn, renderedFault } from "./answers.js";
 import { hasUnsentText } from "./form-state.js";
@@ -56,7 +56,6 @@ function showPicture(picture) {
   if (picture !== svg) { svg.replaceWith(picture); svg = picture; }
   svg.removeAttribute("width");
   svg.removeAttribute("height");
-  // The names are in the list and in the group's label; a screen reader need not hear them twice.
   const next = measureWhole();
   if (!next) return;
   if (!view || !whole || Math.abs(next.h - whole.h) > 1) view = { ...next };
@@ -79,7 +78,7 @@ function draw() {
   placeNames();
 }
 
-// Names have one size on the screen whatever the zoom, and none covers another: the largest bodies choose first.
+// Places the names: in one size at every zoom, and so that none covers another. The largest bodies get their places first.
 function placeNames() {
   svg.querySelector(".placed-names")?.remove();
   const scale = svg.clientWidth / view.w || 1;
@@ -148,7 +147,7 @@ function zoom(factor, x = view.x + view.w / 2, y = view.y + view.h / 2) {
   draw();
 }
 
-// Keys and buttons zoom towards the chosen body, which comes to the middle.
+// Keys and buttons zoom with the selected body in the middle.
 function zoomAtChosen(factor) {
   const body = bodies().find((known) => known.id === chosen);
   if (body) view = limit({ ...view, x: body.x - view.w / 2, y: body.y - view.h / 2 });
@@ -252,7 +251,7 @@ function chooseTowards([dx, dy]) {
   if (best) choose(best.id);
 }
 
-// The chosen body, and what the server says of it.
+// The selected body, and the parts of the page that the server renders for it.
 
 let choiceTimer = 0;
 
@@ -288,7 +287,7 @@ function showFault(text) {
   fault.hidden = !text;
 }
 
-// What somebody has unfolded stays so.
+// Opens in the new part the details that were open in the old one.
 function unfoldAsBefore(old, fresh) {
   const head = (details) => details.querySelector("summary")?.textContent;
   const open = new Set([...old.querySelectorAll("details[open]")].map(head));
@@ -485,7 +484,7 @@ function stop() {
 play.addEventListener("click", () => (timer ? stop() : start()));
 speed.addEventListener("change", () => { queue = []; });
 
-// What others change.
+// Changes by others.
 
 async function changed() {
   strip = null;
@@ -496,7 +495,7 @@ async function changed() {
   try { await showExactPicture(); } catch { momentSaid.textContent = CANNOT_DRAW; }
 }
 
-// Also when it opens: something may have changed since the page was rendered.
+// Also when it opens: something may have changed since the server rendered the page.
 openStream(root.dataset.live, { onOpen: changed, onEvent: ({ name }) => { if (name === "changed") changed(); } });
 addEventListener("resize", draw);
 

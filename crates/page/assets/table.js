@@ -18,13 +18,13 @@ tabs.addEventListener("click", (event) => {
   if (button) show(button.dataset.show);
 });
 
-// Each event has the parts that changed; htmx puts them in their places.
+// Each event has the HTML of the parts that changed. htmx puts each into its element.
 const live = document.getElementById("live");
 openStream(live.dataset.stream, {
   onEvent: ({ data }) => htmx.swap({ sourceElement: live, target: live, swap: "none swapEmpty:false", text: data }),
 });
 
-// New characters join the lists to choose from; what is chosen stays.
+// Adds new characters to the lists to choose from. What is selected stays, also if the character is gone.
 function showActors() {
   const actors = [...document.getElementById("actor-options").children];
   for (const list of document.querySelectorAll("select[data-actors]")) {
@@ -40,7 +40,7 @@ function showActors() {
   }
 }
 
-// A tracker that moved is marked for two seconds.
+// Marks a tracker whose value changed, for two seconds.
 const trackerName = (row) => `${row.closest(".person")?.id ?? ""}/${row.querySelector(".tracker-name").textContent}`;
 const readTrackers = () => new Map([...document.querySelectorAll(".tracker[data-value]")].map((row) => [trackerName(row), row.dataset.value]));
 let trackers = readTrackers();
@@ -54,7 +54,15 @@ function markTrackers() {
   trackers = readTrackers();
 }
 
-// The style sheet hides the forms of a session that ends, also the one that has the focus.
+// The server marks new entries of the log. The mark goes after two seconds, also where it is no animation.
+function unmarkEntries() {
+  const fresh = [...document.querySelectorAll("#log .fresh")];
+  if (fresh.length > 0) setTimeout(() => { for (const entry of fresh) entry.classList.remove("fresh"); }, 2000);
+}
+unmarkEntries();
+
+// When a session begins or ends, the style sheet hides the forms that do not apply, also one that has the focus. Then the
+// focus moves to the field that one needs next.
 let lastFocused = null;
 document.addEventListener("focusin", (event) => { lastFocused = event.target; });
 function moveHiddenFocus() {
@@ -69,15 +77,16 @@ document.addEventListener("htmx:after:swap", (event) => {
   if (event.target !== live) return;
   showActors();
   markTrackers();
+  unmarkEntries();
   moveHiddenFocus();
 });
 
-// A tracker at its limit goes no further. Its button keeps the focus, so the browser would send it.
+// The button of a tracker at its limit is marked with aria-disabled and keeps the focus: the browser would send its form.
 document.addEventListener("click", (event) => {
   if (event.target.closest("button[aria-disabled=true]")) event.preventDefault();
 }, true);
 
-// A field is emptied once it was sent, unless somebody typed on meanwhile.
+// Empties a field once its form was sent, unless somebody has typed more meanwhile.
 const sent = new WeakMap();
 const clearedField = (form) => form?.elements[form.dataset.clear];
 document.addEventListener("htmx:before:request", (event) => {
@@ -94,7 +103,7 @@ document.addEventListener("htmx:after:request", (event) => {
   for (const invalid of form.querySelectorAll("[aria-invalid]")) showValid(invalid);
 });
 
-// The field that an error is about is marked until somebody types in it; the error describes it.
+// Marks the field that an error is about, until somebody types in it. Screen readers read the error with the field.
 const otherDescriptions = (field) => (field.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && id !== "table-fault");
 function showInvalid(field) {
   field.setAttribute("aria-invalid", "true");
@@ -118,7 +127,7 @@ document.addEventListener("htmx:after:request", (event) => {
 });
 document.addEventListener("input", (event) => { if (event.target.hasAttribute("aria-invalid")) showValid(event.target); });
 
-// On a narrow screen the roll box is a bar; the rest of it unfolds.
+// On a narrow screen the roll box shows its first line only. A button shows the other fields.
 for (const button of document.querySelectorAll("[data-expand]")) {
   button.hidden = false;
   button.addEventListener("click", () => {
@@ -127,8 +136,8 @@ for (const button of document.querySelectorAll("[data-expand]")) {
   });
 }
 
-// The roll of somebody else slides over the top on a narrow screen, for three seconds. A roll that this page has sent does
-// not: its answer has the id of the roll.
+// On a narrow screen, shows a roll of somebody else over the top of the page for three seconds. Rolls that this page has
+// sent are not shown there: the answer to their form has the id of the roll.
 const announce = document.getElementById("announce");
 const toast = document.createElement("div");
 toast.className = "toast";

@@ -1,4 +1,4 @@
-// The connection is really cut, and the server is really restarted: the page says so, keeps what was typed, and misses nothing.
+// The connection is cut, and the server is killed and restarted: the page says so, keeps what was typed, and misses no event.
 
 import { Proxy } from "../proxy.mjs";
 import { Server } from "../server.mjs";

@@ -65,8 +65,8 @@ async function browsers(kit, table) {
   kit.same("signed out", (await laptop.goto(table.path)).status(), 401);
 }
 
-// A session that ends while its pages are open: no page is put into a part of another, nothing typed is lost, and one comes
-// back to where one was.
+// A session that ends while its pages are open: the sign-in page is not put into a part of them, nothing typed is lost, and
+// signing in leads back to the page.
 async function ended(kit, table) {
   const { page: otherPage, ...other } = await kit.signIn(table, "player", { path: "/browsers" });
   const [writer, reader] = [await kit.signIn(table, "player"), await kit.signIn(table, "player", { path: `${table.path}/lore` })];
