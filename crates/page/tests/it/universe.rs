@@ -85,6 +85,7 @@ async fn a_game_master_changes_the_sky_with_forms() {
     // A refusal keeps what was typed.
     let twice = world.post(Some(&master), &command, planet).await;
     assert!(twice.status.is_client_error() && twice.body.contains("value=\"Thale\""), "{}", twice.body);
+    assert!(twice.body.contains("id=\"name-fault\""), "{}", twice.body);
     let odd = world.post(Some(&master), &command, "command=update&id=thale&mass=heavy").await;
     assert!(odd.status == 400 && odd.body.contains("&quot;heavy&quot; is no number"), "{}", odd.body);
     // Its error is at its field, and a script does not replace a form that was refused.
