@@ -6,11 +6,11 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{RefusedForm, TableForm};
 use super::audience::audience_field;
 use super::log::audience_badge;
 use super::roll_view::RollView;
 use super::state::TableState;
+use super::{RefusedForm, TableForm};
 use crate::SharedContext;
 use crate::components::{clock_time, count, described_by, empty_state, encode, field_fault, invalid};
 use crate::form::Form;
@@ -187,7 +187,8 @@ fn note_box(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
 
 fn master_boxes(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
     let path = format!("/c/{}", state.head.id);
-    let (scene, up) = (typed_text(refused, TableForm::Spotlight, "scene"), typed_text(refused, TableForm::Spotlight, "up"));
+    let (scene, up) =
+        (typed_text(refused, TableForm::Spotlight, "scene"), typed_text(refused, TableForm::Spotlight, "up"));
     let is_open = [TableForm::Spotlight, TableForm::EndSession].iter().any(|kind| refusal_of(refused, *kind).is_some());
     html! {
         details.card.master.in-session open[is_open] {

@@ -26,7 +26,11 @@ pub(crate) async fn send_command(
     let sent = match command_from_form(&form) {
         Ok((command, _)) => {
             let input = json!({"universeId": universe_id, "command": command, "state": "none"});
-            context.send::<Value>(&visitor.caller, "send_universe_command", input).await.map(drop).map_err(|fault| to_form_path(fault, &form))
+            context
+                .send::<Value>(&visitor.caller, "send_universe_command", input)
+                .await
+                .map(drop)
+                .map_err(|fault| to_form_path(fault, &form))
         }
         Err(fault) => Err(fault),
     };

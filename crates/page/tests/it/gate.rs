@@ -125,7 +125,9 @@ async fn a_refused_form_says_so_to_scripts_and_at_its_field() {
     assert!(!world.get(&decider, &path).await.body.contains("data-refused"));
     let form = "event=submit_clue&revision=2&payload.summary=It+rings&payload.source=witness&evidence_text=Heard";
     let refused = world.post(Some(&decider), &emit, form).await.body;
-    for part in ["data-refused", "aria-describedby=\"evidence_path-fault\" aria-invalid=\"true\"", "id=\"evidence_path-fault\""] {
+    for part in
+        ["data-refused", "aria-describedby=\"evidence_path-fault\" aria-invalid=\"true\"", "id=\"evidence_path-fault\""]
+    {
         assert_eq!(refused.matches(part).count(), 1, "{part}: {refused}");
     }
     assert!(refused.contains("value=\"It rings\"") || refused.contains(">It rings</textarea>"), "{refused}");

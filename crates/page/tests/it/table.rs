@@ -78,7 +78,7 @@ async fn what_was_typed_is_shown_again_when_it_is_refused() {
 
 /// The opening tag of the element with an id.
 fn tag_of<'a>(page: &'a str, id: &str) -> &'a str {
-    let at = page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id} in {page}"));
+    let at = page.find(&format!("id=\"{id}\"")).unwrap();
     let start = page[..at].rfind('<').unwrap();
     &page[start..start + page[start..].find('>').unwrap()]
 }
@@ -99,7 +99,10 @@ async fn without_scripts_a_refused_form_keeps_its_own_text_and_no_other() {
     let page = world.post(Some(&owner), &format!("{table}/note"), "text=Kept&seen_by=people").await;
     assert!(page.status == 400 && page.body.contains(">Kept</textarea>"), "{}", page.body);
     let expression = tag_of(&page.body, "expression");
-    assert!(expression.contains("value=\"duality(+0, dc 12)\"") && !expression.contains("aria-invalid"), "{expression}");
+    assert!(
+        expression.contains("value=\"duality(+0, dc 12)\"") && !expression.contains("aria-invalid"),
+        "{expression}"
+    );
     // The name of a tracker is not that of a session.
     let form = format!("name=Nothing&actor_id={actor}&by=1");
     let page = world.post(Some(&owner), &format!("{table}/tracker"), &form).await;
