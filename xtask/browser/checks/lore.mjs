@@ -137,8 +137,8 @@ async function twoBrowsers(kit, table, gm) {
   const made = await table.call("create_posts", { campaign_id: table.campaign, posts: [{ entity_id: listeners, name: "Their song", entry: "It has one verse.", is_private: false }] });
   const places = [["an entry", `${entry}/edit`], ["a post", `${entry}/posts/${made.results[0].post_id}`]];
   for (const [what, path] of places) {
-    for (const [choice, kept, dropped] of [["Take theirs", "faster", "slower"], ["Keep mine", "slower", "faster"]]) {
-      const words = (who) => `${what}, ${choice}: ${who} hand.`;
+    for (const [turn, choice, kept, dropped] of [["first", "Take theirs", "faster", "slower"], ["second", "Keep mine", "slower", "faster"]]) {
+      const words = (who) => `The ${who} hand wrote ${what} for the ${turn} time.`;
       await Promise.all([gm.goto(path), other.goto(path)]);
       await text(gm.page).fill(words("slower"));
       await text(other.page).fill(words("faster"));
@@ -163,7 +163,7 @@ async function twoBrowsers(kit, table, gm) {
   // A draft has the name of who typed it: another user of the browser is not offered it.
   await text(gm.page).fill("A draft that is not saved.");
   const keys = () => gm.page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("skald-draft:")));
-  await kit.waits("a draft is kept", () => waitForValue(async () => (await keys()).length, 1));
+  await kit.waits("a draft is kept, and no other", () => waitForValue(async () => (await keys()).length, 1));
   const [key] = await keys();
   kit.check("under the name of who typed it", /^skald-draft:[^:/]+:\/c\//.test(key), key);
   await gm.page.reload();
