@@ -75,8 +75,11 @@ async function othersMove(kit, table, gm, late) {
   kit.same("also what was chosen", await main(page).getByLabel("Source").inputValue(), "place");
   kit.same("and the revision that was seen", await revision(), before);
   await late.getByLabel("File name").fill("clue-late.md");
+  gm.allow(409, new URL(page.url()).pathname);
+  const answer = page.waitForResponse((response) => response.request().method() === "POST");
   await late.getByRole("button", { name: "Submit clue" }).click();
-  await kit.waits("the form is refused, since the run has moved", () => page.getByRole("alert").first().waitFor());
+  kit.check("the form is refused, since the run has moved", (await answer).status() >= 400, (await answer).status());
+  await page.waitForLoadState("load");
   kit.same("and keeps what was typed again", await main(page).getByLabel("Summary").inputValue(), "A clue without its file name");
 
   await gm.goto(`${table.path}/runs/${table.quest}`);
