@@ -13,7 +13,6 @@ use super::state::TableState;
 use super::{RefusedForm, TableForm};
 use crate::SharedContext;
 use crate::components::{clock_time, count, described_by, empty_state, encode, field_fault, invalid};
-use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
