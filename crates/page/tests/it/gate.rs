@@ -110,7 +110,7 @@ async fn an_override_takes_a_person_and_a_reason() {
     let late = world.post(Some(&decider), &action, &format!("{form}&reason=Too+late")).await;
     assert!(late.status.is_client_error() && late.body.contains("role=\"alert\""), "{}", late.body);
     // The run has no such form any more, so the text stands beside the others.
-    assert!(late.body.contains("What you typed") && late.body.contains(">Too late</pre>"), "{}", late.body);
+    assert!(late.body.contains("id=\"run-typed\"") && late.body.contains(">Too late</pre>"), "{}", late.body);
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn a_refused_form_says_so_to_scripts_and_at_its_field() {
     }
     assert!(refused.contains("value=\"It rings\"") || refused.contains(">It rings</textarea>"), "{refused}");
     assert!(refused.contains("<option value=\"witness\" selected>"), "{refused}");
-    assert!(!refused.contains("What you typed"), "{refused}");
+    assert!(!refused.contains("run-typed"), "{refused}");
 }
 
 #[tokio::test]
