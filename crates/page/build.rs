@@ -10,8 +10,8 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 const FOLDER: &str = "assets";
-/// The module that other scripts import.
-const SHARED_MODULE: &str = "stream.js";
+/// The modules that other scripts import. One may import those before it.
+const SHARED_MODULES: [&str; 3] = ["form-state.js", "answers.js", "stream.js"];
 
 fn main() {
     println!("cargo:rerun-if-changed={FOLDER}");
@@ -22,15 +22,19 @@ fn main() {
         fs::read_dir(&folder).expect("the assets").map(|entry| entry.expect("an asset").path()).collect();
     files.sort();
     // A module that others import has to have its name before they get theirs.
-    let (imported, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.ends_with(SHARED_MODULE));
-    let shared = fs::read(&imported[0]).expect("an asset can be read");
-    let import = (format!("\"./{SHARED_MODULE}\""), format!("\"./{}\"", hashed_name(SHARED_MODULE, &shared)));
+    let others = files.into_iter().filter(|file| !SHARED_MODULES.iter().any(|name| file.ends_with(name)));
+    let shared = SHARED_MODULES.map(|name| folder.join(name));
+    let mut imports: Vec<(String, String)> = Vec::new();
     let mut source = String::from("pub(super) const ASSETS: &[Asset] = &[\n");
-    for file in imported.into_iter().chain(others) {
+    for file in shared.into_iter().chain(others) {
         if let Some(mime_type) = mime_type(&file) {
             let mut plain = fs::read(&file).expect("an asset can be read");
             if mime_type.starts_with("text/javascript") {
-                plain = String::from_utf8(plain).expect("text").replace(&import.0, &import.1).into_bytes();
+                let text = String::from_utf8(plain).expect("text");
+                plain = imports.iter().fold(text, |text, (name, hashed)| text.replace(name, hashed)).into_bytes();
+            }
+            if let Some(name) = SHARED_MODULES.into_iter().find(|name| file.ends_with(name)) {
+                imports.push((format!("\"./{name}\""), format!("\"./{}\"", hashed_name(name, &plain))));
             }
             source.push_str(&pack(&file, plain, mime_type, &out));
         }

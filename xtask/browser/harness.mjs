@@ -1,4 +1,4 @@
-// What all checks share: counting what holds, browsers in which nothing may go wrong unseen, and axe.
+// What all checks share: the count of passed and failed checks, browsers that report every error, and axe.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -26,7 +26,7 @@ export class Outcome {
     return this.check(what, JSON.stringify(found) === JSON.stringify(wanted), { found, wanted });
   }
 
-  // Waits until a locator or a function holds; what is not so in time has failed.
+  // Waits for a promise. The check fails if it is rejected, such as after a timeout.
   async waits(what, wait) {
     try {
       await wait();
@@ -39,8 +39,8 @@ export class Outcome {
   }
 }
 
-// A browser of somebody. Whatever the policy stops, an error of a script, a dialog, a request to elsewhere and a status
-// that was not expected of an address are failures.
+// A browser of one person. These are failures: whatever the content security policy blocks, an error of a script, a dialog,
+// a request to another server, and a status of an address that the check does not expect.
 export class Visitor {
   static async open({ browser, outcome, base, name, options = {} }) {
     const visitor = new Visitor();
@@ -90,12 +90,12 @@ export class Visitor {
     });
   }
 
-  // The address answers with this status, once at least until the browser is closed.
+  // Expects that the address answers with this status at least once before the browser is closed.
   expect(status, path) {
     this.expected.push({ status, path, isMet: false });
   }
 
-  // Addresses that begin so may answer with this status, or not.
+  // Permits this status for addresses that begin so.
   allow(status, beginning) {
     this.allowed.push({ status, beginning });
   }
@@ -112,7 +112,7 @@ export class Visitor {
     return this.page.goto(this.base + path, { waitUntil: "load" });
   }
 
-  // Signs in as people do. Whoever is unknown gets the form at the address that they wanted, with status 401.
+  // Signs in with the form. Without a session the form is the answer at every address, with status 401.
   async signIn(token, path = "/") {
     this.expect(401, path);
     await this.goto(path);
@@ -161,7 +161,7 @@ export async function waitForValue(ask, wanted, waitMs = 10_000) {
   }
 }
 
-// Opens a part that is folded away, by the words of its head.
+// Opens a details element by the words of its summary.
 export async function unfold(root, words) {
   const part = root.locator("details").filter({ has: root.page().locator("summary", { hasText: words }) }).last();
   if ((await part.getAttribute("open")) === null) await part.locator("summary").first().click();

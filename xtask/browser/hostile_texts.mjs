@@ -1,4 +1,4 @@
-// Texts that would do something if they were taken for more than text, and processes of a gate whose every title is one.
+// Texts that would do harm if a page took them for HTML, and processes of a gate with such a text in every field.
 
 // What would run, load or send something if it were taken as HTML, Markdown or an attribute.
 export const hostile = {
@@ -13,12 +13,12 @@ export const markdown = [
   "<details open ontoggle=broken=1><summary>h</summary></details> <math><mtext><img src=x onerror=broken=1></math> <meta http-equiv=refresh content='0;url=//evil.example'>",
   "[[Dunmere\"><script>broken=1</script>]] `<script>broken=1</script>` <object data=//evil.example></object> <embed src=//evil.example> <link rel=stylesheet href=//evil.example>",
 ];
-// Turns what follows around, in whatever is not kept apart from it. Names take no such characters, but letters that are
-// written from right to left.
+// Characters that reverse the direction of the text after them, unless an element isolates them. Names may not have them, but
+// may have letters of scripts that are written from right to left.
 export const BIDI = "\u202e\u2067turned\u202d";
 export const RIGHT_TO_LEFT = "\u05d0\u05d1\u05d2 123";
 
-// A process with the text in whatever a process may say.
+// A process with the text in every field that takes text.
 function hostileProcess(id, text) {
   const state = (name, more) => ({ name, description: text, prompt: text, ...more });
   return {

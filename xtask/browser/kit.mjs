@@ -1,4 +1,4 @@
-// What each file of checks is given: the servers, a browser, and people who are signed in.
+// The argument of each file of checks: the servers, a browser, and functions that open tables and sign people in.
 
 import { Outcome, Visitor } from "./harness.mjs";
 import { createTable } from "./world.mjs";

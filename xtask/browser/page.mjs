@@ -13,7 +13,7 @@ import { Kit } from "./kit.mjs";
 import { Server } from "./server.mjs";
 
 const [, , skald, executablePath, ...wanted] = process.argv;
-// How many parts run at the same time. What is measured runs alone, before the others.
+// How many parts run at the same time. Parts that measure times run alone, before the others.
 const AT_ONCE = 3;
 const ALONE = ["latency"];
 // The longest begin first.

@@ -16,7 +16,7 @@ export async function createRichTable(server, name) {
   return table;
 }
 
-// A table with nothing but what each page needs, under a name that is hard to set.
+// A table with just enough for each page to show something, under a name that is hard to typeset.
 export async function createNamedTable(server, name) {
   const table = await addQuest(await addSky(await addLore(await createTable(server, { name }))), { quest: name, patron: name });
   await table.call("update_entities", { campaign_id: table.campaign, updates: [{ entity_id: table.entities.dunmere, name }] });

@@ -8,11 +8,11 @@ import { promisify } from "node:util";
 
 const execute = promisify(execFile);
 
-// What a person who looks at many pages in a minute needs; calls and lists have the figures of the server.
+// The limit of reads in a minute for tokens of people: the checks open many pages. Calls and lists have the server's limits.
 const READS_OF_A_PERSON = "600";
 
 export class Server {
-  // With processes, each by its name, runs of them can be begun besides those that every server has.
+  // `processes` has processes of a gate by their names, in addition to those that every server has.
   static async start(skald, { requiresToken = true, processes = {} } = {}) {
     const server = new Server();
     const folder = mkdtempSync(join(tmpdir(), "skald-page-"));
@@ -71,7 +71,7 @@ export class Server {
     if (token) headers.authorization = `Bearer ${token}`;
     const response = await fetch(`${this.base}/api/v1/${operation}`, { method: "POST", headers, body: JSON.stringify(input) });
     const answer = await response.json();
-    // What waits for a person is no failure.
+    // A change that waits for a person's decision is no error.
     if (!response.ok || answer.results?.some(({ success, code }) => !success && code !== "HELD")) {
       throw new Error(`${operation} ${JSON.stringify(input)}: ${JSON.stringify(answer)}`);
     }

@@ -1,4 +1,6 @@
-// Writing: the preview follows what is typed, and what is typed is kept in this browser until it is saved.
+// The editor: shows a preview of what is typed, and keeps what is typed in this browser until it is saved.
+
+import { followSignIn, renderedFault } from "./answers.js";
 
 const form = document.querySelector("form[data-draft]");
 const entry = form?.elements.entry;
@@ -16,7 +18,10 @@ async function showPreview() {
       body: new URLSearchParams({ entry: entry.value }),
     });
     const html = await answer.text();
-    if (turn === asked) preview.innerHTML = html;
+    // An answer to an older question is not shown over a newer one.
+    if (turn !== asked || followSignIn(answer)) return;
+    if (answer.ok) preview.innerHTML = html;
+    else preview.replaceChildren(renderedFault(html, "There is no preview right now; what you type is kept here."));
   } catch {
     state.textContent = "Not connected; what you type is kept here.";
   }
@@ -25,7 +30,8 @@ async function showPreview() {
 function typed() {
   const fields = {};
   for (const field of form.elements) {
-    // The hidden fields say which version was edited: brought back without them, a draft would undo what others saved.
+    // The hidden fields say which version was edited. Without them, a draft that is taken up again would undo what others
+    // have saved since.
     if (field.name && field.type !== "submit") {
       fields[field.name] = field.type === "checkbox" ? field.checked : field.value;
     }
@@ -33,14 +39,14 @@ function typed() {
   return fields;
 }
 
-// What was typed, without the version that it was typed over.
+// The fields that people see, without the hidden ones of the edited version.
 const visible = (fields) => JSON.stringify(Object.entries(fields).filter(([name]) => form.elements[name]?.type !== "hidden"));
 
 function keepDraft() {
   try {
     localStorage.setItem(key, JSON.stringify(typed()));
   } catch {
-    // A browser that keeps nothing still sends the form.
+    // Without storage the form is still sent.
   }
 }
 
@@ -83,14 +89,7 @@ if (form && entry) {
     }
   });
   form.addEventListener("reset", () => setTimeout(() => { localStorage.removeItem(key); showPreview(); }));
-  form.addEventListener("submit", () => {
-    keepDraft();
-    try {
-      sessionStorage.setItem("skald-saving", key);
-    } catch {
-      // Then the draft is offered once more.
-    }
-  });
+  form.addEventListener("submit", keepDraft);
   entry.addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() === "s" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();

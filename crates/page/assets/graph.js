@@ -1,6 +1,6 @@
-import { openStream } from "./stream.js";
+// The graph of the lore: lays out the entries, draws them as SVG with links, and handles dragging, panning and zooming.
 
-// The graph: lays out the entries, draws them as SVG with links in it, and lets one drag, pan, zoom and open them.
+import { openStream } from "./stream.js";
 
 const NS = "http://www.w3.org/2000/svg";
 const figure = document.querySelector("[data-graph]");
@@ -14,7 +14,7 @@ function element(name, attributes, parent) {
   return made;
 }
 
-// Springs along the lines, a push between all pairs, a pull to the middle.
+// One step of the layout by forces: lines pull their ends together, all pairs push apart, all entries are pulled to the middle.
 function step(nodes, edges, heat) {
   for (const node of nodes) { node.fx = (SIZE / 2 - node.x) * 0.008; node.fy = (SIZE / 2 - node.y) * 0.016; }
   for (let one = 0; one < nodes.length; one++) {
@@ -42,7 +42,7 @@ function step(nodes, edges, heat) {
 function draw({ nodes, mentions, relationships }) {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   nodes.forEach((node, at) => {
-    // A sunflower: the same beginning each time, so that the same lore looks the same.
+    // All begin on a spiral, in their order, so that the same lore is always laid out the same.
     const angle = at * 2.39996, radius = 34 * Math.sqrt(at + 1);
     node.x = SIZE / 2 + radius * Math.cos(angle);
     node.y = SIZE / 2 + radius * Math.sin(angle);
@@ -90,7 +90,7 @@ function look(svg, nodes, edges, place) {
   const pointers = new Map();
   const show = () => svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
   const all = () => {
-    // With the names, which are longer than the points are wide.
+    // The box includes the names, which are wider than the points.
     const drawn = svg.getBBox(), room = 30;
     const ratio = svg.clientHeight / Math.max(svg.clientWidth, 1);
     const w = Math.max(drawn.width + 2 * room, (drawn.height + 2 * room) / ratio), h = w * ratio;
@@ -153,7 +153,7 @@ function look(svg, nodes, edges, place) {
   };
   svg.addEventListener("pointerup", release);
   svg.addEventListener("pointercancel", release);
-  // A drag opens nothing. A click by the keyboard has no detail, and opens what has the focus.
+  // The end of a drag must not open a link. A click by the keyboard has detail 0, and always opens it.
   svg.addEventListener("click", (event) => { if (moved && event.detail > 0) event.preventDefault(); }, true);
   svg.addEventListener("dragstart", (event) => event.preventDefault());
   svg.addEventListener("wheel", (event) => {
@@ -164,7 +164,7 @@ function look(svg, nodes, edges, place) {
   for (const button of document.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => (button.dataset.zoom === "all" ? all() : zoom(button.dataset.zoom === "in" ? 0.75 : 1.33)));
   }
-  // What is reached with the keyboard is brought into view.
+  // Shows an entry that gets the focus by the keyboard.
   svg.addEventListener("focusin", (event) => {
     const node = nodes.find((one) => one.link === event.target.closest("a"));
     if (!node || !event.target.matches(":focus-visible")) return;
@@ -173,7 +173,7 @@ function look(svg, nodes, edges, place) {
   });
 }
 
-// Lays nothing out anew by itself: what one looks at would jump.
+// Offers to draw a changed graph again. Drawing it at once would move what somebody is looking at.
 async function offerRedraw(drawn) {
   const answer = await fetch(figure.dataset.graph).catch(() => null);
   if (answer?.ok) document.getElementById("graph-changed").hidden = (await answer.text()) === drawn;

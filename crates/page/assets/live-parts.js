@@ -1,39 +1,33 @@
 // Replaces the parts of a page when others change what it shows: each element with data-live-part, by its id.
-// A part stays while somebody types in it or while a reveal waits in it; then the warning of the page is shown.
+// A part stays while somebody types in it, while it has text that is not sent, and while a reveal waits in it. Then the
+// warning of the page is shown, and the part is replaced later.
 
+import { hasUnsentText } from "./form-state.js";
 import { openStream } from "./stream.js";
 
 const root = document.querySelector("[data-live-parts]");
 
-function isTouched(form) {
-  return [...form.elements].some((field) => {
-    if (field.type === "hidden" || field.tagName === "BUTTON") return false;
-    if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
-    if (field.tagName === "SELECT") return [...field.options].some((option) => option.selected !== option.defaultSelected && option.value);
-    return field.value !== field.defaultValue;
-  });
-}
-
-// A page that answers a refused form has the form's address, which can only be sent to: it is that of the page itself.
+// The answer to a refused form has the form's address, which only accepts POST. A reload needs the address of the page.
 if (root?.dataset.page) history.replaceState(null, "", root.dataset.page);
 
-// A form that is on its way leads to another page, which a reload would overtake.
+// While the browser sends a form, it is about to open another page: a reload would cancel that.
 let isLeaving = false;
 addEventListener("submit", (event) => { isLeaving ||= !event.defaultPrevented; });
+addEventListener("pageshow", () => { isLeaving = false; });
 
 function isBusy(part) {
   const active = document.activeElement;
   if (part.querySelector("[data-waiting]")) return true;
   if (part.contains(active) && active.closest("form")) return true;
-  return [...part.querySelectorAll("form")].some(isTouched);
+  return hasUnsentText(part);
 }
 
-function showWarning() {
+function showWarning(isShown) {
   const warning = document.getElementById("changed-meanwhile");
-  if (warning) warning.hidden = false;
+  if (warning) warning.hidden = !isShown;
 }
 
-// Without what a script or a reader has changed since: times in the reader's zone, and what is unfolded.
+// The HTML of a part without what scripts and the reader have changed: times in the reader's zone, and what is unfolded.
 function plainContent(part) {
   const copy = part.cloneNode(true);
   for (const time of copy.querySelectorAll("time")) time.textContent = time.dateTime;
@@ -46,12 +40,16 @@ function isSame(part, fresh) {
   return plainContent(part) === plainContent(fresh);
 }
 
+// Parts that have changed on the server while they were busy.
+const pending = new Set();
+
 function replace(part, fresh) {
+  pending.delete(part);
   if (isSame(part, fresh)) return;
-  if (isBusy(part)) { showWarning(); return; }
+  if (isBusy(part)) { pending.add(part); return; }
   const active = part.contains(document.activeElement) ? document.activeElement : null;
   const [id, link] = [active?.id, active?.getAttribute("href")];
-  // Of buttons without an id the same place and word is the same button.
+  // A button without an id is found again by its text, and by its position among the buttons with that text.
   const alike = (root) => [...root.querySelectorAll("button")].filter((other) => other.textContent === active?.textContent);
   const at = active?.tagName === "BUTTON" ? alike(part).indexOf(active) : -1;
   part.replaceChildren(...fresh.childNodes);
@@ -63,36 +61,48 @@ function replace(part, fresh) {
   setTimeout(() => part.classList.remove("just-changed"), 2000);
 }
 
-let asking = false;
-let again = false;
+// One request at a time: a change that comes meanwhile is followed by another request.
+let isAsking = false;
+let hasNewerChange = false;
 
 async function refresh() {
-  if (asking) { again = true; return; }
-  asking = true;
+  if (isAsking) { hasNewerChange = true; return; }
+  isAsking = true;
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok) {
-      // It was deleted, or hidden from this visitor: the server says so, unless something typed would be lost.
-      if ([403, 404].includes(answer.status) && !isLeaving && ![...document.forms].some(isTouched)) location.reload();
+      // The page was deleted, or hidden from this visitor. A reload shows what the server says; something typed would be lost.
+      if ([403, 404].includes(answer.status) && !isLeaving && !hasUnsentText(document)) location.reload();
       return;
     }
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     const nextRoot = next.querySelector("[data-live-parts]");
-    if (root.dataset.revision && root.dataset.revision !== nextRoot?.dataset.revision) showWarning();
     for (const part of document.querySelectorAll("[data-live-part]")) {
       const fresh = next.getElementById(part.id);
       if (fresh) replace(part, fresh);
     }
+    const isOutdated = root.dataset.revision && root.dataset.revision !== nextRoot?.dataset.revision;
+    showWarning(isOutdated || pending.size > 0);
     document.dispatchEvent(new CustomEvent("htmx:after:swap"));
   } catch {
-    // The stream notices it as well, says so, and asks again when it is back.
+    // The stream notices a lost connection as well, and calls this again when it is back.
   } finally {
-    asking = false;
-    if (again) { again = false; refresh(); }
+    isAsking = false;
+    if (hasNewerChange) { hasNewerChange = false; refresh(); }
   }
 }
 
+// Replaces a part that was busy once nothing typed would be lost.
+function replacePending() {
+  if ([...pending].some((part) => !isBusy(part))) refresh();
+}
+
+// After these events the focus has moved, a form has been reset, or its answer has come.
+for (const name of ["focusout", "reset", "htmx:after:request"]) {
+  document.addEventListener(name, () => setTimeout(replacePending));
+}
+
 if (root) {
-  // Also when it opens: something may have changed since the page was rendered.
+  // Also when it opens: something may have changed since the server rendered the page.
   openStream(root.dataset.liveParts, { onOpen: refresh, onEvent: ({ name }) => { if (name === "changed") refresh(); } });
 }

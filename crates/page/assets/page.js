@@ -1,4 +1,7 @@
-// What every page does where scripts run: colours without a reload, times in the reader's zone, buttons that copy.
+// What every page does where scripts run: colours without a reload, times in the reader's zone, buttons that copy, what
+// follows the end of a session.
+
+import { goToSignIn } from "./answers.js";
 
 const labels = {
   system: "Colours of the system; switch to dark",
@@ -15,6 +18,12 @@ function chooseTheme(theme) {
   button.value = after[theme];
   button.setAttribute("aria-label", labels[theme]);
   button.title = labels[theme];
+  // Pictures of the server are drawn for a theme, which it reads from the cookie. Another address makes the browser ask again.
+  for (const image of document.querySelectorAll("img[data-themed]")) {
+    const address = new URL(image.src);
+    address.searchParams.set("theme", theme);
+    image.src = address;
+  }
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
@@ -49,7 +58,7 @@ document.addEventListener("click", async (event) => {
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   }
-  // A menu closes when something else is chosen.
+  // A click elsewhere closes the menu.
   for (const menu of document.querySelectorAll("details.who[open]")) {
     if (!menu.contains(event.target)) menu.open = false;
   }
@@ -64,17 +73,33 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// What somebody typed is kept in this browser until it is saved, or until they sign out.
+// htmx would follow the address at once, and what is typed on the page would be lost.
+document.addEventListener("htmx:before:response", (event) => {
+  const { response, hx } = event.detail.ctx;
+  if (response.status !== 401 || !hx.redirect) return;
+  event.preventDefault();
+  goToSignIn(hx.redirect);
+});
+
+// After a refused form the focus is on the field that is wrong.
+document.querySelector("form[data-refused] [aria-invalid]")?.focus();
+
+// Drafts of the editor stay in this browser until they are saved, or until the visitor signs out.
 try {
   const saved = sessionStorage.getItem("skald-saving");
   if (saved && new URLSearchParams(location.search).has("done")) localStorage.removeItem(saved);
   sessionStorage.removeItem("skald-saving");
+  // Forms of the editor, and of the page that shows two versions. The address of the next page says whether the text is saved.
+  document.addEventListener("submit", (event) => {
+    const { draft } = event.target.dataset;
+    if (draft) sessionStorage.setItem("skald-saving", `skald-draft:${draft}`);
+  });
   document.addEventListener("submit", (event) => {
     if (event.target.getAttribute("action") !== "/sign-out") return;
     for (const key of Object.keys(localStorage)) if (key.startsWith("skald-draft:")) localStorage.removeItem(key);
   });
 } catch {
-  // A browser that keeps nothing has nothing to drop.
+  // Without storage there are no drafts.
 }
 
 document.addEventListener("htmx:after:swap", () => prepare(document));

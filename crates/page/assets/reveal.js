@@ -1,4 +1,5 @@
-// A reveal waits ten seconds, in which it can be undone: nobody is told before. Leaving the page undoes it.
+// Sends the form of a reveal after ten seconds, in which a button undoes it. The server is told nothing before, so leaving
+// the page undoes it too.
 
 const SECONDS = 10;
 

@@ -1,4 +1,6 @@
-// The search over any page of a campaign: opens with / or Ctrl-K, asks the server while one types, and is left with Escape.
+// The search over any page of a campaign: opens with / or Ctrl-K, sends what is typed to the server, and closes with Escape.
+
+import { followSignIn, renderedFault } from "./answers.js";
 
 const opener = document.querySelector("[data-search]");
 const waitMs = 120;
@@ -42,8 +44,12 @@ async function ask() {
   try {
     const answer = await fetch(`${opener.dataset.search}/search?q=${encodeURIComponent(words)}`, { headers: { "hx-request": "true" } });
     const html = await answer.text();
-    // An answer that was overtaken by a later question is not shown.
-    if (turn !== asked) return;
+    // An answer to an older question is not shown over a newer one.
+    if (turn !== asked || followSignIn(answer)) return;
+    if (!answer.ok) {
+      hits.replaceChildren(renderedFault(html, "The search cannot answer right now. Try again in a moment."));
+      return;
+    }
     const isInHits = hits.contains(document.activeElement);
     hits.innerHTML = html;
     if (isInHits) (links()[0] ?? input).focus();
@@ -64,7 +70,7 @@ function move(event) {
     event.preventDefault();
     window.open(all[0].href, "_blank", "noopener");
   } else if (event.key.length === 1 && at >= 0 && !event.ctrlKey && !event.metaKey) {
-    // Who types on goes on in the box.
+    // Letters go into the box, also while a hit has the focus.
     input.focus();
   }
 }

@@ -1,5 +1,7 @@
-// The map of a universe: pan, zoom, choose, and look at another moment. Looking changes nothing on the server.
+// The map of a universe: pans, zooms, selects a body, and shows another moment. Nothing of that changes the universe.
 
+import { followSignIn, renderedFault } from "./answers.js";
+import { hasUnsentText } from "./form-state.js";
 import { openStream } from "./stream.js";
 
 const root = document.getElementById("sky");
@@ -10,6 +12,7 @@ const speed = document.getElementById("speed");
 const days = document.getElementById("days");
 const said = document.getElementById("map-said");
 const momentSaid = document.getElementById("moment-said");
+const fault = document.getElementById("sky-fault");
 const path = root.dataset.path;
 const DAY = 86400;
 const FRAMES_A_SECOND = 8;
@@ -53,7 +56,6 @@ function showPicture(picture) {
   if (picture !== svg) { svg.replaceWith(picture); svg = picture; }
   svg.removeAttribute("width");
   svg.removeAttribute("height");
-  // The names are in the list and in the group's label; a screen reader need not hear them twice.
   const next = measureWhole();
   if (!next) return;
   if (!view || !whole || Math.abs(next.h - whole.h) > 1) view = { ...next };
@@ -76,7 +78,7 @@ function draw() {
   placeNames();
 }
 
-// Names have one size on the screen whatever the zoom, and none covers another: the largest bodies choose first.
+// Places the names: in one size at every zoom, and so that none covers another. The largest bodies get their places first.
 function placeNames() {
   svg.querySelector(".placed-names")?.remove();
   const scale = svg.clientWidth / view.w || 1;
@@ -145,7 +147,7 @@ function zoom(factor, x = view.x + view.w / 2, y = view.y + view.h / 2) {
   draw();
 }
 
-// Keys and buttons zoom towards the chosen body, which comes to the middle.
+// Keys and buttons zoom with the selected body in the middle.
 function zoomAtChosen(factor) {
   const body = bodies().find((known) => known.id === chosen);
   if (body) view = limit({ ...view, x: body.x - view.w / 2, y: body.y - view.h / 2 });
@@ -249,9 +251,9 @@ function chooseTowards([dx, dy]) {
   if (best) choose(best.id);
 }
 
-// The chosen body, and what the server says of it.
+// The selected body, and the parts of the page that the server renders for it.
 
-let waiting = 0;
+let choiceTimer = 0;
 
 function choose(id) {
   chosen = id;
@@ -262,8 +264,8 @@ function choose(id) {
     said.textContent = body.name;
   }
   draw();
-  clearTimeout(waiting);
-  waiting = setTimeout(() => refresh(true), 250);
+  clearTimeout(choiceTimer);
+  choiceTimer = setTimeout(refresh, 250);
 }
 
 function address() {
@@ -274,35 +276,88 @@ function address() {
   return text ? `${path}?${text}` : path;
 }
 
-function isTouched(part) {
-  return part.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")
-    || [...part.querySelectorAll("input:not([type=hidden]), textarea")].some((field) => field.value !== field.defaultValue);
+// Whether somebody types in a part of the page, or has typed there what is not sent yet.
+function isBusy(part) {
+  const isTyping = part.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
+  return isTyping || hasUnsentText(part);
 }
 
-// What somebody has unfolded stays so.
+function showFault(text) {
+  fault.textContent = text;
+  fault.hidden = !text;
+}
+
+// Opens in the new part the details that were open in the old one.
 function unfoldAsBefore(old, fresh) {
   const head = (details) => details.querySelector("summary")?.textContent;
   const open = new Set([...old.querySelectorAll("details[open]")].map(head));
   for (const details of fresh.querySelectorAll("details")) details.open ||= open.has(head(details));
 }
 
-async function refresh(isChoice) {
-  history.replaceState(null, "", address());
-  const answer = await fetch(address(), { headers: { "HX-Request": "true" } });
-  // The chosen body was removed: the rest is still shown.
-  if (answer.status === 404 && chosen) { chosen = null; return refresh(); }
-  if (!answer.ok) return;
-  const next = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const id of ["sky-body", "sky-bodies", "sky-forms"]) {
-    const [old, fresh] = [document.getElementById(id), next.getElementById(id)];
-    if (!old || !fresh || old.outerHTML === fresh.outerHTML) continue;
-    if (isTouched(old) && !(isChoice === true && id === "sky-body")) continue;
-    const focused = old.contains(document.activeElement) ? document.activeElement.dataset.bodyLink : null;
-    unfoldAsBefore(old, fresh);
-    old.replaceWith(fresh);
-    if (focused) fresh.querySelector(`[data-body-link="${CSS.escape(focused)}"]`)?.focus();
-  }
+// Puts the focus on what had it in the part that was replaced.
+function restoreFocus(focused, fresh) {
+  if (focused.id) document.getElementById(focused.id)?.focus();
+  else if (focused.dataset.bodyLink) fresh.querySelector(`[data-body-link="${CSS.escape(focused.dataset.bodyLink)}"]`)?.focus();
+  else [...fresh.querySelectorAll(focused.tagName)].find((one) => one.textContent === focused.textContent)?.focus();
 }
+
+// The number of the newest question. An answer to an older one may come later, and is dropped.
+let asked = 0;
+// Parts that have changed on the server while somebody typed in them: they are replaced once nothing typed would be lost.
+const pending = new Set();
+
+async function refresh() {
+  const turn = ++asked;
+  history.replaceState(null, "", address());
+  let answer, text;
+  try {
+    answer = await fetch(address(), { headers: { "HX-Request": "true" } });
+    text = await answer.text();
+  } catch {
+    if (turn === asked) showFault("The server cannot be reached, so this may be out of date. What you typed is kept.");
+    return;
+  }
+  if (turn !== asked || followSignIn(answer)) return;
+  if (answer.status === 404 && chosen) {
+    // The selected body was removed. The rest is still shown, and so is what somebody types about it.
+    if (isBusy(document.getElementById("sky-body"))) said.textContent = "The body was removed. What you typed is kept.";
+    chosen = null;
+    draw();
+    refresh();
+    return;
+  }
+  if (!answer.ok) {
+    const rendered = renderedFault(text, null)?.querySelector(".fault-message");
+    showFault(rendered?.textContent ?? "The server cannot answer right now.");
+    return;
+  }
+  showFault("");
+  const next = new DOMParser().parseFromString(text, "text/html");
+  for (const id of ["sky-body", "sky-bodies", "sky-forms"]) replacePart(id, next.getElementById(id));
+}
+
+function replacePart(id, fresh) {
+  const old = document.getElementById(id);
+  pending.delete(id);
+  if (!old || !fresh || old.outerHTML === fresh.outerHTML) return;
+  // Whoever selects another body wants to see that one.
+  const isSelection = id === "sky-body" && chosen && fresh.dataset.body !== old.dataset.body;
+  if (isBusy(old) && !isSelection) {
+    pending.add(id);
+    // The time of the universe is in an attribute, and goes on meanwhile.
+    if (fresh.dataset.now) old.dataset.now = fresh.dataset.now;
+    return;
+  }
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  unfoldAsBefore(old, fresh);
+  old.replaceWith(fresh);
+  if (focused) restoreFocus(focused, fresh);
+}
+
+// The focus has moved once this event is over.
+document.addEventListener("focusout", () => setTimeout(() => {
+  if ([...pending].some((id) => !isBusy(document.getElementById(id)))) refresh();
+}));
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-body-link]");
@@ -315,7 +370,10 @@ document.addEventListener("click", (event) => {
 
 async function pictures(from, step, frames) {
   const answer = await fetch(`${path}/map?t=${from}&step=${step}&frames=${frames}`, { headers: { "HX-Request": "true" } });
-  if (!answer.ok) throw new Error("no picture");
+  if (!answer.ok) {
+    followSignIn(answer);
+    throw new Error("no picture");
+  }
   const drawn = new DOMParser().parseFromString(await answer.text(), "text/html");
   return [...drawn.querySelectorAll(".frame")].map((one) => ({ t: Number(one.dataset.t), svg: document.importNode(one.querySelector("svg"), true) }));
 }
@@ -328,15 +386,32 @@ function showTime() {
   momentSaid.textContent = follows ? `Now, day ${day}.` : `Day ${day}. Looking changes nothing.`;
 }
 
-// While the slider moves, the nearest of some pictures that were asked for at once; when it stops, the exact one.
+const CANNOT_DRAW = "The map cannot be drawn right now.";
+
+// The number of the newest question for the picture of one moment: an older answer is not shown over a newer picture.
+let askedPicture = 0;
+
+async function showExactPicture() {
+  const turn = ++askedPicture;
+  const [exact] = await pictures(time, 0, 1);
+  if (turn === askedPicture && !timer) showPicture(exact.svg);
+}
+
+// While the slider moves, the nearest of some pictures that were requested at once is shown; when it stops, the exact one.
 let strip = null;
 
 async function loadStrip() {
   if (strip) return;
-  strip = [];
+  const own = [];
+  strip = own;
   const [low, high] = [Number(moment.min) * DAY, Number(moment.max) * DAY];
-  try { strip = await pictures(low, (high - low) / 23, 24); } catch { strip = null; }
+  let drawn = null;
+  try { drawn = await pictures(low, (high - low) / 23, 24); } catch { /* Then the exact picture alone is shown. */ }
+  // The universe may have changed meanwhile.
+  if (strip === own) strip = drawn;
 }
+
+let momentTimer = 0;
 
 moment.addEventListener("pointerdown", loadStrip);
 moment.addEventListener("input", () => {
@@ -348,16 +423,13 @@ moment.addEventListener("input", () => {
     const near = strip.reduce((best, one) => (Math.abs(one.t - time) < Math.abs(best.t - time) ? one : best));
     showPicture(near.svg.cloneNode(true));
   }
-  clearTimeout(waiting);
-  waiting = setTimeout(showMoment, 300);
+  askedPicture += 1;
+  clearTimeout(momentTimer);
+  momentTimer = setTimeout(showMoment, 300);
 });
 
 async function showMoment() {
-  const asked = time;
-  try {
-    const [exact] = await pictures(time, 0, 1);
-    if (asked === time) showPicture(exact.svg);
-  } catch { momentSaid.textContent = "The map cannot be drawn right now."; }
+  try { await showExactPicture(); } catch { momentSaid.textContent = CANNOT_DRAW; }
   await refresh();
 }
 
@@ -370,7 +442,15 @@ async function fill() {
   loading = true;
   const step = Number(speed.value) * DAY / FRAMES_A_SECOND;
   const from = (queue.length ? queue[queue.length - 1].t : time) + step;
-  try { const more = await pictures(from, step, 16); if (timer) queue.push(...more); } catch { stop(); }
+  const own = queue;
+  try {
+    const more = await pictures(from, step, 16);
+    // Pictures of another speed do not belong into the queue of this one.
+    if (timer && own === queue) queue.push(...more);
+  } catch {
+    stop();
+    momentSaid.textContent = CANNOT_DRAW;
+  }
   loading = false;
 }
 
@@ -404,23 +484,18 @@ function stop() {
 play.addEventListener("click", () => (timer ? stop() : start()));
 speed.addEventListener("change", () => { queue = []; });
 
-// What others change.
+// Changes by others.
 
 async function changed() {
   strip = null;
-  try {
-    await refresh();
-    if (timer) return;
-    if (follows) time = Number(document.getElementById("sky-body").dataset.now);
-    showTime();
-    const [exact] = await pictures(time, 0, 1);
-    showPicture(exact.svg);
-  } catch {
-    // The stream notices a lost connection as well, says so, and asks again when it is back.
-  }
+  await refresh();
+  if (timer) return;
+  if (follows) time = Number(document.getElementById("sky-body").dataset.now);
+  showTime();
+  try { await showExactPicture(); } catch { momentSaid.textContent = CANNOT_DRAW; }
 }
 
-// Also when it opens: something may have changed since the page was rendered.
+// Also when it opens: something may have changed since the server rendered the page.
 openStream(root.dataset.live, { onOpen: changed, onEvent: ({ name }) => { if (name === "changed") changed(); } });
 addEventListener("resize", draw);
 

@@ -1,5 +1,7 @@
-// One stream of server-sent events that comes back by itself: with a growing delay, when the network returns, and when a
-// hidden tab is shown again. A bar over the page says since when nothing arrives, or that one is signed out.
+// Opens a stream of server-sent events, and opens it again when it breaks: with a growing delay, when the network returns,
+// and when a hidden tab is shown again. A bar over the page says since when nothing arrives, or that the session has ended.
+
+import { hideBar, showBar, showSignedOut } from "./answers.js";
 
 const FIRST_DELAY = 500;
 const LONGEST_DELAY = 30000;
@@ -11,27 +13,7 @@ const PAUSED_AFTER = 10000;
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 
-function bar() {
-  let element = document.getElementById("offline");
-  if (!element) {
-    element = document.createElement("div");
-    element.id = "offline";
-    element.className = "offline";
-    element.setAttribute("role", "status");
-    element.hidden = true;
-    document.getElementById("main").prepend(element);
-  }
-  return element;
-}
-
-function tell(text, link) {
-  const element = bar();
-  element.replaceChildren(text);
-  if (link) element.append(" ", Object.assign(document.createElement("a"), link));
-  element.hidden = false;
-}
-
-// The fields of an event, line by line; `use` gets each one that has data.
+// Reads the lines of a stream, and calls `use` with each event.
 async function readEvents(body, use, onBytes) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "", data = [], name = "", id = null;
@@ -58,12 +40,14 @@ async function readEvents(body, use, onBytes) {
 
 // Calls `onEvent` with each event, and `onOpen` whenever the stream begins again.
 export function openStream(address, { onEvent, onOpen }) {
-  let lastId = "", attempt = 0, since = null, control = null, retry = 0, notice = 0, silence = 0, pause = 0, isOver = false;
+  let lastId = "", attempt = 0, since = null, control = null, retry = 0, notice = 0, silence = 0, pause = 0;
+  // `isOver` once the server has refused the stream; `isSignedOut` if it did because the session has ended.
+  let isOver = false, isSignedOut = false;
 
   function lost() {
     since ??= new Date();
     clearTimeout(notice);
-    const show = () => tell(`Not connected since ${clock.format(since)}; what you type is kept.`);
+    const show = () => showBar(`Not connected since ${clock.format(since)}; what you type is kept.`);
     if (navigator.onLine) notice = setTimeout(show, SHOWN_AFTER);
     else show();
   }
@@ -72,7 +56,7 @@ export function openStream(address, { onEvent, onOpen }) {
     attempt = 0;
     since = null;
     clearTimeout(notice);
-    bar().hidden = true;
+    hideBar();
   }
 
   function stop() {
@@ -83,11 +67,11 @@ export function openStream(address, { onEvent, onOpen }) {
     running?.abort();
   }
 
-  function end(text, link) {
+  function end(show) {
     isOver = true;
     stop();
     clearTimeout(notice);
-    tell(text, link);
+    show();
   }
 
   function later(atLeast = 0) {
@@ -101,9 +85,10 @@ export function openStream(address, { onEvent, onOpen }) {
   function refused(answer) {
     if (answer.status === 401) {
       const next = encodeURIComponent(location.pathname + location.search);
-      end("You are signed out; what you type is kept.", { href: `/sign-in?next=${next}`, textContent: "Sign in" });
+      isSignedOut = true;
+      end(() => showSignedOut(`/sign-in?next=${next}`));
     } else if (answer.status === 403 || answer.status === 404) {
-      end("This page is no longer there for you; what you typed is kept.", { href: "/", textContent: "Home" });
+      end(() => showBar("This page is no longer there for you; what you typed is kept.", { href: "/", textContent: "Home" }));
     } else {
       later(Number(answer.headers.get("retry-after") ?? 0) * 1000);
     }
@@ -146,13 +131,22 @@ export function openStream(address, { onEvent, onOpen }) {
     connect();
   }
 
+  // The visitor may have signed in elsewhere meanwhile.
+  function retryRefused() {
+    if (isSignedOut) isOver = false;
+    isSignedOut = false;
+    reconnect();
+  }
+
   addEventListener("online", reconnect);
-  addEventListener("offline", () => { since ??= new Date(); tell(`Not connected since ${clock.format(since)}; what you type is kept.`); });
+  addEventListener("offline", () => { since ??= new Date(); showBar(`Not connected since ${clock.format(since)}; what you type is kept.`); });
   addEventListener("pagehide", stop);
-  addEventListener("pageshow", (event) => { if (event.persisted) reconnect(); });
+  // The browser shows the page as it was left, with a stream that has ended.
+  addEventListener("pageshow", (event) => { if (event.persisted) retryRefused(); });
   document.addEventListener("visibilitychange", () => {
     clearTimeout(pause);
     if (document.hidden) pause = setTimeout(() => { if (document.hidden) stop(); }, PAUSED_AFTER);
+    else if (isSignedOut) retryRefused();
     else if (!control || since) reconnect();
   });
   connect();

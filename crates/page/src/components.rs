@@ -28,11 +28,27 @@ fn sentence(text: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
+/// Whether a fault is about a field of the form.
+pub(crate) fn is_about(fault: Option<&Fault>, field: &str) -> bool {
+    fault.and_then(|fault| fault.body().path.as_deref()?.strip_prefix('/')) == Some(field)
+}
+
+/// The value of `aria-describedby` of a field: the ids of its notes, and that of its error if it has one.
+pub(crate) fn described_by(notes: Option<&str>, fault: Option<&Fault>, field: &str) -> Option<String> {
+    let error = is_about(fault, field).then(|| format!("{field}-fault"));
+    let ids: Vec<String> = notes.map(str::to_owned).into_iter().chain(error).collect();
+    (!ids.is_empty()).then(|| ids.join(" "))
+}
+
+/// The value of `aria-invalid` of a field.
+pub(crate) fn invalid(fault: Option<&Fault>, field: &str) -> Option<&'static str> {
+    is_about(fault, field).then_some("true")
+}
+
 /// The error of one field, if the fault is about it: beside the field that it names.
 pub(crate) fn field_fault(fault: Option<&Fault>, field: &str) -> Markup {
-    let own = fault.filter(|fault| fault.body().path.as_deref().and_then(|path| path.strip_prefix('/')) == Some(field));
     html! {
-        @if let Some(fault) = own {
+        @if let Some(fault) = fault.filter(|_| is_about(fault, field)) {
             p.field-fault id={ (field) "-fault" } role="alert" {
                 (sentence(&fault.body().message))
                 @if let Some(hint) = &fault.body().hint { " " (sentence(hint)) }
@@ -55,23 +71,21 @@ pub(crate) struct TextField<'a> {
 impl TextField<'_> {
     pub(crate) fn render(&self) -> Markup {
         let Self { name, label, value, kind, note, is_required, fault } = *self;
-        let error = field_fault(fault, name).into_string();
-        let described = [note.map(|_| format!("{name}-note")), (!error.is_empty()).then(|| format!("{name}-fault"))];
-        let described: Vec<String> = described.into_iter().flatten().collect();
-        let described = (!described.is_empty()).then(|| described.join(" "));
+        let described = described_by(note.map(|_| format!("{name}-note")).as_deref(), fault, name);
         html! {
             div.field {
                 label for=(name) { (label) }
                 @if kind == "textarea" {
-                    textarea #(name) name=(name) rows="4" required[is_required] aria-describedby=[described] dir="auto" {
+                    textarea #(name) name=(name) rows="4" required[is_required] aria-describedby=[described]
+                        aria-invalid=[invalid(fault, name)] dir="auto" {
                         (value)
                     }
                 } @else {
                     input #(name) type=(kind) name=(name) value=(value) required[is_required] autocomplete="off"
-                        aria-describedby=[described] aria-invalid=[(!error.is_empty()).then_some("true")] dir="auto";
+                        aria-describedby=[described] aria-invalid=[invalid(fault, name)] dir="auto";
                 }
                 @if let Some(note) = note { p.field-note id={ (name) "-note" } { (note) } }
-                (maud::PreEscaped(error))
+                (field_fault(fault, name))
             }
         }
     }

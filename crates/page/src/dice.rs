@@ -135,7 +135,7 @@ fn answer(query: &DiceQuery, odds: &Value) -> Markup {
                 p.odds-summary.visually-hidden[odds.get("compared").is_some()] { strong { (text("summary")) } }
                 (comparison(odds))
                 figure {
-                    img.chart src={ "/dice/odds.svg" (link) } width="720" height="420"
+                    img.chart data-themed src={ "/dice/odds.svg" (link) } width="720" height="420"
                         alt={ "The odds of " (query.e) @if let Some(against) = query.against() { " and of " (against) } ": " (text("summary")) };
                 }
                 p.muted { a href={ "/dice" (link) } { "Link to this" } }

@@ -43,7 +43,7 @@ pub(crate) async fn show(
             }
             p.notice #graph-changed hidden { "The lore has changed. " a href=(path) { "Draw it again" } }
             figure.graph data-graph={ (path) ".json" } data-live=(LivePage::Graph.path(&head.id)) {
-                img src={ (path) ".svg" } alt="The entries of the lore, with lines between those that mention each other";
+                img data-themed src={ (path) ".svg" } alt="The entries of the lore, with lines between those that mention each other";
             }
             p.muted.graph-help hidden { "Drag a name to move it, the ground to look around. Tab and Enter open one." }
             ul.chips.legend aria-label="Colours" {

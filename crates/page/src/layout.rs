@@ -170,6 +170,8 @@ impl<'a> PageLayout<'a> {
                     link rel="stylesheet" href=(asset_path("page.css"));
                     @for name in &self.styles { link rel="stylesheet" href=(asset_path(name)); }
                     script defer src=(asset_path("htmx.min.js")) {}
+                    // Modules that `page.js` imports: a browser would ask for one after the other.
+                    @for name in ["answers.js", "form-state.js"] { link rel="modulepreload" href=(asset_path(name)); }
                     script type="module" src=(asset_path("page.js")) {}
                     @if self.campaign.is_some() { script type="module" src=(asset_path("search.js")) {} }
                     @for name in &self.scripts { script type="module" src=(asset_path(name)) {} }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, RETRY_AFTER,
-    VARY,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
+    REFERRER_POLICY, RETRY_AFTER, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -18,10 +18,11 @@ use skald_app::{Caller, Class, Code, Fault, RateClass};
 
 use crate::SharedContext;
 use crate::assets::{Encoding, accepted_encoding};
-use crate::components::fault_box;
+use crate::components::{encode, fault_box};
 use crate::layout::{PageLayout, html_response};
 use crate::session_cookie::clear_session;
 use crate::sign_in::sign_in_page;
+use crate::theme::path_before;
 use crate::view_as::{ViewedAs, replace_caller};
 use crate::visitor::{Browser, Visitor};
 
@@ -66,7 +67,7 @@ pub(crate) async fn finish_response(
 ) -> Response {
     let browser = Browser::from_headers(request.headers());
     let encoding = accepted_encoding(request.headers());
-    let uri = request.uri().clone();
+    let page_path = page_path((request.method(), request.uri()), request.headers(), browser);
     let counted = match request.extensions().get::<Caller>() {
         Some(caller) => context.engine.check_rate(caller, RateClass::Page),
         None => Ok(()),
@@ -83,7 +84,7 @@ pub(crate) async fn finish_response(
     };
     if let Some(fault) = fault_of(&response) {
         let visitor = caller.map(|caller| Visitor { caller, browser, viewed_as });
-        response = error_page(&fault, visitor.as_ref(), browser, &uri, response.status());
+        response = error_page(&fault, visitor.as_ref(), browser, &page_path, response.status());
     }
     add_policies(response.headers_mut());
     // htmx gets a part of the page that a browser gets whole.
@@ -118,9 +119,43 @@ fn fault_of(response: &Response) -> Option<Arc<Fault>> {
     })
 }
 
-fn error_page(fault: &Fault, visitor: Option<&Visitor>, browser: Browser, uri: &Uri, status: StatusCode) -> Response {
+/// The path of the page that a request belongs to: one can go back there after signing in. A fragment and the answer to a
+/// form are no pages, so it is the page that sent them.
+fn page_path((method, uri): (&Method, &Uri), headers: &HeaderMap, browser: Browser) -> String {
+    let is_page = (method == Method::GET || method == Method::HEAD) && !browser.wants_fragment;
+    match uri.path_and_query().filter(|_| is_page) {
+        Some(path) => path.as_str().to_owned(),
+        None => path_before(headers),
+    }
+}
+
+/// Tells a script that the session has ended, and where to sign in. A whole page would be put into a part of one.
+fn signed_out_fragment(page_path: &str) -> Response {
+    let address = format!("/sign-in?next={}", encode(page_path));
+    let mut response = html_response(maud::html! {
+        div.fault role="alert" { p.fault-message { "You are signed out. " a href=(address) { "Sign in" } } }
+    });
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(address) = HeaderValue::try_from(address) {
+        headers.insert("hx-redirect", address);
+    }
+    response
+}
+
+fn error_page(
+    fault: &Fault,
+    visitor: Option<&Visitor>,
+    browser: Browser,
+    page_path: &str,
+    status: StatusCode,
+) -> Response {
     let mut response = if fault.class() == Class::Unauthenticated {
-        let mut response = sign_in_page(browser, uri.path_and_query().map_or("/", |path| path.as_str()), Some(fault));
+        let mut response = if browser.wants_fragment {
+            signed_out_fragment(page_path)
+        } else {
+            sign_in_page(browser, page_path, Some(fault))
+        };
         if browser.is_signed_in {
             clear_session(&mut response);
         }
@@ -167,10 +202,8 @@ pub fn render_refused(
     headers: &HeaderMap,
 ) -> Response {
     let browser = Browser::from_headers(headers);
-    // A form leads back to itself, which only GET can show.
-    let home = Uri::from_static("/");
-    let uri = if method == Method::GET || method == Method::HEAD { uri } else { &home };
-    let mut response = error_page(fault, None, browser, uri, status);
+    let page_path = page_path((method, uri), headers, browser);
+    let mut response = error_page(fault, None, browser, &page_path, status);
     add_policies(response.headers_mut());
     response
 }

@@ -1,4 +1,4 @@
-// The connection is really cut, and the server is really restarted: the page says so, keeps what was typed, and misses nothing.
+// The connection is cut, and the server is killed and restarted: the page says so, keeps what was typed, and misses no event.
 
 import { Proxy } from "../proxy.mjs";
 import { Server } from "../server.mjs";
@@ -51,6 +51,14 @@ async function cutAtTheTable(kit, proxy) {
   kit.same("what was typed is kept", await note.inputValue(), "half a sentence, and the other half");
   await write("after the cut");
   await kit.waits("and it is live again", () => log(page).getByText("after the cut").waitFor());
+
+  // The browser may keep a page that is left, and show it again as it was. Its stream has ended meanwhile.
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })));
+  await write("while the page was away");
+  await page.waitForTimeout(500);
+  kit.same("a page that is away has no stream", await log(page).getByText("while the page was away").count(), 0);
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })));
+  await kit.waits("one that comes back misses nothing", () => log(page).getByText("while the page was away").waitFor());
 
   player.isCut = true;
   await kit.server.stop("SIGKILL");

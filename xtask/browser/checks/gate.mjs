@@ -1,7 +1,7 @@
 // Runs of a gate: a person approves, sends back, overrides and gives up; evidence; and who may not.
 
-import { textOf, unfold } from "../harness.mjs";
-import { addQuest, addReview } from "../world.mjs";
+import { textOf, unfold, waitForValue } from "../harness.mjs";
+import { addQuest, addReview, emitter } from "../world.mjs";
 
 const main = (page) => page.getByRole("main");
 const standsAt = (page, state) => main(page).getByText(`Stands at ${state}`).first().waitFor();
@@ -55,6 +55,43 @@ async function quest(kit, table, gm) {
   await kit.waits("a refusal is explained", () => page.getByRole("alert").first().waitFor());
   kit.same("and keeps what was typed", await main(page).getByLabel("Summary").inputValue(), "A clue without its file name");
   await gm.checkAxe("a refused form");
+  await othersMove(kit, table, gm, late);
+}
+
+// Somebody else moves the run: what is typed stays, and the forms are replaced once nothing typed would be lost.
+async function othersMove(kit, table, gm, late) {
+  const { page } = gm;
+  const revision = () => page.locator("#run-forms input[name=revision]").first().inputValue();
+  const move = async (clock) => {
+    const { revision: at } = await table.call("state_gate.get_state", { run_id: table.quest });
+    await emitter(table, table.quest, at)("advance_clock", { payload: { clock } });
+  };
+  const moved = page.locator("#changed-meanwhile");
+  const before = await revision();
+  await page.getByRole("heading", { level: 1 }).click();
+  await move(1);
+  await kit.waits("a moved run is said beside a refused form", () => moved.waitFor({ state: "visible" }));
+  kit.same("which keeps what was typed", await main(page).getByLabel("Summary").inputValue(), "A clue without its file name");
+  kit.same("also what was chosen", await main(page).getByLabel("Source").inputValue(), "place");
+  kit.same("and the revision that was seen", await revision(), before);
+  await late.getByLabel("File name").fill("clue-late.md");
+  gm.allow(409, new URL(page.url()).pathname);
+  const answer = page.waitForResponse((response) => response.request().method() === "POST");
+  await late.getByRole("button", { name: "Submit clue" }).click();
+  kit.check("the form is refused, since the run has moved", (await answer).status() >= 400, (await answer).status());
+  await page.waitForLoadState("load");
+  kit.same("and keeps what was typed again", await main(page).getByLabel("Summary").inputValue(), "A clue without its file name");
+
+  await gm.goto(`${table.path}/runs/${table.quest}`);
+  const form = await unfold(main(page), /^\s*Submit clue/);
+  const seen = await revision();
+  await form.getByLabel("Summary").focus();
+  await move(2);
+  await kit.waits("a form that has the focus stays as it is", () => moved.waitFor({ state: "visible" }));
+  kit.same("with its revision", await revision(), seen);
+  await page.getByRole("heading", { level: 1 }).click();
+  await kit.waits("until the focus leaves it", () => waitForValue(async () => (await revision()) !== seen, true));
+  await kit.waits("and the warning goes", () => moved.waitFor({ state: "hidden" }));
 }
 
 async function override(kit, table, gm) {

@@ -1,5 +1,5 @@
-// A whole path by the keyboard alone: sign in, find the table, roll, change a tracker, search, read, edit, sign out. What
-// has the focus can be seen at each stop.
+// Uses the keyboard alone: sign in, find the table, roll, change a tracker, search, read, edit, sign out. At each stop the
+// element with the focus has to look focused.
 
 import { addLore } from "../world.mjs";
 
@@ -12,7 +12,7 @@ export async function checkPart(kit) {
   const keys = page.keyboard;
   const unseen = new Set();
 
-  // Goes on by Tab until what has the focus is called so.
+  // Presses Tab until the element with the focus has this name.
   async function tabTo(name) {
     for (let stop = 0; stop < STOPS_MAX; stop += 1) {
       await keys.press("Tab");

@@ -1,6 +1,6 @@
 // Writing in the lore: a new entry, its posts, versions, the archive, two people at once, and what is revealed.
 
-import { textOf, unfold } from "../harness.mjs";
+import { textOf, unfold, waitForValue } from "../harness.mjs";
 import { addLore } from "../world.mjs";
 
 export async function checkPart(kit) {
@@ -11,6 +11,7 @@ export async function checkPart(kit) {
   await versions(kit, gm, entry);
   await archive(kit, table, gm, entry);
   await twoWriters(kit, table, gm);
+  await twoBrowsers(kit, table, gm);
   await handout(kit, table, gm);
   await gm.goto(`${table.path}/kanka`);
   await kit.waits("a campaign without Kanka says so", () => gm.page.getByText("Not linked to Kanka", { exact: true }).waitFor());
@@ -126,6 +127,51 @@ async function twoWriters(kit, table, gm) {
   await save(page).click();
   await kit.waits("what only one side changed is put together", () => page.getByText("Choir", { exact: true }).waitFor());
   kit.check("with what the other changed", await page.getByRole("link", { name: "singing" }).first().isVisible());
+}
+
+// Two people write in two browsers: whoever saves later sees both versions, and takes theirs or keeps the own one.
+async function twoBrowsers(kit, table, gm) {
+  const other = await kit.signIn(table, "gm");
+  const { listeners } = table.entities;
+  const entry = `${table.path}/lore/${listeners}`;
+  const made = await table.call("create_posts", { campaign_id: table.campaign, posts: [{ entity_id: listeners, name: "Their song", entry: "It has one verse.", is_private: false }] });
+  const places = [["an entry", `${entry}/edit`], ["a post", `${entry}/posts/${made.results[0].post_id}`]];
+  for (const [what, path] of places) {
+    for (const [turn, choice, kept, dropped] of [["first", "Take theirs", "faster", "slower"], ["second", "Keep mine", "slower", "faster"]]) {
+      const words = (who) => `The ${who} hand wrote ${what} for the ${turn} time.`;
+      await Promise.all([gm.goto(path), other.goto(path)]);
+      await text(gm.page).fill(words("slower"));
+      await text(other.page).fill(words("faster"));
+      await save(other.page).click();
+      await kit.waits(`${what}: the first one saves`, () => other.page.getByText(words("faster")).first().waitFor());
+      await kit.waits(`${what}: the other is told`, () => gm.page.getByText(/somebody else has just saved/i).waitFor());
+      gm.expect(409, path);
+      const answer = gm.page.waitForResponse((response) => response.request().method() === "POST" && new URL(response.url()).pathname === path);
+      await save(gm.page).click();
+      kit.same(`${what}: the second one is asked`, (await answer).status(), 409);
+      await kit.waits(`${what}: with both versions`, () => gm.page.getByText(words("faster")).first().waitFor());
+      kit.check(`${what}: also the own one`, await gm.page.getByText(words("slower")).first().isVisible());
+      await gm.page.getByRole("radio", { name: choice }).first().check();
+      await save(gm.page).click();
+      await kit.waits(`${what}: ${choice} is saved`, () => gm.page.getByText(words(kept)).first().waitFor());
+      kit.same(`${what}: ${choice} saves nothing else`, await gm.page.getByText(words(dropped)).count(), 0);
+      await gm.goto(path);
+      kit.same(`${what}: ${choice} is in the editor`, await text(gm.page).inputValue(), words(kept));
+      kit.same(`${what}: and no draft is left`, await gm.page.getByRole("button", { name: "Bring back what you typed" }).count(), 0);
+    }
+  }
+  // A draft has the name of who typed it: another user of the browser is not offered it.
+  await text(gm.page).fill("A draft that is not saved.");
+  const keys = () => gm.page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("skald-draft:")));
+  await kit.waits("a draft is kept, and no other", () => waitForValue(async () => (await keys()).length, 1));
+  const [key] = await keys();
+  kit.check("under the name of who typed it", /^skald-draft:[^:/]+:\/c\//.test(key), key);
+  await gm.page.reload();
+  await kit.waits("it is offered again", () => gm.page.getByRole("button", { name: "Bring back what you typed" }).waitFor());
+  await gm.page.evaluate((from) => { localStorage.setItem(from.replace(/:[^:/]+:/, ":tok_somebody:"), localStorage.getItem(from)); localStorage.removeItem(from); }, key);
+  await gm.page.reload();
+  await text(gm.page).waitFor();
+  kit.same("to nobody else", await gm.page.getByRole("button", { name: "Bring back what you typed" }).count(), 0);
 }
 
 // A handout: nothing is told for ten seconds; then it appears where it may be seen, as does what changes in it.

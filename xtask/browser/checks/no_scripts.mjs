@@ -35,7 +35,9 @@ async function play(kit, table, player) {
   await page.getByLabel("Roll", { exact: true }).fill("2dd6");
   await page.getByRole("button", { name: /Roll$/ }).click();
   await kit.waits("a refused roll", () => page.getByRole("alert").first().waitFor());
-  kit.same("keeps what was typed", await page.getByLabel("Roll", { exact: true }).inputValue(), "2dd6");
+  const expression = page.getByLabel("Roll", { exact: true });
+  kit.same("keeps what was typed", await expression.inputValue(), "2dd6");
+  kit.same("and says it at the field", [await expression.getAttribute("aria-invalid"), await expression.getAttribute("aria-describedby")], ["true", "odds expression-fault"]);
   await player.goto("/dice");
   await page.getByLabel("Dice", { exact: true }).fill("4d6kh3");
   await page.getByRole("button", { name: "Show" }).click();

@@ -1,5 +1,5 @@
-// A marker in each kind of secret. While both look, nothing that reaches the player's browser has one: no page, fragment,
-// picture or stream. The same bytes of the game master have all of them.
+// Writes a marker into each kind of secret while a game master and a player have pages open. No marker may be in any byte
+// that reaches the player's browser: no page, fragment, picture or stream. The game master's browser gets all of them.
 
 import { Proxy } from "../proxy.mjs";
 import { addLore, addQuest, addSky } from "../world.mjs";
@@ -59,7 +59,7 @@ async function rollForGameMasters(page) {
 
 const around = (text, word) => text.slice(Math.max(0, text.indexOf(word) - 200), text.indexOf(word) + 200);
 
-// Planted while both tables are open.
+// Creates secrets while both tables are open.
 async function plant(table) {
   const { call, campaign } = table;
   const gm = ["gm"];

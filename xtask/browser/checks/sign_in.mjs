@@ -6,6 +6,7 @@ export async function checkPart(kit) {
   const table = await kit.table("Doors");
   await refused(kit, table);
   await browsers(kit, table);
+  await ended(kit, table);
   await tooFast(kit, table);
 }
 
@@ -62,6 +63,46 @@ async function browsers(kit, table) {
   await page.waitForURL(`${laptop.base}/sign-in`);
   laptop.expect(401, table.path);
   kit.same("signed out", (await laptop.goto(table.path)).status(), 401);
+}
+
+// A session that ends while its pages are open: the sign-in page is not put into a part of them, nothing typed is lost, and
+// signing in leads back to the page.
+async function ended(kit, table) {
+  const { page: otherPage, ...other } = await kit.signIn(table, "player", { path: "/browsers" });
+  const [writer, reader] = [await kit.signIn(table, "player"), await kit.signIn(table, "player", { path: `${table.path}/lore` })];
+  for (const visitor of [writer, reader]) {
+    for (const beginning of [table.path, "/sign-in"]) visitor.allow(401, beginning);
+  }
+  const note = writer.page.getByLabel("Note", { exact: true });
+  await note.fill("Written before the session ended");
+  await otherPage.goto(`${other.base}/browsers`);
+  const rows = otherPage.getByRole("main").getByRole("listitem");
+  for (let left = await rows.count(); left > 1; left -= 1) {
+    await rows.filter({ hasNotText: "this browser" }).first().getByRole("button", { name: "Sign out" }).click();
+    await rows.nth(left - 1).waitFor({ state: "detached" });
+  }
+
+  await reader.page.keyboard.press("/");
+  await kit.waits("a search without a session leads to the sign-in", () => reader.page.getByLabel("Token").waitFor());
+  kit.same("which leads back to the page", new URL(reader.page.url()).search, `?next=${encodeURIComponent(`${table.path}/lore`)}`);
+
+  await writer.page.getByRole("button", { name: "Note it" }).click();
+  const link = writer.page.getByRole("link", { name: "Sign in", exact: true });
+  await kit.waits("a form without a session says so", () => link.first().waitFor());
+  kit.same("without leaving the page", new URL(writer.page.url()).pathname, table.path);
+  kit.same("the sign-in is not put into it", await writer.page.getByLabel("Token").count(), 0);
+  kit.same("and what was typed is there", await note.inputValue(), "Written before the session ended");
+  const [tab] = await Promise.all([writer.context.waitForEvent("page"), link.first().click()]);
+  await tab.getByLabel("Token").fill(table.tokens.player);
+  await tab.getByRole("button", { name: "Sign in" }).click();
+  await tab.waitForURL(`${writer.base}${table.path}`);
+  await tab.close();
+  // A headless browser does not tell a page that it is seen again.
+  await writer.page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await kit.waits("the page is live again after it", () => writer.page.getByText(/signed out/).first().waitFor({ state: "hidden" }));
+  await writer.page.getByRole("button", { name: "Note it" }).click();
+  const log = writer.page.getByRole("region", { name: "Log" });
+  await kit.waits("and sends what was typed", () => log.getByText("Written before the session ended").waitFor());
 }
 
 async function tooFast(kit, table) {

@@ -14,6 +14,8 @@ export async function checkPart(kit) {
   kit.same("looking changes nothing", await state(), before);
   await live(kit, table, player);
   await forms(kit, table, gm, player);
+  await refused(kit, await addSky(await kit.table("Below")));
+  await answersOutOfOrder(kit, table, player);
   kit.same("a player has no forms", await player.page.getByRole("button", { name: /^(Add|Save|Let it pass|Remove)/ }).count(), 0);
 }
 
@@ -127,4 +129,74 @@ async function forms(kit, table, gm, player) {
   await page.getByRole("button", { name: "Make it" }).click();
   await kit.waits("an empty sky says what to do", () => page.getByRole("paragraph").filter({ hasText: "An empty sky" }).waitFor());
   await gm.checkAxe("an empty sky");
+}
+
+// What is typed stays, whatever others change: in a form that the server has refused, and in one that is not sent yet.
+async function refused(kit, table) {
+  const gm = await kit.signIn(table, "gm", { path: table.skyPath });
+  const { page } = gm;
+  const bodies = page.locator("#sky-bodies");
+  const form = () => page.locator("details").filter({ has: page.locator("summary", { hasText: "Add a body" }) }).last();
+  const typed = async () => [await form().getByLabel("Name").inputValue(), await form().getByLabel("Kind").inputValue(), await form().getByLabel("Moves around").inputValue(), await form().getByLabel("Distance").inputValue()];
+  const addStar = (id, name) => table.call("send_universe_command", { universeId: table.universe, command: { type: "addStar", id, payload: body(name, "#B13E53", { parentId: "sun", orbitalDistance: 150, radius: 1 }) } });
+  await unfold(page.getByRole("main"), "Add a body");
+  await form().getByLabel("Name").fill("Home");
+  await form().getByLabel("Kind").selectOption("moon");
+  await form().getByLabel("Moves around").selectOption("bell");
+  await form().getByLabel("Distance").fill("7");
+  for (const status of [400, 409, 422]) gm.allow(status, `${table.skyPath}/command`);
+  const live = page.waitForResponse((response) => response.url() === gm.base + table.skyPath && response.request().method() === "GET");
+  await form().getByRole("button", { name: "Add" }).click();
+  await kit.waits("a refused form is explained", () => page.getByRole("alert").first().waitFor());
+  await kit.waits("at its field", () => form().locator("[aria-invalid=true]").waitFor());
+  await live;
+  await addStar("late", "The late one");
+  await kit.waits("a change of somebody else arrives meanwhile", () => bodies.getByText("The late one").waitFor());
+  kit.same("what was typed in a refused form stays", await typed(), ["Home", "moon", "bell", "7"]);
+  await gm.checkAxe("a refused form of a sky");
+  await form().getByLabel("Name").fill("Another home");
+  await form().getByRole("button", { name: "Add" }).click();
+  await kit.waits("it can be sent once it is right", () => page.getByRole("heading", { level: 2, name: "Another home" }).waitFor());
+
+  await unfold(page.getByRole("main"), "Add a body");
+  await form().getByLabel("Kind").selectOption("comet");
+  await page.getByRole("heading", { level: 1 }).click();
+  await addStar("later", "The later one");
+  await kit.waits("a change arrives while a list is changed", () => bodies.getByText("The later one").waitFor());
+  kit.same("what was chosen stays", await form().getByLabel("Kind").inputValue(), "comet");
+  kit.same("and the list is as it was", await form().getByLabel("Moves around").locator("option[value=later]").count(), 0);
+  await form().getByLabel("Kind").selectOption("planet");
+  await form().getByLabel("Name").focus();
+  await page.getByRole("heading", { level: 1 }).click();
+  await kit.waits("the form is replaced once nothing is lost", () => form().locator("option[value=later]").waitFor({ state: "attached" }));
+}
+
+// The newest choice is shown, also if an older answer comes later; and a lost answer is said.
+async function answersOutOfOrder(kit, table, player) {
+  const { page } = player;
+  const title = (name) => page.locator("#sky-body").getByRole("heading", { level: 2, name });
+  const parts = (url) => url.pathname === table.skyPath && url.searchParams.get("body") === "home";
+  await player.goto(table.skyPath);
+  await page.route(parts, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await route.continue();
+  });
+  const slow = page.waitForResponse((response) => parts(new URL(response.url())));
+  await page.locator("[data-body-link=home]").first().click();
+  await page.waitForTimeout(400);
+  await page.locator("[data-body-link=tide]").first().click();
+  await kit.waits("the newest choice is shown", () => title("Tide").waitFor());
+  await slow;
+  await page.waitForTimeout(200);
+  kit.check("an older answer does not overwrite it", await title("Tide").isVisible(), await textOf(page.locator("#sky-body")));
+  await page.unroute(parts);
+  player.isCut = true;
+  await page.route(parts, (route) => route.abort());
+  await page.locator("[data-body-link=home]").first().click();
+  await kit.waits("an answer that is lost is said", () => page.getByText(/cannot be reached/).waitFor());
+  await page.unroute(parts);
+  await page.locator("[data-body-link=home]").first().click();
+  await kit.waits("and the next one is shown", () => title("Home").waitFor());
+  await kit.waits("without the message", () => page.getByText(/cannot be reached/).waitFor({ state: "hidden" }));
+  player.isCut = false;
 }

@@ -7,7 +7,7 @@ use skald_app::{Code, Fault};
 use super::read_run::{AllowedAnswer, RunAnswers, TransitionAnswer};
 use super::run_page::RefusedDecision;
 use super::to_words;
-use crate::components::field_fault;
+use crate::components::{described_by, field_fault, invalid};
 use crate::form::Form;
 
 /// What a field of a payload is, as far as a form can tell it.
@@ -88,7 +88,7 @@ pub(super) fn event_form(
     html! {
         details.decision open[is_open] {
             summary { strong dir="auto" { (to_words(name)) } " " code.muted { (name) } @if !event.description.is_empty() { span.muted dir="auto" { (event.description) } } }
-            form method="post" action={ (path) "/emit" } {
+            form method="post" action={ (path) "/emit" } data-refused[refused.is_some()] {
                 input type="hidden" name="event" value=(name);
                 input type="hidden" name="revision" value=(run.state.revision);
                 @for (field, schema, is_required) in fields {
@@ -119,15 +119,18 @@ fn typed_text<'a>(refused: Option<&'a RefusedDecision<'a>>, field: &str) -> &'a 
 
 fn plain_field(event: &str, field: &str, label: &str, kind: &str, refused: Option<&RefusedDecision<'_>>) -> Markup {
     let id = format!("{event}-{field}");
+    let fault = refused.map(|refused| &refused.fault);
+    let (described, invalid) = (described_by(None, fault, field), invalid(fault, field));
     html! {
         div.field {
             label for=(id) { (label) }
             @if kind == "textarea" {
-                textarea #(id) name=(field) rows="5" dir="auto" { (typed_text(refused, field)) }
+                textarea #(id) name=(field) rows="5" aria-describedby=[described] aria-invalid=[invalid] dir="auto" { (typed_text(refused, field)) }
             } @else {
-                input #(id) type="text" name=(field) value=(typed_text(refused, field)) autocomplete="off" dir="auto";
+                input #(id) type="text" name=(field) value=(typed_text(refused, field)) autocomplete="off"
+                    aria-describedby=[described] aria-invalid=[invalid] dir="auto";
             }
-            (field_fault(refused.map(|refused| &refused.fault), field))
+            (field_fault(fault, field))
         }
     }
 }
@@ -142,32 +145,40 @@ fn payload_field(
     let (field, id) = (format!("payload.{name}"), format!("{event}-{name}"));
     let value = typed_text(refused, &field);
     let note = schema["description"].as_str();
-    let described = note.map(|_| format!("{id}-note"));
+    let fault = refused.map(|refused| &refused.fault);
+    let described = described_by(note.map(|_| format!("{id}-note")).as_deref(), fault, &field);
+    let described = described.as_deref();
+    let invalid = invalid(fault, &field);
     html! {
         div.field {
             label for=(id) { (to_words(name)) @if !is_required { span.muted { " (may be left out)" } } }
             @match field_kind(schema) {
-                FieldKind::Line => input #(id) type="text" name=(field) value=(value) required[is_required] autocomplete="off" dir="auto" aria-describedby=[described.as_deref()];,
-                FieldKind::Text => textarea #(id) name=(field) rows="3" required[is_required] dir="auto" aria-describedby=[described.as_deref()] { (value) },
-                FieldKind::Whole => input #(id) type="number" step="1" name=(field) value=(value) required[is_required] aria-describedby=[described.as_deref()];,
-                FieldKind::Number => input #(id) type="number" step="any" name=(field) value=(value) required[is_required] aria-describedby=[described.as_deref()];,
-                FieldKind::YesNo => (select(&id, &field, &[("true", "Yes"), ("false", "No")], value, is_required)),
+                FieldKind::Line => input #(id) type="text" name=(field) value=(value) required[is_required] autocomplete="off" dir="auto" aria-describedby=[described] aria-invalid=[invalid];,
+                FieldKind::Text => textarea #(id) name=(field) rows="3" required[is_required] dir="auto" aria-describedby=[described] aria-invalid=[invalid] { (value) },
+                FieldKind::Whole => input #(id) type="number" step="1" name=(field) value=(value) required[is_required] aria-describedby=[described] aria-invalid=[invalid];,
+                FieldKind::Number => input #(id) type="number" step="any" name=(field) value=(value) required[is_required] aria-describedby=[described] aria-invalid=[invalid];,
+                FieldKind::YesNo => (select((&id, &field), &[("true", "Yes"), ("false", "No")], (value, is_required), (described, invalid))),
                 FieldKind::Choice(choices) => {
                     @let choices: Vec<(&str, String)> = choices.iter().map(|word| (word.as_str(), to_words(word))).collect();
                     @let choices: Vec<(&str, &str)> = choices.iter().map(|(word, shown)| (*word, shown.as_str())).collect();
-                    (select(&id, &field, &choices, value, is_required))
+                    (select((&id, &field), &choices, (value, is_required), (described, invalid)))
                 }
-                FieldKind::Json => textarea.code #(id) name=(field) rows="3" required[is_required] spellcheck="false" aria-describedby=[described.as_deref()] { (value) },
+                FieldKind::Json => textarea.code #(id) name=(field) rows="3" required[is_required] spellcheck="false" aria-describedby=[described] aria-invalid=[invalid] { (value) },
             }
             @if let Some(note) = note { p.field-note id={ (id) "-note" } dir="auto" { (note) } }
-            (field_fault(refused.map(|refused| &refused.fault), &field))
+            (field_fault(fault, &field))
         }
     }
 }
 
-fn select(id: &str, field: &str, choices: &[(&str, &str)], value: &str, is_required: bool) -> Markup {
+fn select(
+    (id, field): (&str, &str),
+    choices: &[(&str, &str)],
+    (value, is_required): (&str, bool),
+    (described, invalid): (Option<&str>, Option<&str>),
+) -> Markup {
     html! {
-        select #(id) name=(field) required[is_required] {
+        select #(id) name=(field) required[is_required] aria-describedby=[described] aria-invalid=[invalid] {
             option value="" { "Choose…" }
             @for (word, shown) in choices { option value=(word) selected[*word == value] { (shown) } }
         }
@@ -190,7 +201,7 @@ pub(super) fn override_form(
                 strong { "Override" }
                 span.muted dir="auto" { (to_words(event)) " → " (to_words(&way.to_state)) ", although " (to_words(guard)) " is not satisfied" }
             }
-            form method="post" action={ (path) "/override" } {
+            form method="post" action={ (path) "/override" } data-refused[refused.is_some()] {
                 input type="hidden" name="event" value=(event);
                 input type="hidden" name="to_state" value=(way.to_state);
                 input type="hidden" name="revision" value=(run.state.revision);
@@ -209,7 +220,7 @@ pub(super) fn cancel_form(run: &RunAnswers, path: &str, refused: Option<&Refused
     html! {
         details.decision.override open[refused.is_some()] {
             summary { strong { "Give the run up" } span.muted { "It ends here; its history stays." } }
-            form method="post" action={ (path) "/cancel" } {
+            form method="post" action={ (path) "/cancel" } data-refused[refused.is_some()] {
                 input type="hidden" name="revision" value=(run.state.revision);
                 (reason_field("cancel", "Why", false, refused))
                 button.danger { "Give up" }
@@ -219,11 +230,15 @@ pub(super) fn cancel_form(run: &RunAnswers, path: &str, refused: Option<&Refused
 }
 
 fn reason_field(id: &str, label: &str, is_required: bool, refused: Option<&RefusedDecision<'_>>) -> Markup {
+    let fault = refused.map(|refused| &refused.fault);
     html! {
         div.field {
             label for={ (id) "-reason" } { (label) }
-            textarea id={ (id) "-reason" } name="reason" rows="3" required[is_required] dir="auto" { (typed_text(refused, "reason")) }
-            (field_fault(refused.map(|refused| &refused.fault), "reason"))
+            textarea id={ (id) "-reason" } name="reason" rows="3" required[is_required]
+                aria-describedby=[described_by(None, fault, "reason")] aria-invalid=[invalid(fault, "reason")] dir="auto" {
+                (typed_text(refused, "reason"))
+            }
+            (field_fault(fault, "reason"))
         }
     }
 }

@@ -98,6 +98,7 @@ fn run_parts(campaign: &CampaignHead, run: &RunAnswers, refused: Option<&Refused
             }
             div.run-side {
                 div #run-checklist data-live-part { (checklist(run, &path)) }
+                @if let Some(refused) = refused.filter(|refused| !has_form(run, &refused.action)) { (typed_before(refused)) }
                 div #run-forms data-live-part data-revision=(run.state.revision) { (render_forms(run, &path, refused)) }
                 p.warning #changed-meanwhile role="status" hidden { "The run has moved on. What you typed is kept; look above before you decide." }
             }
@@ -216,6 +217,30 @@ fn render_forms(run: &RunAnswers, path: &str, refused: Option<&RefusedDecision<'
                         code { "--kind human --gate-role human" } "."
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Whether the run, where it stands now, has the form of an action.
+fn has_form(run: &RunAnswers, action: &str) -> bool {
+    let closed = run.closed_transitions();
+    let is_override =
+        closed.iter().any(|(event, way)| action == format!("override:{event}:{}", way.to_state)) || action == "cancel";
+    let is_event = run.state.allowed_events.iter().any(|event| event.event_name == action);
+    run.state.status == "active" && (is_event || run.summary.may_override && is_override)
+}
+
+/// What was typed into a form that the run no longer has, since it has moved on: to copy it.
+fn typed_before(refused: &RefusedDecision<'_>) -> Markup {
+    let is_typed = |name: &str| name.starts_with("payload.") || name.starts_with("evidence_") || name == "reason";
+    let typed: Vec<&str> =
+        refused.form.iter().filter(|(name, text)| is_typed(name) && !text.is_empty()).map(|(_, text)| text).collect();
+    html! {
+        @if !typed.is_empty() {
+            section.card #run-typed {
+                h2 { "What you typed" }
+                @for text in typed { pre.block tabindex="0" dir="auto" { (text) } }
             }
         }
     }

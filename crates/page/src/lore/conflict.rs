@@ -10,6 +10,7 @@ use skald_app::{Code, Fault};
 use super::Article;
 use super::block_diff::{DiffHunk, diff_hunks};
 use super::edit::with_status;
+use super::entity_form::draft_key;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::visitor::Visitor;
@@ -166,7 +167,7 @@ pub(crate) fn conflict_page(visitor: &Visitor, subject: &ConflictSubject<'_>, me
     let response = layout.render(html! {
         div.lore {
             h1 { (subject.title) }
-            form.conflict method="post" action=(subject.action) {
+            form.conflict method="post" action=(subject.action) data-draft=(draft_key(visitor, &subject.action)) {
                 div role="alert" {
                     h2 { "Somebody else was faster" }
                     p { "Nothing of yours is saved yet, and nothing of theirs is lost. Choose where both of you changed the same." }

@@ -63,7 +63,7 @@ fn new_page(visitor: &Visitor, head: &CampaignHead, fields: &EntityFields, state
         div.lore {
             (lore_navigation(&head.id, "", true))
             h1 { "New entry" }
-            (entity_form(&head.id, &action, fields, None, state))
+            (entity_form(visitor, &head.id, &action, fields, None, state))
         }
     })
 }
@@ -146,7 +146,7 @@ fn edit_page(
                 }
             }
             (changed_meanwhile())
-            (entity_form(&head.id, &action, fields, Some(base), state))
+            (entity_form(visitor, &head.id, &action, fields, Some(base), state))
             form.delete-form method="post" action={ (article.path()) "/delete" } {
                 button.danger { "Delete it" }
                 p.field-note { "It goes to the archive, from which you can take it back." }

@@ -7,8 +7,9 @@ use skald_app::Fault;
 use super::conflict::{EditBase, FieldText};
 use super::type_icon::{TYPES, type_title};
 use super::{ArticleEntity, lore_path};
-use crate::components::{TextField, fault_box, field_fault};
+use crate::components::{TextField, described_by, fault_box, field_fault, invalid};
 use crate::form::Form;
+use crate::visitor::Visitor;
 
 /// The fields of an entity as texts of a form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -138,8 +139,15 @@ pub(crate) fn changed_meanwhile() -> Markup {
     }
 }
 
+/// The name under which a browser keeps what is typed into a form until it is saved. Others who use the same browser have
+/// drafts of their own.
+pub(crate) fn draft_key(visitor: &Visitor, action: &str) -> String {
+    format!("{}:{action}", visitor.caller.id())
+}
+
 /// The form of an entity. `base` is what it was filled with; a new entity has none.
 pub(crate) fn entity_form(
+    visitor: &Visitor,
     campaign_id: &str,
     action: &str,
     fields: &EntityFields,
@@ -153,7 +161,7 @@ pub(crate) fn entity_form(
     };
     html! {
         @if let Some(fault) = state.fault { (fault_box(fault)) }
-        form.edit-form method="post" action=(action) data-draft=(action) data-preview={ (lore_path(campaign_id)) "/preview" } {
+        form.edit-form method="post" action=(action) data-draft=(draft_key(visitor, action)) data-preview={ (lore_path(campaign_id)) "/preview" } {
             @if let Some(base) = base { (base.inputs()) }
             div.edit-fields {
                 (text("name", "Name", &fields.name, None))
@@ -193,7 +201,8 @@ pub(crate) fn entry_editor(entry: &str, state: &EditState<'_>) -> Markup {
         div.editor {
             div.field {
                 label for="entry" { "Text" }
-                textarea #entry name="entry" rows="18" dir="auto" aria-describedby="entry-note" spellcheck="true" { (PreEscaped("\n")) (entry) }
+                textarea #entry name="entry" rows="18" dir="auto" aria-describedby=[described_by(Some("entry-note"), state.fault, "entry")] spellcheck="true"
+                    aria-invalid=[invalid(state.fault, "entry")] { (PreEscaped("\n")) (entry) }
                 p.field-note id="entry-note" { "Markdown. Link others with [[Name]]." }
                 (field_fault(state.fault, "entry"))
             }

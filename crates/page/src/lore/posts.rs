@@ -8,7 +8,9 @@ use skald_app::{Code, Fault};
 
 use super::conflict::{ConflictSubject, EditBase, FieldText, MergedForm, apply_choices, conflict_page, merge_form};
 use super::edit::with_status;
-use super::entity_form::{EditState, EntryPreview, changed_meanwhile, edit_buttons, entry_editor, saved_version};
+use super::entity_form::{
+    EditState, EntryPreview, changed_meanwhile, draft_key, edit_buttons, entry_editor, saved_version,
+};
 use super::{Article, ArticlePost, check_game_master, lore_navigation, lore_path};
 use crate::SharedContext;
 use crate::components::{TextField, fault_box};
@@ -83,7 +85,7 @@ fn page(
             }
             (changed_meanwhile())
             @if let Some(fault) = state.fault { (fault_box(fault)) }
-            form.edit-form method="post" action=(action) data-draft=(action) data-preview={ (lore_path(&head.id)) "/preview" } {
+            form.edit-form method="post" action=(action) data-draft=(draft_key(visitor, &action)) data-preview={ (lore_path(&head.id)) "/preview" } {
                 @if let Some(base) = base { (base.inputs()) }
                 (name.render())
                 (entry_editor(&fields.entry, state))

@@ -48,7 +48,8 @@ fn tracker_row(state: &TableState, tracker: &TrackerRow, actor: Option<&ActorRow
     let of = actor.map(|actor| actor.name.as_str());
     let button = |by: i64, sign: &str, is_possible: bool| {
         html! {
-            button.step name="by" value=(by) disabled[!is_possible] {
+            // Not `disabled`: the button would lose the focus when the tracker comes to its limit.
+            button.step name="by" value=(by) aria-disabled=[(!is_possible).then_some("true")] {
                 span aria-hidden="true" { (sign) }
                 span.visually-hidden {
                     @if let Some(of) = of { (of) ": " }

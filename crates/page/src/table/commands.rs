@@ -4,19 +4,23 @@
 //! changed to every screen.
 
 use axum::extract::{Path, State};
+use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde_json::{Map, Value, json};
 use skald_app::{Code, Fault};
 
 use super::audience::visible_to;
-use super::{RefusedForm, TableState, show_table};
+use super::{RefusedForm, TableForm, TableState, show_table};
 use crate::SharedContext;
 use crate::components::fault_box;
 use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::{PageError, status};
 use crate::visitor::Visitor;
+
+/// The id of the roll that a form made: the page that sent it need not announce it.
+const ROLL_ID: &str = "skald-roll";
 
 /// `POST /c/{campaign}/roll`.
 pub(crate) async fn roll(
@@ -40,7 +44,12 @@ pub(crate) async fn roll(
         context.send::<Value>(&visitor.caller, "roll", input.into()).await
     };
     let outcome = rolled.await;
-    finish(&context, &campaign, &visitor, &form, outcome).await
+    let id = outcome.as_ref().ok().and_then(|roll| HeaderValue::try_from(roll["recorded"]["roll_id"].as_str()?).ok());
+    let mut response = finish(&context, (&campaign, &visitor), (TableForm::Roll, &form), outcome).await?;
+    if let Some(id) = id {
+        response.headers_mut().insert(ROLL_ID, id);
+    }
+    Ok(response)
 }
 
 /// `POST /c/{campaign}/note`.
@@ -58,7 +67,7 @@ pub(crate) async fn take_note(
         context.send::<Value>(&visitor.caller, "session_note", input).await
     };
     let outcome = noted.await;
-    finish(&context, &campaign, &visitor, &form, outcome).await
+    finish(&context, (&campaign, &visitor), (TableForm::Note, &form), outcome).await
 }
 
 /// `POST /c/{campaign}/tracker`: up or down by a step.
@@ -75,7 +84,7 @@ pub(crate) async fn change_tracker(
         context.send::<Value>(&visitor.caller, "tracker", input).await
     };
     let outcome = changed.await;
-    finish(&context, &campaign, &visitor, &form, outcome).await
+    finish(&context, (&campaign, &visitor), (TableForm::Tracker, &form), outcome).await
 }
 
 /// `POST /c/{campaign}/spotlight`: who is up, or a new scene.
@@ -91,7 +100,7 @@ pub(crate) async fn set_spotlight(
     }
     input.insert("campaign_id".to_owned(), campaign.clone().into());
     let outcome = context.send(&visitor.caller, "session_note", input.into()).await;
-    finish(&context, &campaign, &visitor, &form, outcome).await
+    finish(&context, (&campaign, &visitor), (TableForm::Spotlight, &form), outcome).await
 }
 
 /// `POST /c/{campaign}/session/start`.
@@ -104,7 +113,7 @@ pub(crate) async fn start_session(
     let mut input = filled(&form, &["name"]);
     input.insert("campaign_id".to_owned(), campaign.clone().into());
     let outcome = context.send(&visitor.caller, "session_start", input.into()).await;
-    finish(&context, &campaign, &visitor, &form, outcome).await
+    finish(&context, (&campaign, &visitor), (TableForm::StartSession, &form), outcome).await
 }
 
 /// `POST /c/{campaign}/session/end`.
@@ -115,7 +124,7 @@ pub(crate) async fn end_session(
     form: Form,
 ) -> Result<Response, PageError> {
     let outcome = context.send(&visitor.caller, "session_end", json!({"campaign_id": campaign})).await;
-    finish(&context, &campaign, &visitor, &form, outcome).await
+    finish(&context, (&campaign, &visitor), (TableForm::EndSession, &form), outcome).await
 }
 
 /// The fields that somebody filled in.
@@ -127,9 +136,8 @@ fn filled(form: &Form, names: &[&str]) -> Map<String, Value> {
 /// The answer to a form: what changed, or the error beside it with everything that was typed.
 async fn finish(
     context: &SharedContext,
-    campaign: &str,
-    visitor: &Visitor,
-    form: &Form,
+    (campaign, visitor): (&str, &Visitor),
+    (kind, form): (TableForm, &Form),
     outcome: Result<Value, Fault>,
 ) -> Result<Response, PageError> {
     match outcome {
@@ -138,9 +146,10 @@ async fn finish(
         Ok(_) => Ok(Redirect::to(&format!("/c/{campaign}")).into_response()),
         Err(fault) => {
             let mut response = if visitor.browser.wants_fragment {
-                html_response(fault_box(&fault))
+                let field = fault.body().path.as_deref().and_then(|path| path.strip_prefix('/'));
+                html_response(html! { div data-refused-field=[field] { (fault_box(&fault)) } })
             } else {
-                show_table(context, campaign, visitor, Some(&RefusedForm { form, fault: &fault })).await?
+                show_table(context, campaign, visitor, Some(&RefusedForm { kind, form, fault: &fault })).await?
             };
             *response.status_mut() = status(fault.class());
             Ok(response)

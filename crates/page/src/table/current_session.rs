@@ -6,14 +6,13 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::RefusedForm;
 use super::audience::audience_field;
 use super::log::audience_badge;
 use super::roll_view::RollView;
 use super::state::TableState;
+use super::{RefusedForm, TableForm};
 use crate::SharedContext;
-use crate::components::{clock_time, count, empty_state, encode};
-use crate::form::Form;
+use crate::components::{clock_time, count, described_by, empty_state, encode, field_fault, invalid};
 use crate::layout::html_response;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -88,14 +87,22 @@ fn last_roll(state: &TableState, roll: &RollView<'_>) -> Markup {
 /// The forms that people type into. They are outside of what is swapped. The style sheet hides those that need a session
 /// while none is going on, but for a note that somebody began.
 pub(super) fn render_forms(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
-    let typed = refused.map(|refused| refused.form);
     html! {
         @if state.plays {
-            (roll_box(state, typed))
-            (note_box(state, typed))
-            @if state.is_game_master { (master_boxes(state)) }
+            (roll_box(state, refused))
+            (note_box(state, refused))
+            @if state.is_game_master { (master_boxes(state, refused)) }
         }
     }
+}
+
+/// The refusal, if it is that of this form.
+fn refusal_of<'a>(refused: Option<&RefusedForm<'a>>, kind: TableForm) -> Option<RefusedForm<'a>> {
+    refused.filter(|refused| refused.kind == kind).copied()
+}
+
+fn typed_text<'a>(refused: Option<&RefusedForm<'a>>, kind: TableForm, field: &str) -> &'a str {
+    refusal_of(refused, kind).map(|refused| refused.form.text(field)).unwrap_or_default()
 }
 
 /// The characters to choose from. A script adds the new ones to the lists below.
@@ -103,24 +110,29 @@ pub(super) fn actor_options(state: &TableState) -> Markup {
     html! { @for actor in &state.actors { option value=(actor.id) { (actor.name) } } }
 }
 
-fn roll_box(state: &TableState, typed: Option<&Form>) -> Markup {
+fn roll_box(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
     let path = format!("/c/{}", state.head.id);
     let usual = if state.actors.iter().any(|actor| actor.template.as_deref() == Some("daggerheart")) {
         "duality(+0, dc 12)"
     } else {
         "1d20"
     };
+    let refused = refusal_of(refused, TableForm::Roll);
+    let (typed, fault) = (refused.map(|refused| refused.form), refused.map(|refused| refused.fault));
     let text = |field: &str| typed.map(|form| form.text(field)).unwrap_or_default();
     let (expression, chosen) = (typed.map_or(usual, |form| form.text("expression")), text("actor_id"));
     let is_up = |name: &str| chosen.is_empty() && state.spotlight.up.as_deref() == Some(name);
     html! {
-        form.card.roll-box.in-session #roll-box method="post" action={ (path) "/roll" } hx-post={ (path) "/roll" } hx-target="#table-fault" data-clear="reason" {
+        form.card.roll-box.in-session #roll-box method="post" action={ (path) "/roll" } hx-post={ (path) "/roll" } hx-target="#table-fault" data-clear="reason"
+            data-refused[refused.is_some()] {
             div.roll-line.roll-bar {
                 div.field {
                     label for="expression" { "Roll" }
                     input #expression name="expression" value=(expression) required autocomplete="off" spellcheck="false"
-                        autocapitalize="off" list="expressions" aria-describedby="odds"
+                        autocapitalize="off" list="expressions"
+                        aria-describedby=[described_by(Some("odds"), fault, "expression")] aria-invalid=[invalid(fault, "expression")]
                         hx-get={ (path) "/odds" } hx-trigger="input changed delay:120ms, load" hx-target="#odds" hx-swap="innerHTML";
+                    (field_fault(fault, "expression"))
                     datalist #expressions {
                         @for usual in ["duality(+2, dc 14)", "duality(+1, dc 12, adv)", "2d8+3", "4d6kh3", "2d20kh1+5 >= 15", "1d20+4"] {
                             option value=(usual) {}
@@ -151,10 +163,11 @@ fn roll_box(state: &TableState, typed: Option<&Form>) -> Markup {
     }
 }
 
-fn note_box(state: &TableState, typed: Option<&Form>) -> Markup {
+fn note_box(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
+    let typed = refusal_of(refused, TableForm::Note).map(|refused| refused.form);
     let path = format!("/c/{}/note", state.head.id);
     html! {
-        form.card.note-box.in-session #note-box method="post" action=(path) hx-post=(path) hx-target="#table-fault" data-clear="text" {
+        form.card.note-box.in-session #note-box method="post" action=(path) hx-post=(path) hx-target="#table-fault" data-clear="text" data-refused[typed.is_some()] {
             p.warning.session-over { "The session has ended. What you typed is kept; copy it, or wait for the next one." }
             div.roll-line {
                 div.field.grow {
@@ -171,28 +184,37 @@ fn note_box(state: &TableState, typed: Option<&Form>) -> Markup {
     }
 }
 
-fn master_boxes(state: &TableState) -> Markup {
+fn master_boxes(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
     let path = format!("/c/{}", state.head.id);
+    let (scene, up) =
+        (typed_text(refused, TableForm::Spotlight, "scene"), typed_text(refused, TableForm::Spotlight, "up"));
+    let is_open = [TableForm::Spotlight, TableForm::EndSession].iter().any(|kind| refusal_of(refused, *kind).is_some());
     html! {
-        details.card.master.in-session {
+        details.card.master.in-session open[is_open] {
             summary { "Game master" }
             form.inline-form #spotlight-box method="post" action={ (path) "/spotlight" } hx-post={ (path) "/spotlight" } hx-target="#table-fault" {
                 div.field {
                     label for="up" { "Spotlight" }
                     select #up name="up" data-actors {
                         option value="" { "as it is" }
-                        option value="GM" { "Game master" }
-                        @for actor in &state.actors { option value=(actor.id) { (actor.name) } }
+                        option value="GM" selected[up == "GM"] { "Game master" }
+                        @for actor in &state.actors { option value=(actor.id) selected[actor.id == up] { (actor.name) } }
                     }
                 }
-                div.field.grow { label for="scene" { "New scene" } input #scene name="scene" autocomplete="off" dir="auto"; }
+                div.field.grow { label for="scene" { "New scene" } input #scene name="scene" value=(scene) autocomplete="off" dir="auto"; }
                 button { "Set" }
             }
-            form method="post" action={ (path) "/session/end" } { button.danger { "End the session" } }
+            form #end-session method="post" action={ (path) "/session/end" } hx-post={ (path) "/session/end" } hx-target="#table-fault" {
+                button.danger { "End the session" }
+            }
         }
-        form.card.between-sessions #start-session method="post" action={ (path) "/session/start" } {
+        form.card.between-sessions #start-session method="post" action={ (path) "/session/start" }
+            hx-post={ (path) "/session/start" } hx-target="#table-fault" data-clear="name" {
             div.roll-line {
-                div.field.grow { label for="name" { "Name of the next session" } input #name name="name" autocomplete="off" dir="auto"; }
+                div.field.grow {
+                    label for="name" { "Name of the next session" }
+                    input #name name="name" value=(typed_text(refused, TableForm::StartSession, "name")) autocomplete="off" dir="auto";
+                }
                 button.primary { "Start it" }
             }
         }

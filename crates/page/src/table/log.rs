@@ -128,8 +128,14 @@ fn tracker_line(state: &TableState, row: &EventRow) -> Option<Markup> {
     })
 }
 
-/// The last roll as a sentence, for those who hear the page.
+/// The last roll as a sentence, for those who hear the page. Each roll is an element of its own, so that one with the same
+/// words is announced as well.
 pub(super) fn announcement(state: &TableState) -> Markup {
     let last = state.events.iter().find_map(RollView::from_row);
-    html! { @if let Some(roll) = last { (roll.screen_reader_text(state)) } }
+    html! {
+        @if let Some(roll) = last {
+            @let id = roll.id().unwrap_or_default();
+            p id={ "announced-" (id) } data-roll=(id) { (roll.screen_reader_text(state)) }
+        }
+    }
 }

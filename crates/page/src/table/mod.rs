@@ -30,8 +30,21 @@ pub(crate) use current_session::preview_odds;
 pub(crate) use sessions::{luck_picture, picture_response, show_session, show_sessions};
 pub(crate) use state::TableState;
 
+/// The forms of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TableForm {
+    Roll,
+    Note,
+    Tracker,
+    Spotlight,
+    StartSession,
+    EndSession,
+}
+
 /// What somebody typed into a form that was refused, and why: it is shown again.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct RefusedForm<'a> {
+    pub kind: TableForm,
     pub form: &'a Form,
     pub fault: &'a Fault,
 }

@@ -32,6 +32,10 @@ impl<'a> RollView<'a> {
         self.event.get(field)?.as_str()
     }
 
+    pub(super) fn id(&self) -> Option<&'a str> {
+        self.event_text("id")
+    }
+
     pub(super) fn reason(&self) -> Option<&'a str> {
         self.event_text("reason")
     }

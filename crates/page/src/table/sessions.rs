@@ -106,7 +106,7 @@ pub(crate) async fn show_session(
                 div.stack {
                     @if session.roll_count > 0 {
                         figure.card {
-                            img src={ "/c/" (state.head.id) "/luck.svg?session=" (session.id) } alt="How lucky everybody was: each roll between unlucky and lucky" loading="lazy" width="720" height="300";
+                            img data-themed src={ "/c/" (state.head.id) "/luck.svg?session=" (session.id) } alt="How lucky everybody was: each roll between unlucky and lucky" loading="lazy" width="720" height="300";
                         }
                     }
                     section.card #evening-log data-live-part aria-label="Log" {

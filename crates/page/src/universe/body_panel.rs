@@ -1,10 +1,11 @@
 //! The body that is chosen: its figures, its neighbours, and the common commands as forms.
 
 use maud::{Markup, html};
+use skald_app::Fault;
 
 use super::read_universe::{BodyAnswer, DAY_SECONDS, UniverseAnswers, figure, kind_words};
 use super::universe_page::{RefusedCommand, swatch};
-use crate::components::{count, encode, field_fault};
+use crate::components::{count, described_by, encode, field_fault, invalid};
 
 /// Kinds that a form offers: the word of a command, and what people say.
 const KINDS: [(&str, &str); 7] = [
@@ -60,12 +61,14 @@ pub(super) fn body_panel(
     }
 }
 
+/// The refusal, if it is that of this form.
+fn refusal_of<'a>(refused: Option<&'a RefusedCommand<'a>>, command: &str) -> Option<&'a RefusedCommand<'a>> {
+    refused.filter(|refused| refused.form.text("command") == command)
+}
+
 /// What was typed in a form that was refused, or what is there.
 fn typed_text<'a>(refused: Option<&'a RefusedCommand<'a>>, command: &str, field: &str, known: &'a str) -> &'a str {
-    match refused.filter(|refused| refused.form.text("command") == command) {
-        Some(refused) => refused.form.text(field),
-        None => known,
-    }
+    refusal_of(refused, command).map_or(known, |refused| refused.form.text(field))
 }
 
 struct CommandField<'a> {
@@ -82,11 +85,12 @@ impl CommandField<'_> {
         let Self { command, name, label, kind, known, is_required } = *self;
         let id = format!("{command}-{name}");
         let step = (kind == "number").then_some("any");
-        let fault = refused.filter(|refused| refused.form.text("command") == command).map(|refused| &refused.fault);
+        let fault = refusal_of(refused, command).map(|refused| &refused.fault);
         html! {
             div.field {
                 label for=(id) { (label) }
-                input #(id) type=(kind) step=[step] name=(name) value=(typed_text(refused, command, name, known)) required[is_required] autocomplete="off" dir="auto";
+                input #(id) type=(kind) step=[step] name=(name) value=(typed_text(refused, command, name, known)) required[is_required] autocomplete="off"
+                    aria-invalid=[invalid(fault, name)] aria-describedby=[described_by(None, fault, name)] dir="auto";
                 (field_fault(fault, name))
             }
         }
@@ -98,12 +102,12 @@ fn update_form(body: &BodyAnswer, path: &str, refused: Option<&RefusedCommand<'_
     let field = |name, label, kind, known: &str| {
         CommandField { command: "update", name, label, kind, known, is_required: false }.render(refused)
     };
-    let is_open = refused.is_some_and(|refused| refused.form.text("command") == "update");
+    let is_refused = refusal_of(refused, "update").is_some();
     let days = body.orbital_period_days.map(|days| days.to_string()).unwrap_or_default();
     html! {
-        details.command open[is_open] {
+        details.command open[is_refused] {
             summary { "Change it" }
-            form method="post" action={ (path) "/command" } {
+            form method="post" action={ (path) "/command" } data-refused[is_refused] {
                 input type="hidden" name="command" value="update";
                 input type="hidden" name="id" value=(fields.id);
                 (field("name", "Name", "text", &fields.name))
@@ -145,10 +149,11 @@ fn remove_form(body: &BodyAnswer, path: &str) -> Markup {
 pub(super) fn tick_form(sky: &UniverseAnswers, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let field =
         CommandField { command: "tick", name: "by_days", label: "Days", kind: "number", known: "1", is_required: true };
+    let is_refused = refusal_of(refused, "tick").is_some();
     html! {
-        details.command open[refused.is_some_and(|refused| refused.form.text("command") == "tick")] {
+        details.command open[is_refused] {
             summary { "Let time pass" }
-            form method="post" action={ (path) "/command" } {
+            form method="post" action={ (path) "/command" } data-refused[is_refused] {
                 input type="hidden" name="command" value="tick";
                 p.muted { "It is day " (figure(sky.summary.time / DAY_SECONDS)) ". This moves the universe for everybody." }
                 (field.render(refused))
@@ -165,27 +170,23 @@ pub(super) fn add_form(sky: &UniverseAnswers, path: &str, refused: Option<&Refus
     };
     let chosen = sky.selected.as_ref().map_or("", |body| body.body.id.as_str());
     let (kind, around) = (typed_text(refused, "add", "kind", "planet"), typed_text(refused, "add", "around", chosen));
-    let is_open = refused.is_some_and(|refused| refused.form.text("command") == "add") || sky.bodies.items.is_empty();
+    let fault = refusal_of(refused, "add").map(|refused| &refused.fault);
     html! {
-        details.command open[is_open] {
+        details.command open[fault.is_some() || sky.bodies.items.is_empty()] {
             summary { "Add a body" }
-            form method="post" action={ (path) "/command" } {
+            form method="post" action={ (path) "/command" } data-refused[fault.is_some()] {
                 input type="hidden" name="command" value="add";
                 (field("name", "Name", "text", "", true))
                 div.pair {
-                    div.field {
-                        label for="add-kind" { "Kind" }
-                        select #add-kind name="kind" { @for (word, shown) in KINDS { option value=(word) selected[word == kind] { (shown) } } }
-                    }
+                    (choice_field("kind", "Kind", fault, &html! {
+                        @for (word, shown) in KINDS { option value=(word) selected[word == kind] { (shown) } }
+                    }))
                     (field("color", "Colour", "color", "#7fb2e5", false))
                 }
-                div.field {
-                    label for="add-around" { "Moves around" }
-                    select #add-around name="around" {
-                        option value="" { "nothing" }
-                        @for body in &sky.bodies.items { option value=(body.id) selected[body.id == around] { (body.name) } }
-                    }
-                }
+                (choice_field("around", "Moves around", fault, &html! {
+                    option value="" { "nothing" }
+                    @for body in &sky.bodies.items { option value=(body.id) selected[body.id == around] { (body.name) } }
+                }))
                 div.pair {
                     (field("distance", "Distance", "number", "10", false))
                     (field("period", "Days of one turn", "number", "365", false))
@@ -196,6 +197,18 @@ pub(super) fn add_form(sky: &UniverseAnswers, path: &str, refused: Option<&Refus
                 }
                 button.primary { "Add" }
             }
+        }
+    }
+}
+
+/// A list to choose from in the form of a new body.
+fn choice_field(name: &str, label: &str, fault: Option<&Fault>, options: &Markup) -> Markup {
+    let id = format!("add-{name}");
+    html! {
+        div.field {
+            label for=(id) { (label) }
+            select #(id) name=(name) aria-invalid=[invalid(fault, name)] aria-describedby=[described_by(None, fault, name)] { (*options) }
+            (field_fault(fault, name))
         }
     }
 }

@@ -26,7 +26,11 @@ pub(crate) async fn send_command(
     let sent = match command_from_form(&form) {
         Ok((command, _)) => {
             let input = json!({"universeId": universe_id, "command": command, "state": "none"});
-            context.send::<Value>(&visitor.caller, "send_universe_command", input).await.map(drop).map_err(to_form_path)
+            context
+                .send::<Value>(&visitor.caller, "send_universe_command", input)
+                .await
+                .map(drop)
+                .map_err(|fault| to_form_path(fault, &form))
         }
         Err(fault) => Err(fault),
     };
@@ -135,12 +139,15 @@ fn id_from_name(name: &str) -> String {
 }
 
 /// A fault names the field of the command; a form has it under a name of its own.
-fn to_form_path(fault: Fault) -> Fault {
+fn to_form_path(fault: Fault, form: &Form) -> Fault {
     let last = fault.body().path.as_deref().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
     match last.as_deref() {
         Some("orbitalDistance") => fault.with_path("/distance"),
         Some("orbitalSpeed") => fault.with_path("/period"),
         Some("parentId") => fault.with_path("/around"),
+        // The id of a new body is made of its name.
+        Some("id") if form.text("command") == "add" => fault.with_path("/name"),
+        Some("bodyType") => fault.with_path("/kind"),
         Some("dt") => fault.with_path("/by_days"),
         Some(field @ ("name" | "color" | "radius" | "mass")) => fault.with_path(format!("/{field}")),
         _ => fault,

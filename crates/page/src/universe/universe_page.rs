@@ -103,6 +103,7 @@ pub(super) async fn universe_page(
                 h1 dir="auto" { (sky.universe.name) }
             }
             @if let Some(refused) = refused { (fault_box(&refused.fault)) }
+            p.warning #sky-fault role="status" hidden {}
             div.sky-columns {
                 div.sky-main {
                     section.card.sky-card aria-label="Map" { (map_frame(&map)) (time_bar(&sky, &path)) }
@@ -169,7 +170,7 @@ fn time_bar(sky: &UniverseAnswers, path: &str) -> Markup {
 fn universe_parts(sky: &UniverseAnswers, path: &str, may_write: bool, refused: Option<&RefusedCommand<'_>>) -> Markup {
     html! {
         div.sky-side {
-            div #sky-body data-now=(sky.summary.time) {
+            div #sky-body data-now=(sky.summary.time) data-body=[sky.selected.as_ref().map(|body| &body.body.id)] {
                 @if let Some(body) = &sky.selected { (body_panel(body, sky, path, may_write, refused)) }
             }
             section.card #sky-bodies {

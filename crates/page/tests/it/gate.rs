@@ -109,6 +109,30 @@ async fn an_override_takes_a_person_and_a_reason() {
     // What was decided on an older revision is refused, and what was typed stays.
     let late = world.post(Some(&decider), &action, &format!("{form}&reason=Too+late")).await;
     assert!(late.status.is_client_error() && late.body.contains("role=\"alert\""), "{}", late.body);
+    // The run has no such form any more, so the text stands beside the others.
+    assert!(late.body.contains("id=\"run-typed\"") && late.body.contains(">Too late</pre>"), "{}", late.body);
+}
+
+#[tokio::test]
+async fn a_refused_form_says_so_to_scripts_and_at_its_field() {
+    let world = World::new().await;
+    let (campaign, _, _) = world.campaign("Bells").await;
+    let run = world.quest(&campaign, "the harbour").await;
+    let decider = world.decider(&campaign).await;
+    let path = format!("/c/{campaign}/runs/{run}");
+    let emit = format!("{path}/emit");
+    world.post(Some(&decider), &emit, "event=accept_quest&revision=1&payload.terms=Yes").await;
+    assert!(!world.get(&decider, &path).await.body.contains("data-refused"));
+    let form = "event=submit_clue&revision=2&payload.summary=It+rings&payload.source=witness&evidence_text=Heard";
+    let refused = world.post(Some(&decider), &emit, form).await.body;
+    for part in
+        ["data-refused", "aria-describedby=\"evidence_path-fault\" aria-invalid=\"true\"", "id=\"evidence_path-fault\""]
+    {
+        assert_eq!(refused.matches(part).count(), 1, "{part}: {refused}");
+    }
+    assert!(refused.contains("value=\"It rings\"") || refused.contains(">It rings</textarea>"), "{refused}");
+    assert!(refused.contains("<option value=\"witness\" selected>"), "{refused}");
+    assert!(!refused.contains("run-typed"), "{refused}");
 }
 
 #[tokio::test]

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use jiff::SignedDuration;
-use skald_app::{Caller, CampaignRole, Clock, Code, Engine, NewInvitation, Principal, TokenRestrictions, limits};
+use skald_app::{
+    Caller, CampaignRole, Clock, Code, Engine, Fault, NewInvitation, Principal, TokenRestrictions, limits,
+};
 
 use crate::{Answer, World, form_request};
 
@@ -164,4 +166,46 @@ async fn a_page_has_its_policies() {
     for forbidden in ["style=", "<style", "onclick=", "onload=", "hx-on", "javascript:"] {
         assert!(!page.body.contains(forbidden), "{forbidden}");
     }
+}
+
+/// The answer to a request whose session has ended.
+async fn refuse_session(request: Request) -> Answer {
+    let fault = Fault::new(Code::Unauthorized, "the session has ended");
+    let place = (request.method(), request.uri());
+    let response = skald_page::render_refused(StatusCode::UNAUTHORIZED, &fault, place, request.headers());
+    let (parts, body) = response.into_parts();
+    let body = String::from_utf8(to_bytes(body, usize::MAX).await.unwrap().into()).unwrap();
+    Answer { status: parts.status, headers: parts.headers, body }
+}
+
+#[tokio::test]
+async fn a_part_of_a_page_is_never_the_sign_in() {
+    let with = |mut request: Request, headers: &[(&'static str, &str)]| {
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        request
+    };
+    let get = |path: &str| Request::builder().uri(path).body(Body::empty()).unwrap();
+    let (fragment, odds) = (("hx-request", "true"), "/c/camp_1/odds?expression=1d6");
+    let here = ("referer", "http://table.example/c/camp_1/lore?q=bell&type=item");
+    let there = "/sign-in?next=%2Fc%2Fcamp_1%2Flore%3Fq%3Dbell%26type%3Ditem";
+    for (request, wanted) in [
+        (with(get(odds), &[fragment, here]), there),
+        (with(form_request("/c/camp_1/note", "text=x"), &[fragment, here]), there),
+        (with(get(odds), &[fragment]), "/sign-in?next=%2F"),
+        (with(get(odds), &[fragment, ("referer", "http://evil.example//evil.example")]), "/sign-in?next=%2F"),
+    ] {
+        let answer = refuse_session(request).await;
+        assert_eq!((answer.status.as_u16(), answer.headers["hx-redirect"].to_str().unwrap()), (401, wanted));
+        assert!(!answer.body.contains("<html") && !answer.body.contains("name=\"token\""), "{}", answer.body);
+        assert!(answer.body.contains("You are signed out"), "{}", answer.body);
+    }
+    // A whole page is the form itself, which leads back to the page, or to the one that sent a form.
+    let page = refuse_session(get("/c/camp_1/lore")).await;
+    assert!(!page.headers.contains_key("hx-redirect"));
+    assert!(page.body.contains("name=\"next\" value=\"/c/camp_1/lore\""), "{}", page.body);
+    let sent = with(form_request("/c/camp_1/note", "text=x"), &[("referer", "http://table.example/c/camp_1")]);
+    let page = refuse_session(sent).await;
+    assert!(page.status == 401 && page.body.contains("name=\"next\" value=\"/c/camp_1\""), "{}", page.body);
 }

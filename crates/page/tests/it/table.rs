@@ -71,7 +71,105 @@ async fn what_was_typed_is_shown_again_when_it_is_refused() {
     let mut request = form_request(&path, "expression=2dd6");
     request.headers_mut().insert("hx-request", "true".parse().unwrap());
     let part = world.answer(request, Some(&owner)).await;
-    assert!(part.status == 400 && part.body.starts_with("<div class=\"fault\""), "{}", part.body);
+    // A script marks the field that the error is about.
+    let beginning = "<div data-refused-field=\"expression\"><div class=\"fault\"";
+    assert!(part.status == 400 && part.body.starts_with(beginning), "{}", part.body);
+}
+
+/// The opening tag of the element with an id.
+fn tag_of<'a>(page: &'a str, id: &str) -> &'a str {
+    let at = page.find(&format!("id=\"{id}\"")).unwrap();
+    let start = page[..at].rfind('<').unwrap();
+    &page[start..start + page[start..].find('>').unwrap()]
+}
+
+#[tokio::test]
+async fn without_scripts_a_refused_form_keeps_its_own_text_and_no_other() {
+    let world = World::new().await;
+    let (campaign, actor, _) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let table = format!("/c/{campaign}");
+    let page = world.post(Some(&owner), &format!("{table}/roll"), "expression=2dd6&reason=Leaps").await.body;
+    let expression = tag_of(&page, "expression");
+    for part in ["value=\"2dd6\"", "aria-invalid=\"true\"", "aria-describedby=\"odds expression-fault\""] {
+        assert!(expression.contains(part), "{part}: {expression}");
+    }
+    assert!(page.contains("id=\"expression-fault\"") && tag_of(&page, "roll-box").contains("data-refused"), "{page}");
+
+    let page = world.post(Some(&owner), &format!("{table}/note"), "text=Kept&seen_by=people").await;
+    assert!(page.status == 400 && page.body.contains(">Kept</textarea>"), "{}", page.body);
+    let expression = tag_of(&page.body, "expression");
+    assert!(
+        expression.contains("value=\"duality(+0, dc 12)\"") && !expression.contains("aria-invalid"),
+        "{expression}"
+    );
+    // The name of a tracker is not that of a session.
+    let form = format!("name=Nothing&actor_id={actor}&by=1");
+    let page = world.post(Some(&owner), &format!("{table}/tracker"), &form).await;
+    assert!(page.status.is_client_error() && !tag_of(&page.body, "name").contains("Nothing"), "{}", page.body);
+    let long = "x".repeat(9_000);
+    let page = world.post(Some(&owner), &format!("{table}/spotlight"), &format!("scene={long}&up=GM")).await;
+    assert!(page.status.is_client_error() && tag_of(&page.body, "scene").contains(&long), "{}", page.body);
+    assert!(page.body.contains("<option value=\"GM\" selected>"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn a_tracker_at_its_limit_keeps_its_buttons() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let tracker = json!({"name": "Doom", "value": 0, "min": 0, "max": 4});
+    let input = json!({"campaign_id": campaign, "method": "set", "trackers": [tracker]});
+    world.call(&owner, "tracker", input).await;
+    let page = world.get(&owner, &format!("/c/{campaign}")).await.body;
+    let row = page.split_once(">Doom</span>").unwrap().1;
+    let row = &row[..row.find("</form>").unwrap()];
+    assert!(row.contains("value=\"-1\" aria-disabled=\"true\"") && row.contains("value=\"1\">"), "{row}");
+    assert!(!page.contains(" disabled"), "{page}");
+}
+
+#[tokio::test]
+async fn a_session_is_ended_and_started_without_leaving_the_table() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let table = format!("/c/{campaign}");
+    let page = world.get(&owner, &table).await.body;
+    for (id, path) in [("end-session", "end"), ("start-session", "start")] {
+        let (tag, path) = (tag_of(&page, id), format!("{table}/session/{path}"));
+        for attribute in ["action", "hx-post"] {
+            assert!(tag.contains(&format!("{attribute}=\"{path}\"")), "{attribute}: {tag}");
+        }
+    }
+    for (path, form) in [("end", ""), ("start", "name=The+second+bell")] {
+        let mut request = form_request(&format!("{table}/session/{path}"), form);
+        request.headers_mut().insert("hx-request", "true".parse().unwrap());
+        let answer = world.answer(request, Some(&owner)).await;
+        assert_eq!((answer.status.as_u16(), answer.body.as_str()), (200, ""), "{path}");
+    }
+    assert!(world.get(&owner, &table).await.body.contains("The second bell"));
+    let ended = world.post(Some(&owner), &format!("{table}/session/end"), "").await;
+    assert_eq!((ended.status.as_u16(), ended.headers["location"].to_str().unwrap()), (303, &*table));
+}
+
+#[tokio::test]
+async fn each_roll_is_announced_as_one_of_its_own() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    let table = format!("/c/{campaign}");
+    let mut announced = Vec::new();
+    for _ in 0..2 {
+        // The same words each time.
+        let mut request = form_request(&format!("{table}/roll"), "expression=1d1&reason=Knocks");
+        request.headers_mut().insert("hx-request", "true".parse().unwrap());
+        let answer = world.answer(request, Some(&owner)).await;
+        let id = answer.headers["skald-roll"].to_str().unwrap().to_owned();
+        let page = world.get(&owner, &table).await.body;
+        assert!(tag_of(&page, &format!("announced-{id}")).contains(&format!("data-roll=\"{id}\"")), "{page}");
+        announced.push(id);
+    }
+    assert_ne!(announced[0], announced[1]);
 }
 
 #[tokio::test]

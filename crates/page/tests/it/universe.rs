@@ -85,8 +85,16 @@ async fn a_game_master_changes_the_sky_with_forms() {
     // A refusal keeps what was typed.
     let twice = world.post(Some(&master), &command, planet).await;
     assert!(twice.status.is_client_error() && twice.body.contains("value=\"Thale\""), "{}", twice.body);
+    assert!(twice.body.contains("id=\"name-fault\""), "{}", twice.body);
     let odd = world.post(Some(&master), &command, "command=update&id=thale&mass=heavy").await;
     assert!(odd.status == 400 && odd.body.contains("&quot;heavy&quot; is no number"), "{}", odd.body);
+    // Its error is at its field, and a script does not replace a form that was refused.
+    assert!(odd.body.contains("aria-invalid=\"true\" aria-describedby=\"mass-fault\""), "{}", odd.body);
+    assert!(odd.body.contains("id=\"mass-fault\"") && odd.body.matches("data-refused").count() == 1, "{}", odd.body);
+    let kind = "command=add&name=Vex&kind=teapot&around=&radius=1&mass=1";
+    let odd = world.post(Some(&master), &command, kind).await;
+    assert!(odd.status.is_client_error() && odd.body.contains("id=\"kind-fault\""), "{}", odd.body);
+    assert!(!world.get(&master, &path).await.body.contains("data-refused"));
     for form in [star, "command=tick&by_days=1", "command=remove&id=thale"] {
         assert_eq!(world.post(Some(&player), &command, form).await.status, 403, "{form}");
     }
