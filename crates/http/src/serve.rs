@@ -23,8 +23,8 @@ pub async fn serve(
     closing: CancellationToken,
 ) -> io::Result<()> {
     tracing::debug!(paths = routes.paths().join(" "), "routes mounted");
-    let sections = routes.sections().to_vec();
+    let (sections, no_pages) = (routes.sections().to_vec(), routes.segments_of_no_section());
     let routes = BodyBudget::new(routes.into_router(), LargeRequests::start()?);
-    let service = HostAndOriginCheck::new(IdentifyHttp::new(routes, access), &sections, allowlist, readiness);
+    let service = HostAndOriginCheck::new(IdentifyHttp::new(routes, access), &sections, no_pages, allowlist, readiness);
     accept(listener, service, HttpConnectionLimits::default(), closing).await
 }

@@ -1,6 +1,6 @@
 //! `/c/{campaign}/kanka`: the mirror of Kanka: how fresh it is, and the inbox of what both sides changed; for game masters.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::SharedContext;
 use crate::components::{count, empty_state, next_page, time};
+use crate::extractors::Path;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;

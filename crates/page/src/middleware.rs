@@ -22,6 +22,7 @@ use crate::components::fault_box;
 use crate::layout::{PageLayout, html_response};
 use crate::session_cookie::clear_session;
 use crate::sign_in::sign_in_page;
+use crate::unknown_address::{MeantPage, meant_pages};
 use crate::view_as::{ViewedAs, replace_caller};
 use crate::visitor::{Browser, Visitor};
 
@@ -32,7 +33,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 /// `no-referrer` would take away the `Origin` that tells our own forms from others'.
 const REFERRER: HeaderValue = HeaderValue::from_static("same-origin");
-/// Text shorter than this is sent as it is.
+/// Shorter texts are not compressed.
 const PACKED_BYTES_MIN: usize = 1_024;
 
 /// A fault on its way to the page that shows it.
@@ -94,7 +95,14 @@ pub(crate) async fn finish_response(
     };
     if let Some(fault) = fault_of(&response) {
         let visitor = caller.map(|caller| Visitor { caller, browser, viewed_as });
-        response = error_page(&fault, visitor.as_ref(), browser, &uri, response.status());
+        let meant = match &visitor {
+            Some(visitor) if fault.class() == Class::NotFound && !browser.wants_fragment => {
+                context.find_meant_pages(visitor, &uri).await
+            }
+            _ => Vec::new(),
+        };
+        let refused = RefusedRequest { browser, uri: &uri, meant: &meant };
+        response = error_page(&fault, visitor.as_ref(), &refused, response.status());
     }
     add_policies(response.headers_mut());
     // htmx gets a part of the page that a browser gets whole.
@@ -102,7 +110,8 @@ pub(crate) async fn finish_response(
     if encoding == Encoding::Plain { response } else { pack(response).await }
 }
 
-/// Refuses what a browser would not send: a form comes with the page that sent it, and a page session is a browser's.
+/// Refuses a form with a session cookie but without `Origin` and `Sec-Fetch-Site`. Every browser sends one of them, and
+/// only browsers have a session cookie.
 fn check_form_origin(request: &Request, browser: Browser) -> Result<(), Fault> {
     let is_read = request.method() == Method::GET || request.method() == Method::HEAD;
     let names_its_page = ["origin", "sec-fetch-site"].iter().any(|name| request.headers().contains_key(*name));
@@ -113,7 +122,7 @@ fn check_form_origin(request: &Request, browser: Browser) -> Result<(), Fault> {
     Err(fault.hint("open the page in a browser and send it from there; a program uses REST with a token"))
 }
 
-/// The fault that a handler answered with, or that the check of the origin comes to.
+/// The fault of a response: that of the handler, of the check of the origin, or of a method that the route does not have.
 fn fault_of(response: &Response) -> Option<Arc<Fault>> {
     if let Some(fault) = response.extensions().get::<Arc<Fault>>() {
         return Some(Arc::clone(fault));
@@ -129,7 +138,16 @@ fn fault_of(response: &Response) -> Option<Arc<Fault>> {
     })
 }
 
-fn error_page(fault: &Fault, visitor: Option<&Visitor>, browser: Browser, uri: &Uri, status: StatusCode) -> Response {
+/// The request that an error page answers.
+struct RefusedRequest<'a> {
+    browser: Browser,
+    uri: &'a Uri,
+    /// The pages that somebody may have meant who asked for one that there is not.
+    meant: &'a [MeantPage],
+}
+
+fn error_page(fault: &Fault, visitor: Option<&Visitor>, refused: &RefusedRequest<'_>, status: StatusCode) -> Response {
+    let RefusedRequest { browser, uri, meant } = *refused;
     let mut response = if fault.class() == Class::Unauthenticated {
         let mut response = sign_in_page(browser, uri.path_and_query().map_or("/", |path| path.as_str()), Some(fault));
         if browser.is_signed_in {
@@ -144,6 +162,7 @@ fn error_page(fault: &Fault, visitor: Option<&Visitor>, browser: Browser, uri: &
             div.narrow {
                 h1 { (title_of(fault.class())) }
                 (fault_box(fault))
+                (meant_pages(meant))
                 p { a.button href="/" { "Home" } }
             }
         })
@@ -181,7 +200,8 @@ pub fn render_refused(
     // A form leads back to itself, which only GET can show.
     let home = Uri::from_static("/");
     let uri = if method == Method::GET || method == Method::HEAD { uri } else { &home };
-    let mut response = error_page(fault, None, browser, uri, status);
+    let refused = RefusedRequest { browser, uri, meant: &[] };
+    let mut response = error_page(fault, None, &refused, status);
     add_policies(response.headers_mut());
     response
 }
@@ -192,7 +212,7 @@ fn add_policies(headers: &mut HeaderMap) {
     headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
 }
 
-/// Packs a text that is whole. A stream goes out as it comes.
+/// Compresses a text. A stream is passed on as it is.
 async fn pack(response: Response) -> Response {
     let is_text = response
         .headers()

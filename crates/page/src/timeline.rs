@@ -1,7 +1,7 @@
-//! `/c/{campaign}/timeline`: what was written and what the journal recorded, in the order of its days, with filters; and
-//! for game masters writing it.
+//! `/c/{campaign}/timeline`: the events that were written and those that the journal recorded, ordered by their days, with
+//! filters; and for game masters the forms that add, change and remove events.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use skald_app::{Code, Fault};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, encode, fault_box, next_page, time};
+use crate::extractors::Path;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout};
 use crate::live_pages::LivePage;

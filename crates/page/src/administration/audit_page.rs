@@ -1,6 +1,6 @@
 //! `/keeping/audit`: who called what, when, and how it ended, with filters.
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -12,6 +12,7 @@ use skald_app::{AuditFilter, AuditRow, Code, Fault, Token};
 use super::{AdministrationPage, administration_page};
 use crate::SharedContext;
 use crate::components::{empty_state, time};
+use crate::extractors::Query;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 

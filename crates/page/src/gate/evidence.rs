@@ -1,6 +1,6 @@
 //! `/c/{campaign}/runs/{run}/evidence?path=`: one piece of evidence, as quoted text.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::html;
 use serde::Deserialize;
@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::SharedContext;
 use crate::components::encode;
+use crate::extractors::{Path, Query};
 use crate::gate::to_words;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::middleware::PageError;

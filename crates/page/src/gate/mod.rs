@@ -7,7 +7,7 @@ mod history;
 mod read_run;
 mod run_page;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -19,6 +19,7 @@ pub(crate) use run_page::{run_events, show_run};
 
 use crate::SharedContext;
 use crate::components::{count, empty_state, encode, next_page, time};
+use crate::extractors::{Path, Query};
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
 use crate::middleware::PageError;
@@ -99,7 +100,7 @@ fn rows(runs: &[RunRow], path: &str) -> Markup {
     }
 }
 
-/// Where a run stands, in a word and a colour.
+/// The status of a run as a badge.
 fn status_badge(status: &str) -> Markup {
     let (class, word) = match status {
         "active" => ("badge badge-active", "under way"),

@@ -1,6 +1,6 @@
 //! `/c/{campaign}/lore`: the newest entities, lists by type and tag, and the search; and the hits while somebody types.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use maud::{Markup, html};
@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::type_icon::{TYPES, type_icon};
-use super::{entity_path, lore_navigation, lore_path, notice};
+use super::{MirrorFreshness, entity_path, lore_navigation, lore_path, notice, stale_mirror_notice};
 use crate::SharedContext;
 use crate::components::{empty_state, encode, next_page};
+use crate::extractors::Path;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
 use crate::middleware::PageError;
@@ -27,6 +28,8 @@ struct BrowsedLore {
     types: Vec<String>,
     tags: Vec<String>,
     next_cursor: Option<String>,
+    /// Set if the campaign is linked to Kanka.
+    mirror: Option<MirrorFreshness>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -105,6 +108,7 @@ pub(crate) async fn show(
             @if let Some(done) = done { p.notice role="status" { (done) } }
             (search_form(&head.id, &query))
             div.lore-found #found data-live-part {
+                (stale_mirror_notice(lore.mirror.as_ref(), &head.id, is_game_master))
                 (filters(&head.id, &lore, &query))
                 (render_revealed(&lore))
                 (rows(&lore, &query, is_game_master))

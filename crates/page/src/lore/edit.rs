@@ -1,7 +1,7 @@
-//! `/c/{campaign}/lore/new` and `/c/{campaign}/lore/{entity}/edit`: writing, with a preview. What somebody else saved
-//! meanwhile is merged, or asked about.
+//! `/c/{campaign}/lore/new` and `/c/{campaign}/lore/{entity}/edit`: the editor of an entity with its preview. Changes that
+//! somebody else saved meanwhile are merged, or the page asks which ones to keep.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde_json::json;
@@ -11,6 +11,7 @@ use super::conflict::{ConflictSubject, EditBase, MergedForm, apply_choices, conf
 use super::entity_form::{EditState, EntityFields, EntryPreview, changed_meanwhile, entity_form, preview_part};
 use super::{Article, ItemOutcome, check_game_master, entity_path, lore_navigation, lore_path};
 use crate::components::encode;
+use crate::extractors::Path;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
 use crate::middleware::{PageError, status};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{check_game_master, entity_path, lore_navigation, lore_path, notice};
 use crate::SharedContext;
 use crate::components::{count, empty_state, next_page, time};
+use crate::extractors::Path;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
 use crate::PageContext;
+use crate::components::time;
 use crate::form::Form;
 use crate::layout::CampaignHead;
 use crate::visitor::Visitor;
@@ -40,6 +41,8 @@ pub(crate) struct Article {
     pub entity: ArticleEntity,
     pub html: String,
     pub post_html: Vec<String>,
+    /// Set if the campaign is linked to Kanka.
+    pub mirror: Option<MirrorFreshness>,
     entity_types: Vec<ArticleType>,
 }
 
@@ -186,6 +189,27 @@ pub(crate) fn check_game_master(visitor: &Visitor, campaign_id: &str) -> Result<
     }
     let fault = Fault::new(Code::Forbidden, "only game masters of this campaign do that");
     Err(fault.hint("go back, or ask your game master"))
+}
+
+/// How fresh the lore of a campaign is that is linked to Kanka.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct MirrorFreshness {
+    synced_at: Option<String>,
+    #[serde(default)]
+    stale: bool,
+}
+
+/// Says that Kanka may have something newer. Nothing is said of lore that is fresh, or not linked.
+pub(crate) fn stale_mirror_notice(mirror: Option<&MirrorFreshness>, campaign_id: &str, is_game_master: bool) -> Markup {
+    html! {
+        @if let Some(mirror) = mirror.filter(|mirror| mirror.stale) {
+            p.warning.stale-mirror {
+                "Kanka may have something newer: "
+                @if let Some(at) = &mirror.synced_at { "the last sync was " (time(at)) "." } @else { "nothing was synced yet." }
+                @if is_game_master { " " a href={ "/c/" (campaign_id) "/kanka" } { "Look at the mirror" } }
+            }
+        }
+    }
 }
 
 /// The navigation within the lore, above each of its pages.

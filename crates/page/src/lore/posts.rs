@@ -1,6 +1,6 @@
 //! `/c/{campaign}/lore/{entity}/posts/…`: further texts of an entity, written and edited like its own.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use super::entity_form::{EditState, EntryPreview, changed_meanwhile, edit_button
 use super::{Article, ArticlePost, check_game_master, lore_navigation, lore_path};
 use crate::SharedContext;
 use crate::components::{TextField, fault_box};
+use crate::extractors::Path;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::middleware::PageError;

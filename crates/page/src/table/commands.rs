@@ -3,7 +3,7 @@
 //! Without scripts a form leads back to the table. With htmx the answer is the error, or nothing: the stream brings what
 //! changed to every screen.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde_json::{Map, Value, json};
@@ -13,6 +13,7 @@ use super::audience::visible_to;
 use super::{RefusedForm, TableState, show_table};
 use crate::SharedContext;
 use crate::components::fault_box;
+use crate::extractors::Path;
 use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::{PageError, status};

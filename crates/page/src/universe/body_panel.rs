@@ -60,7 +60,7 @@ pub(super) fn body_panel(
     }
 }
 
-/// What was typed in a form that was refused, or what is there.
+/// The value of a field: what was typed, if the form was refused, or else the stored value.
 fn typed_text<'a>(refused: Option<&'a RefusedCommand<'a>>, command: &str, field: &str, known: &'a str) -> &'a str {
     match refused.filter(|refused| refused.form.text("command") == command) {
         Some(refused) => refused.form.text(field),
@@ -141,7 +141,7 @@ fn remove_form(body: &BodyAnswer, path: &str) -> Markup {
     }
 }
 
-/// Lets time pass in the universe itself.
+/// The form that advances the time of the universe.
 pub(super) fn tick_form(sky: &UniverseAnswers, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let field =
         CommandField { command: "tick", name: "by_days", label: "Days", kind: "number", known: "1", is_required: true };
@@ -158,7 +158,7 @@ pub(super) fn tick_form(sky: &UniverseAnswers, path: &str, refused: Option<&Refu
     }
 }
 
-/// Adds a body.
+/// The form that adds a body.
 pub(super) fn add_form(sky: &UniverseAnswers, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let field = |name, label, kind, known, is_required| {
         CommandField { command: "add", name, label, kind, known, is_required }.render(refused)

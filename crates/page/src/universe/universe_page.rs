@@ -1,6 +1,6 @@
 //! `/c/{campaign}/sky/{universe}?t=`: the map at a moment, its bodies as a list, and the one that is chosen.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use maud::{Markup, html};
@@ -12,6 +12,7 @@ use super::read_universe::{DAY_SECONDS, UniverseAnswers, figure, kind_words};
 use super::universe_path;
 use crate::SharedContext;
 use crate::components::{count, empty_state, encode, fault_box, next_page};
+use crate::extractors::{Path, Query};
 use crate::form::Form;
 use crate::inline_picture::inline_picture;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
@@ -55,7 +56,7 @@ impl UniverseQuery {
     }
 }
 
-/// What was sent and refused, to show it again.
+/// A form that was refused, with the reason.
 pub(super) struct RefusedCommand<'a> {
     pub form: &'a Form,
     pub fault: Fault,
@@ -72,7 +73,7 @@ pub(crate) async fn show_universe(
     universe_page(&context, &visitor, &campaign, &universe_id, &query, None).await
 }
 
-/// The page, with what was refused if there is something.
+/// Renders the page, with the refused form if there is one.
 pub(super) async fn universe_page(
     context: &SharedContext,
     visitor: &Visitor,
