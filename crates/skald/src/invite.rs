@@ -81,7 +81,7 @@ struct InvitationLink {
 impl InvitationLink {
     /// A link to an address, or to the default one of a server on this machine.
     fn new(address: Option<&PublicUrl>, code: &str) -> anyhow::Result<Self> {
-        let default = || format!("http://{DEFAULT_HTTP_ADDR}").parse().map_err(|why: String| anyhow!(why));
+        let default = || format!("http://{DEFAULT_HTTP_ADDR}").parse::<PublicUrl>().map_err(|why| anyhow!(why));
         let address = address.cloned().map_or_else(default, Ok)?;
         Ok(Self { url: address.invitation_link(code), address })
     }

@@ -101,6 +101,22 @@ mod tests {
     }
 
     #[test]
+    fn the_banner_names_the_address_for_others() {
+        let public_url = "https://table.example".parse().expect("an address");
+        let http = "127.0.0.1:8081".parse().expect("an address");
+        let store = "/srv/skald.db".to_owned();
+        let banner = ServeBanner {
+            http,
+            grpc: None,
+            public_url: Some(&public_url),
+            allowed_hosts: &[],
+            is_token_required: true,
+            store,
+        };
+        assert!(banner.render().contains("page     http://127.0.0.1:8081/\n  others   https://table.example/\n  MCP"));
+    }
+
+    #[test]
     fn the_banner_names_the_token_where_one_is_required() {
         let header = "/mcp --header \"Authorization: Bearer $TOKEN\"";
         assert!(banner("127.0.0.1:8081", &[], true).contains(header));
