@@ -98,6 +98,9 @@ impl FromStr for PublicUrl {
 
 /// The host and the port of an authority; `None` if the port is not one.
 fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
+    if authority.starts_with('[') && !authority.contains(']') {
+        return Some((authority, None));
+    }
     let after_brackets = authority.rfind(']').map_or(0, |end| end + 1);
     match authority[after_brackets..].split_once(':') {
         None => Some((authority, None)),

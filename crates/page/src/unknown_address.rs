@@ -69,7 +69,7 @@ struct KnownCampaign {
 #[derive(Debug, Deserialize)]
 struct FoundEntries {
     #[serde(default)]
-    rows: Vec<FoundEntry>,
+    entities: Vec<FoundEntry>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -122,15 +122,17 @@ impl PageContext {
         }
     }
 
-    /// The entries of the lore that a search for a part of an address finds.
+    /// The entries of the lore whose names are similar to a part of an address.
     async fn find_entries(&self, visitor: &Visitor, campaign_id: &str, text: &str) -> Vec<MeantPage> {
-        if text.parse::<u64>().is_ok() || !self.offers("browse_lore") {
+        if text.parse::<u64>().is_ok() || !self.offers("find_entities") {
             return Vec::new();
         }
         let words: String = text.replace(['-', '_', '+'], " ").chars().take(LETTERS_COMPARED).collect();
-        let input = json!({"campaign_id": campaign_id, "query": words, "limit": OFFERED_MAX});
-        let found: Result<FoundEntries, Fault> = self.read(&visitor.caller, "browse_lore", input).await;
-        let rows = found.map(|found| found.rows).unwrap_or_default().into_iter().take(OFFERED_MAX);
+        let input = json!({
+            "campaign_id": campaign_id, "name": words, "name_fuzzy": true, "include_full": false, "limit": OFFERED_MAX
+        });
+        let found: Result<FoundEntries, Fault> = self.read(&visitor.caller, "find_entities", input).await;
+        let rows = found.map(|found| found.entities).unwrap_or_default().into_iter().take(OFFERED_MAX);
         rows.map(|row| MeantPage::new(entity_path(campaign_id, row.entity_id), row.name)).collect()
     }
 
@@ -175,7 +177,7 @@ fn most_similar(text: &str, pages: impl Iterator<Item = (String, MeantPage)>) ->
     let rated = pages.filter_map(|(name, page)| {
         let name = comparable(&name);
         let distance = edit_distance(&text, &name);
-        let is_similar = distance <= 1 + name.len().min(text.len()) / 4;
+        let is_similar = !text.is_empty() && distance <= (name.len().min(text.len()) / 4).max(1);
         let is_part = text.len() >= 3 && name.windows(text.len()).any(|part| *part == *text);
         (is_similar || is_part).then_some((distance, page))
     });

@@ -36,7 +36,8 @@ pub(super) fn qr_code(text: &str, label: &str) -> Option<Markup> {
 pub fn terminal_qr_code(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text.as_bytes(), EcLevel::M).ok()?;
     let mut drawn = code.render::<Dense1x2>();
-    Some(drawn.dark_color(Dense1x2::Dark).light_color(Dense1x2::Light).quiet_zone(true).build())
+    // The library draws with blocks what it calls dark.
+    Some(drawn.dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).quiet_zone(true).build())
 }
 
 #[cfg(test)]

@@ -328,8 +328,8 @@ async fn streams_of_changes_are_silent_about_secrets() {
         assert!(!change(stream).await, "{page} tells a player of a secret");
     }
     world.call(&owner, "session_end", json!({"campaign_id": campaign})).await;
-    let entity = json!({"entity_type": "note", "name": "Known"});
-    let other = json!({"entity_type": "note", "name": "Also known", "entry": "See [[Known]]."});
+    let entity = json!({"entity_type": "location", "name": "Known"});
+    let other = json!({"entity_type": "location", "name": "Also known", "entry": "See [[Known]]."});
     world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": [entity, other]})).await;
     for (page, stream) in &mut streams {
         assert!(change(stream).await, "{page} follows nothing, so its silence says nothing");

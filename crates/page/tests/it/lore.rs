@@ -539,7 +539,7 @@ async fn lists_that_are_cut_lead_to_the_rest() {
             (0..10).map(|number| json!({"entity_type": "character", "name": name(number)})).collect();
         let made = world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": items})).await;
         for row in made["results"].as_array().unwrap() {
-            let add = json!({"campaign_id": campaign, "method": "add", "entity_id": king, "target_id": row["entity_id"], "type": "rules", "inverse": "is ruled by"});
+            let add = json!({"campaign_id": campaign, "method": "add", "entity_id": king, "target_id": row["entity_id"], "type": "rules"});
             world.call(&owner, "relationships", add).await;
         }
     }
