@@ -6,7 +6,7 @@ use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTE
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
@@ -34,7 +34,7 @@ pub(crate) fn imports_stream(name: &str) -> bool {
 }
 
 /// `GET /assets/{name}`.
-pub(crate) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Response {
+pub(crate) async fn serve(PagePath(name): PagePath<String>, headers: HeaderMap) -> Response {
     let found = ASSETS.iter().find(|asset| asset.path.strip_prefix("/assets/") == Some(&name));
     let Some(asset) = found else {
         // A page that was rendered before an upgrade requests files of the old version. Do not cache that they are missing.

@@ -11,7 +11,7 @@ use skald_app::{Code, Fault};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, fault_box, next_page, time};
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
@@ -53,7 +53,7 @@ const STATUSES: [(&str, &str); 3] = [("", "Open"), ("ACKNOWLEDGED", "Seen, not d
 /// `GET /c/{campaign}/canon`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -139,7 +139,7 @@ fn came_from(row: &HeldChange) -> Markup {
 /// `GET /c/{campaign}/canon/{conflict}`.
 pub(crate) async fn show_conflict(
     State(context): State<SharedContext>,
-    Path((campaign, conflict)): Path<(String, String)>,
+    PagePath((campaign, conflict)): PagePath<(String, String)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     conflict_page(&context, &campaign, &conflict, &visitor, &Form::default(), None).await
@@ -267,7 +267,7 @@ fn decision_form(action: &str, row: &HeldChange, is_resolved: bool, typed: &Form
 /// `POST /c/{campaign}/canon/{conflict}`.
 pub(crate) async fn decide(
     State(context): State<SharedContext>,
-    Path((campaign, conflict)): Path<(String, String)>,
+    PagePath((campaign, conflict)): PagePath<(String, String)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

@@ -9,7 +9,7 @@ use skald_app::Fault;
 
 use crate::SharedContext;
 use crate::components::{encode, fault_box, percent};
-use crate::extractors::Query;
+use crate::extractors::PageQuery;
 use crate::inline_picture::picture_response;
 use crate::layout::{MainPart, PageLayout, html_response};
 use crate::middleware::PageError;
@@ -60,7 +60,7 @@ impl DiceQuery {
 /// `GET /dice?e=&e2=&mode=`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Query(query): Query<DiceQuery>,
+    PageQuery(query): PageQuery<DiceQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let found = if query.e.trim().is_empty() {
@@ -203,7 +203,7 @@ struct PictureAnswer {
 /// `GET /dice/odds.svg?e=&e2=&mode=`.
 pub(crate) async fn picture(
     State(context): State<SharedContext>,
-    Query(query): Query<DiceQuery>,
+    PageQuery(query): PageQuery<DiceQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let mut input = json!({"expression": query.e.trim(), "against": query.against()});

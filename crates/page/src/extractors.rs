@@ -1,4 +1,5 @@
-//! The path and the query of a request as typed values. What cannot be read is answered as a page; axum answers plain text.
+//! The path and the query of a request as typed values. A value that does not fit is answered with a page; the extractors
+//! of axum answer plain text.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -8,9 +9,9 @@ use skald_app::{Code, Fault, truncate_for_message};
 use crate::middleware::PageError;
 
 /// The `{names}` of the path.
-pub(crate) struct Path<T>(pub T);
+pub(crate) struct PagePath<T>(pub T);
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PagePath<T> {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, PageError> {
@@ -25,9 +26,9 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 }
 
 /// The fields of the query.
-pub(crate) struct Query<T>(pub T);
+pub(crate) struct PageQuery<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for PageQuery<T> {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, PageError> {

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use skald_app::Fault;
 
 use crate::components::count;
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::inline_picture::picture_response;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
 use crate::lore::type_icon::{TYPES, type_icon};
-use crate::lore::{MirrorFreshness, entity_path, lore_navigation, lore_path, stale_mirror_notice};
+use crate::lore::{KankaFreshness, entity_path, lore_navigation, lore_path, stale_mirror_notice};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 use crate::{PageContext, SharedContext};
@@ -26,7 +26,7 @@ const RELATIONSHIPS_MAX: usize = 100;
 /// `GET /c/{campaign}/graph`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let head = context.campaign_head(&visitor, &campaign).await?;
@@ -71,7 +71,7 @@ pub(crate) async fn show(
 /// `GET /c/{campaign}/graph.svg`.
 pub(crate) async fn picture(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     #[derive(Deserialize)]
@@ -94,7 +94,7 @@ struct MentionNodes {
     #[serde(default)]
     left_out: u64,
     /// Set if the campaign is linked to Kanka.
-    mirror: Option<MirrorFreshness>,
+    mirror: Option<KankaFreshness>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -140,7 +140,7 @@ impl PageContext {
 /// `GET /c/{campaign}/graph.json`: what the script of the page draws.
 pub(crate) async fn nodes_and_edges(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let (mentions, related) = context.read_graph(&visitor, &campaign).await?;

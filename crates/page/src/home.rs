@@ -12,7 +12,7 @@ use serde_json::json;
 use skald_app::Fault;
 
 use crate::components::{card, clock_time, copy_block, count, empty_state, next_page};
-use crate::extractors::Query;
+use crate::extractors::PageQuery;
 use crate::layout::{MainPart, PageLayout};
 use crate::middleware::PageError;
 use crate::session_cookie::is_https;
@@ -68,7 +68,7 @@ pub(crate) struct HomeQuery {
 /// `GET /`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Query(HomeQuery { cursor }): Query<HomeQuery>,
+    PageQuery(HomeQuery { cursor }): PageQuery<HomeQuery>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {

@@ -22,7 +22,7 @@ use skald_app::{Changes, Fault, limits};
 use tokio::sync::Mutex;
 
 use crate::SharedContext;
-use crate::extractors::{Path, Query};
+use crate::extractors::{PagePath, PageQuery};
 use crate::middleware::PageError;
 use crate::table::{TableState, fragments};
 use crate::visitor::Visitor;
@@ -47,8 +47,8 @@ pub(crate) struct LiveQuery {
 /// `GET /c/{campaign}/live`.
 pub(crate) async fn stream(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
-    Query(query): Query<LiveQuery>,
+    PagePath(campaign): PagePath<String>,
+    PageQuery(query): PageQuery<LiveQuery>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {

@@ -8,7 +8,7 @@ use skald_app::{Code, Fault};
 
 use crate::SharedContext;
 use crate::components::encode;
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::middleware::PageError;
 use crate::resource_events::{StreamedResources, stream_changes};
 use crate::visitor::Visitor;
@@ -74,7 +74,7 @@ pub(crate) async fn home_changes(
 /// `GET /c/{campaign}/changes/{page}`.
 pub(crate) async fn page_changes(
     State(context): State<SharedContext>,
-    Path((campaign, name)): Path<(String, String)>,
+    PagePath((campaign, name)): PagePath<(String, String)>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {

@@ -22,7 +22,7 @@ use crate::components::fault_box;
 use crate::layout::{PageLayout, html_response};
 use crate::session_cookie::clear_session;
 use crate::sign_in::sign_in_page;
-use crate::unknown_address::{MeantPage, meant_pages};
+use crate::unknown_address::{SimilarPage, similar_pages};
 use crate::view_as::{ViewedAs, replace_caller};
 use crate::visitor::{Browser, Visitor};
 
@@ -95,13 +95,13 @@ pub(crate) async fn finish_response(
     };
     if let Some(fault) = fault_of(&response) {
         let visitor = caller.map(|caller| Visitor { caller, browser, viewed_as });
-        let meant = match &visitor {
+        let similar = match &visitor {
             Some(visitor) if fault.class() == Class::NotFound && !browser.wants_fragment => {
-                context.find_meant_pages(visitor, &uri).await
+                context.find_similar_pages(visitor, &uri).await
             }
             _ => Vec::new(),
         };
-        let refused = RefusedRequest { browser, uri: &uri, meant: &meant };
+        let refused = RefusedRequest { browser, uri: &uri, similar: &similar };
         response = error_page(&fault, visitor.as_ref(), &refused, response.status());
     }
     add_policies(response.headers_mut());
@@ -142,12 +142,12 @@ fn fault_of(response: &Response) -> Option<Arc<Fault>> {
 struct RefusedRequest<'a> {
     browser: Browser,
     uri: &'a Uri,
-    /// The pages that somebody may have meant who asked for one that there is not.
-    meant: &'a [MeantPage],
+    /// Pages of a similar name, if there is no page at the address.
+    similar: &'a [SimilarPage],
 }
 
 fn error_page(fault: &Fault, visitor: Option<&Visitor>, refused: &RefusedRequest<'_>, status: StatusCode) -> Response {
-    let RefusedRequest { browser, uri, meant } = *refused;
+    let RefusedRequest { browser, uri, similar } = *refused;
     let mut response = if fault.class() == Class::Unauthenticated {
         let mut response = sign_in_page(browser, uri.path_and_query().map_or("/", |path| path.as_str()), Some(fault));
         if browser.is_signed_in {
@@ -162,7 +162,7 @@ fn error_page(fault: &Fault, visitor: Option<&Visitor>, refused: &RefusedRequest
             div.narrow {
                 h1 { (title_of(fault.class())) }
                 (fault_box(fault))
-                (meant_pages(meant))
+                (similar_pages(similar))
                 p { a.button href="/" { "Home" } }
             }
         })
@@ -200,7 +200,7 @@ pub fn render_refused(
     // A form leads back to itself, which only GET can show.
     let home = Uri::from_static("/");
     let uri = if method == Method::GET || method == Method::HEAD { uri } else { &home };
-    let refused = RefusedRequest { browser, uri, meant: &[] };
+    let refused = RefusedRequest { browser, uri, similar: &[] };
     let mut response = error_page(fault, None, &refused, status);
     add_policies(response.headers_mut());
     response

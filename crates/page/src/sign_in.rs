@@ -10,7 +10,7 @@ use skald_app::{Code, Fault, page_session_id};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, fault_box, time};
-use crate::extractors::{Path, Query};
+use crate::extractors::{PagePath, PageQuery};
 use crate::form::Form;
 use crate::layout::{MainPart, PageLayout};
 use crate::middleware::{PageError, status};
@@ -27,7 +27,7 @@ pub(crate) struct NextPath {
 }
 
 /// `GET /sign-in`.
-pub(crate) async fn show(browser: Browser, Query(NextPath { next }): Query<NextPath>) -> Response {
+pub(crate) async fn show(browser: Browser, PageQuery(NextPath { next }): PageQuery<NextPath>) -> Response {
     sign_in_page(browser, &next, None)
 }
 
@@ -112,7 +112,7 @@ pub(crate) async fn show_join(browser: Browser) -> Response {
 }
 
 /// `GET /join/{code}`: the link of an invitation. Opening it changes nothing.
-pub(crate) async fn show_join_code(browser: Browser, Path(code): Path<String>) -> Response {
+pub(crate) async fn show_join_code(browser: Browser, PagePath(code): PagePath<String>) -> Response {
     join_page(browser, &code, None)
 }
 

@@ -10,7 +10,7 @@ use skald_app::{Code, Fault};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, encode, fault_box, next_page, time};
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
@@ -62,7 +62,7 @@ fn timeline_path(campaign_id: &str) -> String {
 /// `GET /c/{campaign}/timeline`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -260,7 +260,7 @@ fn event_input(form: &Form) -> Value {
 /// `POST /c/{campaign}/timeline`.
 pub(crate) async fn add(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -280,7 +280,7 @@ pub(crate) async fn add(
 /// `GET /c/{campaign}/timeline/{event}`: one event, whole; for game masters with its form.
 pub(crate) async fn show_event(
     State(context): State<SharedContext>,
-    Path((campaign, event)): Path<(String, u64)>,
+    PagePath((campaign, event)): PagePath<(String, u64)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     event_page(&context, &campaign, event, &visitor, None).await
@@ -338,7 +338,7 @@ fn stored_form(row: &TimelineLine) -> Form {
 /// `POST /c/{campaign}/timeline/{event}`.
 pub(crate) async fn change(
     State(context): State<SharedContext>,
-    Path((campaign, event)): Path<(String, u64)>,
+    PagePath((campaign, event)): PagePath<(String, u64)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

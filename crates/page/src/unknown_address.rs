@@ -29,26 +29,26 @@ pub(crate) async fn answer(request: Request) -> Response {
     PageError::from(fault).into_response()
 }
 
-/// A page that somebody may have meant.
+/// A page that somebody may have similar.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct MeantPage {
+pub(crate) struct SimilarPage {
     path: String,
     title: String,
 }
 
-impl MeantPage {
+impl SimilarPage {
     fn new(path: impl Into<String>, title: impl Into<String>) -> Self {
         Self { path: path.into(), title: title.into() }
     }
 }
 
 /// The links of a page that there is not.
-pub(crate) fn meant_pages(meant: &[MeantPage]) -> Markup {
+pub(crate) fn similar_pages(similar: &[SimilarPage]) -> Markup {
     html! {
-        @if !meant.is_empty() {
+        @if !similar.is_empty() {
             section aria-label="Similar addresses" {
                 p { "Did you mean:" }
-                ul { @for page in meant { li { a href=(page.path) { bdi { (page.title) } } } } }
+                ul { @for page in similar { li { a href=(page.path) { bdi { (page.title) } } } } }
             }
         }
     }
@@ -81,7 +81,7 @@ struct FoundEntry {
 impl PageContext {
     /// The pages whose address or name is similar to an address that leads nowhere, the most similar first. A read that
     /// is refused offers nothing.
-    pub(crate) async fn find_meant_pages(&self, visitor: &Visitor, uri: &Uri) -> Vec<MeantPage> {
+    pub(crate) async fn find_similar_pages(&self, visitor: &Visitor, uri: &Uri) -> Vec<SimilarPage> {
         let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
         let parts: Vec<String> = uri.path().split('/').filter(|part| !part.is_empty()).map(decode).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -97,10 +97,10 @@ impl PageContext {
         }
     }
 
-    async fn find_in_campaign(&self, visitor: &Visitor, campaign: &str, rest: &[&str]) -> Vec<MeantPage> {
+    async fn find_in_campaign(&self, visitor: &Visitor, campaign: &str, rest: &[&str]) -> Vec<SimilarPage> {
         let campaigns = self.known_campaigns(visitor).await;
         let Some(found) = campaigns.iter().find(|row| row.id == campaign) else {
-            // Ids resemble each other, so only one with a typing error or two is meant.
+            // Ids resemble each other, so only one with a typing error or two is similar.
             let typed = comparable(campaign);
             let is_typing_error = |row: &&KnownCampaign| edit_distance(&typed, &comparable(&row.id)) <= 2;
             let by_id = campaigns.iter().filter(is_typing_error).map(|row| (row.id.clone(), campaign_page(row)));
@@ -109,21 +109,21 @@ impl PageContext {
         };
         match rest {
             ["lore", entry, ..] => {
-                let mut meant = self.find_entries(visitor, &found.id, entry).await;
-                meant.push(MeantPage::new(lore_path(&found.id), format!("The lore of {}", found.name)));
-                meant
+                let mut similar = self.find_entries(visitor, &found.id, entry).await;
+                similar.push(SimilarPage::new(lore_path(&found.id), format!("The lore of {}", found.name)));
+                similar
             }
             [part, ..] => {
-                let mut meant = most_similar(part, campaign_pages(visitor, &found.id));
-                meant.push(campaign_page(found));
-                meant
+                let mut similar = most_similar(part, campaign_pages(visitor, &found.id));
+                similar.push(campaign_page(found));
+                similar
             }
             [] => vec![campaign_page(found)],
         }
     }
 
     /// The entries of the lore whose names are similar to a part of an address.
-    async fn find_entries(&self, visitor: &Visitor, campaign_id: &str, text: &str) -> Vec<MeantPage> {
+    async fn find_entries(&self, visitor: &Visitor, campaign_id: &str, text: &str) -> Vec<SimilarPage> {
         if text.parse::<u64>().is_ok() || !self.offers("find_entities") {
             return Vec::new();
         }
@@ -133,7 +133,7 @@ impl PageContext {
         });
         let found: Result<FoundEntries, Fault> = self.read(&visitor.caller, "find_entities", input).await;
         let rows = found.map(|found| found.entities).unwrap_or_default().into_iter().take(OFFERED_MAX);
-        rows.map(|row| MeantPage::new(entity_path(campaign_id, row.entity_id), row.name)).collect()
+        rows.map(|row| SimilarPage::new(entity_path(campaign_id, row.entity_id), row.name)).collect()
     }
 
     async fn known_campaigns(&self, visitor: &Visitor) -> Vec<KnownCampaign> {
@@ -143,36 +143,36 @@ impl PageContext {
     }
 }
 
-fn campaign_page(campaign: &KnownCampaign) -> MeantPage {
-    MeantPage::new(format!("/c/{}", campaign.id), campaign.name.as_str())
+fn campaign_page(campaign: &KnownCampaign) -> SimilarPage {
+    SimilarPage::new(format!("/c/{}", campaign.id), campaign.name.as_str())
 }
 
 /// The pages that belong to no campaign.
-fn main_pages(visitor: &Visitor) -> Vec<MeantPage> {
+fn main_pages(visitor: &Visitor) -> Vec<SimilarPage> {
     let mut parts = vec![MainPart::Dice, MainPart::Browsers];
     if visitor.is_owner() {
         parts.push(MainPart::Keeping);
     }
-    let mut pages: Vec<MeantPage> = parts.iter().map(|part| MeantPage::new(part.path(), part.title())).collect();
-    pages.extend([MeantPage::new("/sign-in", "Sign in"), MeantPage::new("/join", "Join with an invitation")]);
+    let mut pages: Vec<SimilarPage> = parts.iter().map(|part| SimilarPage::new(part.path(), part.title())).collect();
+    pages.extend([SimilarPage::new("/sign-in", "Sign in"), SimilarPage::new("/join", "Join with an invitation")]);
     pages
 }
 
 /// The parts of a campaign that the visitor may open, each under the word in its address and under its title.
-fn campaign_pages(visitor: &Visitor, campaign_id: &str) -> impl Iterator<Item = (String, MeantPage)> {
+fn campaign_pages(visitor: &Visitor, campaign_id: &str) -> impl Iterator<Item = (String, SimilarPage)> {
     let open = CampaignPart::ALL.into_iter().filter(|part| part.is_for(visitor, campaign_id));
-    let parts = open.map(|part| MeantPage::new(part.path(campaign_id), part.title()));
+    let parts = open.map(|part| SimilarPage::new(part.path(campaign_id), part.title()));
     let further = [("sessions", "Sessions"), ("graph", "Graph")];
-    let further = further.map(|(word, title)| MeantPage::new(format!("/c/{campaign_id}/{word}"), title));
-    let pages: Vec<MeantPage> = parts.chain(further).collect();
-    let word = |page: &MeantPage| page.path.rsplit('/').next().unwrap_or_default().to_owned();
-    let titles: Vec<(String, MeantPage)> =
-        pages.iter().map(|page| (page.title.clone(), MeantPage::new(&*page.path, &*page.title))).collect();
+    let further = further.map(|(word, title)| SimilarPage::new(format!("/c/{campaign_id}/{word}"), title));
+    let pages: Vec<SimilarPage> = parts.chain(further).collect();
+    let word = |page: &SimilarPage| page.path.rsplit('/').next().unwrap_or_default().to_owned();
+    let titles: Vec<(String, SimilarPage)> =
+        pages.iter().map(|page| (page.title.clone(), SimilarPage::new(&*page.path, &*page.title))).collect();
     pages.into_iter().map(move |page| (word(&page), page)).chain(titles)
 }
 
 /// The pages whose names differ from a text in few letters, the most similar first, each once.
-fn most_similar(text: &str, pages: impl Iterator<Item = (String, MeantPage)>) -> Vec<MeantPage> {
+fn most_similar(text: &str, pages: impl Iterator<Item = (String, SimilarPage)>) -> Vec<SimilarPage> {
     let text = comparable(text);
     let rated = pages.filter_map(|(name, page)| {
         let name = comparable(&name);
@@ -181,16 +181,16 @@ fn most_similar(text: &str, pages: impl Iterator<Item = (String, MeantPage)>) ->
         let is_part = text.len() >= 3 && name.windows(text.len()).any(|part| *part == *text);
         (is_similar || is_part).then_some((distance, page))
     });
-    let mut rated: Vec<(usize, MeantPage)> = rated.collect();
+    let mut rated: Vec<(usize, SimilarPage)> = rated.collect();
     rated.sort_by_key(|(distance, _)| *distance);
-    let mut meant: Vec<MeantPage> = Vec::new();
+    let mut similar: Vec<SimilarPage> = Vec::new();
     for (_, page) in rated {
-        if !meant.iter().any(|known| known.path == page.path) {
-            meant.push(page);
+        if !similar.iter().any(|known| known.path == page.path) {
+            similar.push(page);
         }
     }
-    meant.truncate(OFFERED_MAX);
-    meant
+    similar.truncate(OFFERED_MAX);
+    similar
 }
 
 /// The letters and digits of a name, in lower case.
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn only_similar_names_are_offered_each_page_once() {
-        let page = |name: &str| (name.to_owned(), MeantPage::new(format!("/{name}"), name));
+        let page = |name: &str| (name.to_owned(), SimilarPage::new(format!("/{name}"), name));
         let offered = |text: &str| -> Vec<String> {
             let names = ["dice", "lore", "lore", "timeline", "canon", "runs"];
             most_similar(text, names.iter().map(|name| page(name))).into_iter().map(|page| page.title).collect()

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use skald_app::{Caller, Code, Engine, Fault, Principal};
 
 use crate::components::encode;
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::PageLayout;
 use crate::lore::check_game_master;
@@ -89,7 +89,7 @@ pub(crate) fn clear_view(response: &mut Response) {
 /// `GET /c/{campaign}/view-as`: whose view can be looked at.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
@@ -122,7 +122,7 @@ pub(crate) async fn show(
 /// `POST /c/{campaign}/view-as`: starts to look as somebody, or without a name stops.
 pub(crate) async fn choose(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

@@ -11,7 +11,7 @@ use super::event_form::payload_from_form;
 use super::read_run::RunAnswers;
 use super::run_page::{RefusedDecision, run_page, run_path};
 use crate::SharedContext;
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -70,7 +70,7 @@ impl EmitError {
 pub(crate) async fn emit_event(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
@@ -123,7 +123,7 @@ fn seen_revision(form: &Form) -> Result<i64, Fault> {
 pub(crate) async fn override_guard(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
@@ -150,7 +150,7 @@ pub(crate) async fn override_guard(
 pub(crate) async fn cancel_run(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::SharedContext;
 use crate::components::encode;
-use crate::extractors::{Path, Query};
+use crate::extractors::{PagePath, PageQuery};
 use crate::gate::to_words;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::middleware::PageError;
@@ -41,8 +41,8 @@ struct ArtifactText {
 pub(crate) async fn show_evidence(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
-    Query(query): Query<EvidenceQuery>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
+    PageQuery(query): PageQuery<EvidenceQuery>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;

@@ -12,7 +12,7 @@ use super::read_run::{ArtifactAnswer, RunAnswers};
 use super::{status_badge, to_words};
 use crate::SharedContext;
 use crate::components::{encode, fault_box, time};
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::inline_picture::inline_picture;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout};
@@ -32,7 +32,7 @@ pub(super) struct RefusedDecision<'a> {
 pub(crate) async fn show_run(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
@@ -44,7 +44,7 @@ pub(crate) async fn run_events(
     State(context): State<SharedContext>,
     visitor: Visitor,
     headers: HeaderMap,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;

@@ -14,7 +14,7 @@ use super::{
     Article, EntityLink, check_game_master, entity_path, lore_navigation, lore_path, notice, stale_mirror_notice,
 };
 use crate::components::{encode, time};
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::middleware::PageError;
@@ -55,7 +55,7 @@ struct RelationshipLines {
 /// `GET /c/{campaign}/lore/{entity}`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -100,7 +100,7 @@ pub(crate) async fn show(
 /// `GET /c/{campaign}/lore/{entity}/events`: says when the entity or its relationships have changed.
 pub(crate) async fn events(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -229,7 +229,7 @@ fn link_section(article: &Article, title: &str, links: &[EntityLink]) -> Markup 
 /// `POST /c/{campaign}/lore/{entity}/delete`: into the archive, from which it comes back.
 pub(crate) async fn delete(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, u64)>,
+    PagePath((campaign, entity)): PagePath<(String, u64)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     check_game_master(&visitor, &campaign)?;

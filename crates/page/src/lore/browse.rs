@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::type_icon::{TYPES, type_icon};
-use super::{MirrorFreshness, entity_path, lore_navigation, lore_path, notice, stale_mirror_notice};
+use super::{KankaFreshness, entity_path, lore_navigation, lore_path, notice, stale_mirror_notice};
 use crate::SharedContext;
 use crate::components::{empty_state, encode, next_page};
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
 use crate::middleware::PageError;
@@ -29,7 +29,7 @@ struct BrowsedLore {
     tags: Vec<String>,
     next_cursor: Option<String>,
     /// Set if the campaign is linked to Kanka.
-    mirror: Option<MirrorFreshness>,
+    mirror: Option<KankaFreshness>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,7 +86,7 @@ impl<'a> LoreQuery<'a> {
 /// `GET /c/{campaign}/lore`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -121,7 +121,7 @@ pub(crate) async fn show(
 /// `GET /c/{campaign}/lore/events`: says when there are other entities, or others that the visitor may see.
 pub(crate) async fn events(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -260,7 +260,7 @@ pub(crate) fn secret_mark(is_game_master: bool) -> Markup {
 /// `GET /c/{campaign}/lore/search`: the hits under the box that is opened over any page.
 pub(crate) async fn search(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {

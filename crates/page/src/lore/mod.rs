@@ -42,7 +42,7 @@ pub(crate) struct Article {
     pub html: String,
     pub post_html: Vec<String>,
     /// Set if the campaign is linked to Kanka.
-    pub mirror: Option<MirrorFreshness>,
+    pub mirror: Option<KankaFreshness>,
     entity_types: Vec<ArticleType>,
 }
 
@@ -193,14 +193,14 @@ pub(crate) fn check_game_master(visitor: &Visitor, campaign_id: &str) -> Result<
 
 /// How fresh the lore of a campaign is that is linked to Kanka.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct MirrorFreshness {
+pub(crate) struct KankaFreshness {
     synced_at: Option<String>,
     #[serde(default)]
     stale: bool,
 }
 
 /// Says that Kanka may have something newer. Nothing is said of lore that is fresh, or not linked.
-pub(crate) fn stale_mirror_notice(mirror: Option<&MirrorFreshness>, campaign_id: &str, is_game_master: bool) -> Markup {
+pub(crate) fn stale_mirror_notice(mirror: Option<&KankaFreshness>, campaign_id: &str, is_game_master: bool) -> Markup {
     html! {
         @if let Some(mirror) = mirror.filter(|mirror| mirror.stale) {
             p.warning.stale-mirror {
@@ -245,4 +245,24 @@ pub(crate) fn notice(query: &Form) -> Option<&'static str> {
         "removed" => "Removed.",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_stale_mirror_is_told_of() {
+        let notice = |mirror: Option<Value>, is_game_master: bool| {
+            let mirror: Option<KankaFreshness> = mirror.map(|json| serde_json::from_value(json).expect("freshness"));
+            stale_mirror_notice(mirror.as_ref(), "camp_1", is_game_master).into_string()
+        };
+        let at = "2026-01-15T12:00:00Z";
+        assert_eq!(notice(None, true), "", "the campaign is not linked");
+        assert_eq!(notice(Some(json!({"synced_at": at, "stale": false, "pending": 3})), true), "");
+        let shown = notice(Some(json!({"synced_at": at, "stale": true})), false);
+        assert!(shown.contains(at) && !shown.contains("/kanka"), "only game masters open the mirror: {shown}");
+        let shown = notice(Some(json!({"synced_at": null, "stale": true})), true);
+        assert!(shown.contains("nothing was synced yet") && shown.contains("href=\"/c/camp_1/kanka\""), "{shown}");
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault, limits};
 
 use super::{Article, check_game_master, entity_path};
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -195,7 +195,7 @@ fn people_form(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing)
 /// `POST /c/{campaign}/lore/{entity}/reveal`.
 pub(crate) async fn reveal(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, u64)>,
+    PagePath((campaign, entity)): PagePath<(String, u64)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

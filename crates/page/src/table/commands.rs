@@ -13,7 +13,7 @@ use super::audience::visible_to;
 use super::{RefusedForm, TableState, show_table};
 use crate::SharedContext;
 use crate::components::fault_box;
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::{PageError, status};
@@ -22,7 +22,7 @@ use crate::visitor::Visitor;
 /// `POST /c/{campaign}/roll`.
 pub(crate) async fn roll(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -47,7 +47,7 @@ pub(crate) async fn roll(
 /// `POST /c/{campaign}/note`.
 pub(crate) async fn take_note(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -65,7 +65,7 @@ pub(crate) async fn take_note(
 /// `POST /c/{campaign}/tracker`: up or down by a step.
 pub(crate) async fn change_tracker(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -82,7 +82,7 @@ pub(crate) async fn change_tracker(
 /// `POST /c/{campaign}/spotlight`: who is up, or a new scene.
 pub(crate) async fn set_spotlight(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -98,7 +98,7 @@ pub(crate) async fn set_spotlight(
 /// `POST /c/{campaign}/session/start`.
 pub(crate) async fn start_session(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -111,7 +111,7 @@ pub(crate) async fn start_session(
 /// `POST /c/{campaign}/session/end`.
 pub(crate) async fn end_session(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

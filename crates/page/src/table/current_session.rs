@@ -13,7 +13,7 @@ use super::roll_view::RollView;
 use super::state::{SessionRow, TableState};
 use crate::SharedContext;
 use crate::components::{clock_time, count, empty_state, encode};
-use crate::extractors::{Path, Query};
+use crate::extractors::{PagePath, PageQuery};
 use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::PageError;
@@ -239,8 +239,8 @@ pub(crate) struct OddsQuery {
 /// `GET /c/{campaign}/odds?expression=`: the odds of what is being typed.
 pub(crate) async fn preview_odds(
     State(context): State<SharedContext>,
-    Path(_campaign): Path<String>,
-    Query(OddsQuery { expression }): Query<OddsQuery>,
+    PagePath(_campaign): PagePath<String>,
+    PageQuery(OddsQuery { expression }): PageQuery<OddsQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     if expression.trim().is_empty() {

@@ -19,7 +19,7 @@ use skald_app::Fault;
 
 use crate::SharedContext;
 use crate::components::fault_box;
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live::live_attributes;
@@ -40,7 +40,7 @@ pub(crate) struct RefusedForm<'a> {
 /// `GET /c/{campaign}`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     show_table(&context, &campaign, &visitor, None).await

@@ -12,7 +12,7 @@ use super::state::read_log;
 use super::{TableState, log, recap_text};
 use crate::SharedContext;
 use crate::components::{count, empty_state, time};
-use crate::extractors::{Path, Query};
+use crate::extractors::{PagePath, PageQuery};
 use crate::inline_picture::picture_response;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
@@ -27,7 +27,7 @@ struct TextAnswer {
 /// `GET /c/{campaign}/sessions`.
 pub(crate) async fn show_sessions(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
@@ -71,8 +71,8 @@ pub(crate) struct LogQuery {
 /// `GET /c/{campaign}/sessions/{number}`.
 pub(crate) async fn show_session(
     State(context): State<SharedContext>,
-    Path((campaign, number)): Path<(String, usize)>,
-    Query(LogQuery { cursor }): Query<LogQuery>,
+    PagePath((campaign, number)): PagePath<(String, usize)>,
+    PageQuery(LogQuery { cursor }): PageQuery<LogQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let (mut state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
@@ -127,8 +127,8 @@ pub(crate) struct LuckQuery {
 /// `GET /c/{campaign}/luck.svg?session=`.
 pub(crate) async fn luck_picture(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
-    Query(LuckQuery { session }): Query<LuckQuery>,
+    PagePath(campaign): PagePath<String>,
+    PageQuery(LuckQuery { session }): PageQuery<LuckQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let mut input = json!({"campaign_id": campaign, "session_id": session});

@@ -17,7 +17,7 @@ pub(crate) use universe_page::{show_universe, universe_events, universe_map};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, encode, fault_box, next_page, time};
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
@@ -38,7 +38,7 @@ struct CreatedUniverse {
 pub(crate) async fn list_universes(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path(campaign_id): Path<String>,
+    PagePath(campaign_id): PagePath<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let query = Form::parse(&query.unwrap_or_default());
@@ -50,7 +50,7 @@ pub(crate) async fn list_universes(
 pub(crate) async fn create_universe(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path(campaign_id): Path<String>,
+    PagePath(campaign_id): PagePath<String>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;

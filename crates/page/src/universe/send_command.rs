@@ -10,7 +10,7 @@ use super::universe_page::{RefusedCommand, UniverseQuery, universe_page};
 use super::universe_path;
 use crate::SharedContext;
 use crate::components::encode;
-use crate::extractors::Path;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -19,7 +19,7 @@ use crate::visitor::Visitor;
 pub(crate) async fn send_command(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, universe_id)): Path<(String, String)>,
+    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;

@@ -12,7 +12,7 @@ use super::read_universe::{DAY_SECONDS, UniverseAnswers, figure, kind_words};
 use super::universe_path;
 use crate::SharedContext;
 use crate::components::{count, empty_state, encode, fault_box, next_page};
-use crate::extractors::{Path, Query};
+use crate::extractors::{PagePath, PageQuery};
 use crate::form::Form;
 use crate::inline_picture::inline_picture;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
@@ -66,8 +66,8 @@ pub(super) struct RefusedCommand<'a> {
 pub(crate) async fn show_universe(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, universe_id)): Path<(String, String)>,
-    Query(query): Query<UniverseQuery>,
+    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
+    PageQuery(query): PageQuery<UniverseQuery>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     universe_page(&context, &visitor, &campaign, &universe_id, &query, None).await
@@ -238,8 +238,8 @@ pub(crate) struct FramesQuery {
 pub(crate) async fn universe_map(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, universe_id)): Path<(String, String)>,
-    Query(query): Query<FramesQuery>,
+    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
+    PageQuery(query): PageQuery<FramesQuery>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
@@ -267,7 +267,7 @@ pub(crate) async fn universe_events(
     State(context): State<SharedContext>,
     visitor: Visitor,
     headers: HeaderMap,
-    Path((campaign_id, universe_id)): Path<(String, String)>,
+    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
