@@ -29,14 +29,16 @@ fn main() {
     for file in shared.into_iter().chain(others) {
         if let Some(mime_type) = mime_type(&file) {
             let mut plain = fs::read(&file).expect("an asset can be read");
+            let mut imports_stream = false;
             if mime_type.starts_with("text/javascript") {
                 let text = String::from_utf8(plain).expect("text");
+                imports_stream = text.contains("\"./stream.js\"");
                 plain = imports.iter().fold(text, |text, (name, hashed)| text.replace(name, hashed)).into_bytes();
             }
             if let Some(name) = SHARED_MODULES.into_iter().find(|name| file.ends_with(name)) {
                 imports.push((format!("\"./{name}\""), format!("\"./{}\"", hashed_name(name, &plain))));
             }
-            source.push_str(&pack(&file, plain, mime_type, &out));
+            source.push_str(&pack(&file, plain, (mime_type, imports_stream), &out));
         }
     }
     source.push_str("];\n");
@@ -63,7 +65,7 @@ fn hashed_name(name: &str, plain: &[u8]) -> String {
     format!("{stem}.{hash}.{extension}")
 }
 
-fn pack(file: &Path, plain: Vec<u8>, mime_type: &str, out: &Path) -> String {
+fn pack(file: &Path, plain: Vec<u8>, (mime_type, imports_stream): (&str, bool), out: &Path) -> String {
     let name = file.file_name().and_then(|name| name.to_str()).expect("a plain name");
     let path = hashed_name(name, &plain);
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
@@ -76,7 +78,7 @@ fn pack(file: &Path, plain: Vec<u8>, mime_type: &str, out: &Path) -> String {
     }
     // Paths relative to `assets.rs`: a target folder that two checkouts share keeps no path of either.
     format!(
-        "Asset {{ name: {name:?}, path: \"/assets/{path}\", mime_type: {mime_type:?}, \
+        "Asset {{ name: {name:?}, path: \"/assets/{path}\", mime_type: {mime_type:?}, imports_stream: {imports_stream}, \
          plain: include_bytes!(\"{name}\"), gzip: include_bytes!(\"{name}.gz\"), brotli: include_bytes!(\"{name}.br\") }},\n",
     )
 }

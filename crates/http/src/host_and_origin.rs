@@ -28,8 +28,8 @@ use tower_service::Service;
 
 use crate::Readiness;
 use crate::identify::IdentifyHttp;
-use crate::mounted_routes::Section;
-use crate::page_routes;
+use crate::mounted_routes::{Section, first_segment};
+use crate::page_routes::{self, PageHooks, wants_html};
 use crate::prometheus_metrics::Meter;
 
 /// No page of another origin may embed an answer.
@@ -179,6 +179,10 @@ struct HostAndOriginState {
     readiness: Readiness,
     /// Each surface's paths and meter.
     surfaces: Vec<(Section, Meter)>,
+    /// The page, if there is one: it answers a browser at an address of no surface.
+    page: Option<PageHooks>,
+    /// The first segments of routes of no surface, such as those of health and metrics. Their callers are programs.
+    no_pages: Vec<String>,
     /// For requests of no surface: health, metrics and unknown paths.
     other: Meter,
 }
@@ -188,6 +192,7 @@ impl<S> HostAndOriginCheck<IdentifyHttp<S>> {
     pub(crate) fn new(
         inner: IdentifyHttp<S>,
         sections: &[Section],
+        no_pages: Vec<String>,
         allowlist: Allowlist,
         readiness: Readiness,
     ) -> Self {
@@ -196,6 +201,8 @@ impl<S> HostAndOriginCheck<IdentifyHttp<S>> {
             allowlist,
             readiness,
             surfaces: surfaces.collect(),
+            page: sections.iter().find_map(|section| section.page),
+            no_pages,
             other: Meter::for_surface("other"),
         };
         Self { inner: cors_layer().layer(inner), shared: Arc::new(shared) }
@@ -208,6 +215,15 @@ impl HostAndOriginState {
         let matching = self.surfaces.iter().enumerate().filter(|(_, (section, _))| section.has_path(path));
         // A surface below another one has its own paths.
         matching.max_by_key(|(_, (section, _))| section.path_len()).map(|(index, _)| index)
+    }
+
+    /// The hooks of the page, if the request is for a page, or a browser's for an address of no surface.
+    fn page_hooks(&self, request: &Request, surface: Option<usize>) -> Option<PageHooks> {
+        match surface {
+            Some(at) => self.surfaces[at].0.page,
+            None if self.no_pages.iter().any(|segment| segment == first_segment(request.uri().path())) => None,
+            None => self.page.filter(|_| wants_html(request.headers())),
+        }
     }
 
     fn fault_shape(&self, surface: Option<usize>) -> FaultShape {
@@ -248,7 +264,7 @@ where
         if fault_shape != FaultShape::Object {
             request.extensions_mut().insert(fault_shape);
         }
-        if let Some(hooks) = surface.and_then(|at| self.shared.surfaces[at].0.page) {
+        if let Some(hooks) = self.shared.page_hooks(&request, surface) {
             request.extensions_mut().insert(hooks);
         }
         let is_preflight = is_preflight(&request);

@@ -1,14 +1,15 @@
 //! A router that records its paths and the surface of each, so that all mounted routes can be listed.
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::middleware::{self, Next};
 use axum::routing::MethodRouter;
 use skald_app::FaultShape;
 
 use crate::Calls;
-use crate::page_routes::{PageHooks, PageRoutes};
+use crate::page_routes::{PageHooks, PageRoutes, wants_html};
+use crate::routes::unknown_path;
 
 /// Routes, their paths and their surfaces. `serve` takes only this type, so every route is in the list.
 pub struct MountedRoutes<S = ()> {
@@ -33,8 +34,13 @@ pub(crate) struct Section {
 impl Section {
     /// A section with everything below the first segment of a route's path, mounted or not.
     pub(crate) fn from_path(surface: &str, path: &str, fault_shape: FaultShape) -> Self {
-        let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-        Self { surface: surface.to_owned(), path: format!("/{first}"), is_subtree: true, fault_shape, page: None }
+        Self {
+            surface: surface.to_owned(),
+            path: format!("/{}", first_segment(path)),
+            is_subtree: true,
+            fault_shape,
+            page: None,
+        }
     }
 
     /// The length of its path: of two sections that have a path, the longer one is meant.
@@ -88,8 +94,17 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
     /// Mounts the web page. Its calls are waited for when the server stops.
     #[must_use]
     pub fn page(self, page: PageRoutes<S>, calls: &Calls) -> Self {
-        let PageRoutes { routes, hooks } = page;
-        routes.into_iter().fold(self, |mut mounted, (path, handler)| {
+        let PageRoutes { routes, unknown_address, hooks } = page;
+        let unknown_address = count_requests(unknown_address, calls);
+        let answer = move |State(state): State<S>, request: Request| {
+            let page = unknown_address.clone();
+            async move {
+                let is_page = request.extensions().get::<PageHooks>().is_some() && wants_html(request.headers());
+                if is_page { Handler::call(page, request, state).await } else { unknown_path(request).await }
+            }
+        };
+        let mounted = Self { router: self.router.fallback(answer), ..self };
+        routes.into_iter().fold(mounted, |mut mounted, (path, handler)| {
             let section = Section::from_path("page", path, FaultShape::Object);
             let section = Section { is_subtree: path != "/", page: Some(hooks), ..section };
             mounted = mounted.add_section(section);
@@ -135,9 +150,21 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
         &self.sections
     }
 
+    /// The first segments of the paths of no section, such as those of health and metrics.
+    pub(crate) fn segments_of_no_section(&self) -> Vec<String> {
+        let is_listed = |path: &str| self.sections.iter().any(|section| section.has_path(path));
+        let others = self.paths.iter().filter(|path| !is_listed(path));
+        others.map(|path| first_segment(path).to_owned()).collect()
+    }
+
     pub(crate) fn into_router(self) -> Router<S> {
         self.router
     }
+}
+
+/// The first segment of a path.
+pub(crate) fn first_segment(path: &str) -> &str {
+    path.trim_start_matches('/').split('/').next().unwrap_or_default()
 }
 
 /// A handler whose calls are waited for when the server stops.

@@ -1,6 +1,7 @@
 //! Routes that people open in a browser: their errors are pages, and their callers may have a session cookie.
 
 use axum::extract::Request;
+use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::MethodRouter;
@@ -12,6 +13,8 @@ use crate::fault;
 pub struct PageRoutes<S = ()> {
     /// Each path, as a template, with its handler.
     pub routes: Vec<(&'static str, MethodRouter<S>)>,
+    /// Answers a browser at an address that is no route.
+    pub unknown_address: MethodRouter<S>,
     pub hooks: PageHooks,
 }
 
@@ -31,6 +34,15 @@ pub struct RefusedPage<'a> {
     pub method: &'a Method,
     pub uri: &'a Uri,
     pub headers: &'a HeaderMap,
+}
+
+/// Whether a browser asks for a page to show, or a script of a page for a part of one. Programs get JSON.
+pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
+    let accept = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    headers.contains_key("hx-request")
+        || accept.flat_map(|line| line.split(',')).any(|part| {
+            part.split(';').next().is_some_and(|mime_type| mime_type.trim().eq_ignore_ascii_case("text/html"))
+        })
 }
 
 /// The answer to a request that is refused before its route: a page, or JSON in the shape of the surface.

@@ -15,7 +15,7 @@ pub(crate) const READY: &str = "/ready";
 pub(crate) const MCP_HEALTH: &str = "/mcp/health";
 
 /// Every public route, by method and path. A `{name}` is one segment.
-pub static PUBLIC_ROUTES: [(Method, &str); 21] = [
+pub static PUBLIC_ROUTES: [(Method, &str); 22] = [
     (Method::GET, HEALTH),
     (Method::HEAD, HEALTH),
     (Method::GET, READY),
@@ -37,6 +37,8 @@ pub static PUBLIC_ROUTES: [(Method, &str); 21] = [
     (Method::POST, "/join"),
     (Method::GET, "/join/{code}"),
     (Method::HEAD, "/join/{code}"),
+    // It sets a cookie with a colour, and reads nothing.
+    (Method::POST, "/theme"),
 ];
 
 pub fn is_public(method: &Method, path: &str) -> bool {

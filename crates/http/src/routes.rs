@@ -262,7 +262,8 @@ pub(crate) fn typed_response(mime_type: &'static str, pieces: Vec<Bytes>) -> Res
     response
 }
 
-async fn unknown_path(request: Request) -> Response {
+/// The answer to a program at a path that is no route.
+pub(crate) async fn unknown_path(request: Request) -> Response {
     let fault =
         Fault::new(Code::NotFound, format!("there is nothing at {:?}", truncate_for_message(request.uri().path())))
             .hint("GET /api/v1/openapi.json lists the REST routes; MCP is at /mcp");

@@ -26,10 +26,12 @@ pub async fn serve(
 ) -> io::Result<()> {
     tracing::debug!(paths = routes.paths().join(" "), "routes mounted");
     let sections: Arc<[Section]> = routes.sections().into();
+    let no_pages = routes.segments_of_no_section();
     let routes = BodyBudget::new(routes.into_router(), LargeRequests::start()?);
     let service = HostAndOriginCheck::new(
         IdentifyHttp::new(routes, access, Arc::clone(&sections)),
         &sections,
+        no_pages,
         allowlist,
         readiness,
     );

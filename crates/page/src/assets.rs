@@ -2,10 +2,11 @@
 //! their content, so that a browser never asks for one again.
 
 use axum::body::Body;
-use axum::extract::Path;
 use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+
+use crate::extractors::PagePath;
 
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
@@ -15,21 +16,28 @@ pub(crate) struct Asset {
     name: &'static str,
     path: &'static str,
     mime_type: &'static str,
+    /// Whether it is a script that imports the module of streams.
+    imports_stream: bool,
     plain: &'static [u8],
     gzip: &'static [u8],
     brotli: &'static [u8],
 }
 
-/// The address of an asset. A name that there is none of is a mistake in this crate; a test asks for each.
+/// The address of an asset. An unknown name is a mistake in this crate; a test requests every address.
 pub(crate) fn asset_path(name: &str) -> &'static str {
     ASSETS.iter().find(|asset| asset.name == name).map_or("/assets/missing", |asset| asset.path)
 }
 
+/// Whether a script imports the module of streams.
+pub(crate) fn imports_stream(name: &str) -> bool {
+    ASSETS.iter().any(|asset| asset.name == name && asset.imports_stream)
+}
+
 /// `GET /assets/{name}`.
-pub(crate) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Response {
+pub(crate) async fn serve(PagePath(name): PagePath<String>, headers: HeaderMap) -> Response {
     let found = ASSETS.iter().find(|asset| asset.path.strip_prefix("/assets/") == Some(&name));
     let Some(asset) = found else {
-        // A page that was rendered before an upgrade asks for names of the old version.
+        // A page that was rendered before an upgrade requests files of the old version. Do not cache that they are missing.
         return (StatusCode::NOT_FOUND, [(CACHE_CONTROL, "no-store")], "there is no such file").into_response();
     };
     let (bytes, encoding) = match accepted_encoding(&headers) {

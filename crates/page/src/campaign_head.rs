@@ -20,7 +20,7 @@ struct CampaignName {
 }
 
 impl PageContext {
-    /// The campaign of a page. One that the visitor may not see looks as if it were not there.
+    /// The campaign of a page. NOT_FOUND if the visitor has no role in it.
     pub(crate) async fn campaign_head(&self, visitor: &Visitor, campaign_id: &str) -> Result<CampaignHead, Fault> {
         let input = json!({"view": "campaign", "campaign_id": campaign_id});
         let NamedCampaign { campaign } = self.read(&visitor.caller, "campaign_read", input).await?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use skald_app::{Code, Fault};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, fault_box, next_page, time};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
@@ -27,7 +28,7 @@ struct CanonPage {
     next_cursor: Option<String>,
 }
 
-/// A change that waits for a person, with what is and what would be.
+/// A held change with the stored value and the proposed one.
 #[derive(Debug, Deserialize)]
 struct HeldChange {
     id: Option<String>,
@@ -52,7 +53,7 @@ const STATUSES: [(&str, &str); 3] = [("", "Open"), ("ACKNOWLEDGED", "Seen, not d
 /// `GET /c/{campaign}/canon`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -138,7 +139,7 @@ fn came_from(row: &HeldChange) -> Markup {
 /// `GET /c/{campaign}/canon/{conflict}`.
 pub(crate) async fn show_conflict(
     State(context): State<SharedContext>,
-    Path((campaign, conflict)): Path<(String, String)>,
+    PagePath((campaign, conflict)): PagePath<(String, String)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     conflict_page(&context, &campaign, &conflict, &visitor, &Form::default(), None).await
@@ -178,7 +179,7 @@ async fn conflict_page(
     }))
 }
 
-/// What is and what would be, side by side.
+/// The stored value and the proposed one, side by side.
 fn both_values(field: &str, values: &Value) -> Markup {
     let side = |title: &str, side: &Value| {
         html! {
@@ -266,7 +267,7 @@ fn decision_form(action: &str, row: &HeldChange, is_resolved: bool, typed: &Form
 /// `POST /c/{campaign}/canon/{conflict}`.
 pub(crate) async fn decide(
     State(context): State<SharedContext>,
-    Path((campaign, conflict)): Path<(String, String)>,
+    PagePath((campaign, conflict)): PagePath<(String, String)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

@@ -5,13 +5,15 @@ use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use skald_app::Fault;
 
+use crate::people_hints::hint_for_people;
+
 /// An error with its hint, as the catalogue has it.
 pub(crate) fn fault_box(fault: &Fault) -> Markup {
     let body = fault.body();
     html! {
         div.fault role="alert" {
             p.fault-message { (sentence(&body.message)) }
-            @if let Some(hint) = &body.hint { p.fault-hint { (sentence(hint)) } }
+            @if let Some(hint) = body.hint.as_deref().and_then(hint_for_people) { p.fault-hint { (sentence(&hint)) } }
             @if !body.allowed.is_empty() {
                 p.fault-hint { "Possible: " (body.allowed.join(", ")) "." }
             }
@@ -51,7 +53,7 @@ pub(crate) fn field_fault(fault: Option<&Fault>, field: &str) -> Markup {
         @if let Some(fault) = fault.filter(|_| is_about(fault, field)) {
             p.field-fault id={ (field) "-fault" } role="alert" {
                 (sentence(&fault.body().message))
-                @if let Some(hint) = &fault.body().hint { " " (sentence(hint)) }
+                @if let Some(hint) = fault.body().hint.as_deref().and_then(hint_for_people) { " " (sentence(&hint)) }
             }
         }
     }

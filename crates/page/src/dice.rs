@@ -1,6 +1,6 @@
 //! `/dice`: an odds explorer. One expression or two, exactly, at least or at most; the address reproduces it.
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -9,9 +9,10 @@ use skald_app::Fault;
 
 use crate::SharedContext;
 use crate::components::{encode, fault_box, percent};
+use crate::extractors::PageQuery;
+use crate::inline_picture::picture_response;
 use crate::layout::{MainPart, PageLayout, html_response};
 use crate::middleware::PageError;
-use crate::table::picture_response;
 use crate::visitor::Visitor;
 
 /// Expressions that show what can be written.
@@ -59,7 +60,7 @@ impl DiceQuery {
 /// `GET /dice?e=&e2=&mode=`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Query(query): Query<DiceQuery>,
+    PageQuery(query): PageQuery<DiceQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let found = if query.e.trim().is_empty() {
@@ -202,7 +203,7 @@ struct PictureAnswer {
 /// `GET /dice/odds.svg?e=&e2=&mode=`.
 pub(crate) async fn picture(
     State(context): State<SharedContext>,
-    Query(query): Query<DiceQuery>,
+    PageQuery(query): PageQuery<DiceQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let mut input = json!({"expression": query.e.trim(), "against": query.against()});

@@ -36,7 +36,7 @@ impl PageContext {
         self.engine.catalogue().operation(operation).is_ok_and(|entry| self.options.visible.admits(entry))
     }
 
-    /// Calls an operation that this server offers. Hints name what a person can do.
+    /// Calls an operation that this server offers. Hints name no operation that it does not offer.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         caller: &Caller,

@@ -1,34 +1,44 @@
-//! `/c/{campaign}/graph`: who mentions whom and who is what to whom, as a picture, and to drag where scripts run.
+//! `/c/{campaign}/graph`: mentions and relationships of entities as a picture. With scripts its nodes can be dragged.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use maud::html;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use skald_app::Fault;
 
-use crate::SharedContext;
+use crate::components::count;
+use crate::extractors::PagePath;
+use crate::inline_picture::picture_response;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
 use crate::lore::type_icon::{TYPES, type_icon};
-use crate::lore::{entity_path, lore_navigation, lore_path};
+use crate::lore::{KankaFreshness, entity_path, lore_navigation, lore_path, stale_mirror_notice};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
+use crate::{PageContext, SharedContext};
 
-/// A picture has its colours in it, and nothing else.
-const PICTURE_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'");
 /// Relationships that are drawn.
 const RELATIONSHIPS_MAX: usize = 100;
 
 /// `GET /c/{campaign}/graph`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let head = context.campaign_head(&visitor, &campaign).await?;
     let path = format!("/c/{}/graph", head.id);
+    let (mentions, related) = context.read_graph(&visitor, &head.id).await?;
+    let cut = [
+        (mentions.left_out > 0).then(|| {
+            let drawn = count(mentions.nodes.len() as u64, "entry", "entries");
+            format!("Only the {drawn} with the most connections are drawn; {} more are not", mentions.left_out)
+        }),
+        related.next_cursor.is_some().then(|| format!("Only the first {RELATIONSHIPS_MAX} relationships are drawn")),
+    ];
     let layout = PageLayout::for_visitor("Graph", &visitor).campaign(&head, CampaignPart::Lore).script("graph.js");
     Ok(layout.render(html! {
         div.lore {
@@ -41,6 +51,7 @@ pub(crate) async fn show(
                     button.icon-button type="button" data-zoom="all" aria-label="All of it" { "⤢" }
                 }
             }
+            (stale_mirror_notice(mentions.mirror.as_ref(), &head.id, visitor.is_game_master_of(&head.id)))
             p.notice #graph-changed hidden { "The lore has changed. " a href=(path) { "Draw it again" } }
             figure.graph data-graph={ (path) ".json" } data-live=(LivePage::Graph.path(&head.id)) {
                 img data-themed src={ (path) ".svg" } alt="The entries of the lore, with lines between those that mention each other";
@@ -48,6 +59,9 @@ pub(crate) async fn show(
             p.muted.graph-help hidden { "Drag a name to move it, the ground to look around. Tab and Enter open one." }
             ul.chips.legend aria-label="Colours" {
                 @for (word, title) in TYPES { li.chip { span aria-hidden="true" { (type_icon(word)) } (title) } }
+            }
+            @for cut in cut.iter().flatten() {
+                p.notice { (cut) ". " a href=(lore_path(&head.id)) { "The list has every entry" } ", and each entry its relationships." }
             }
             p { a href=(lore_path(&head.id)) { "The same as a list" } }
         }
@@ -57,7 +71,7 @@ pub(crate) async fn show(
 /// `GET /c/{campaign}/graph.svg`.
 pub(crate) async fn picture(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     #[derive(Deserialize)]
@@ -69,17 +83,18 @@ pub(crate) async fn picture(
         input["theme"] = theme.into();
     }
     let drawn: GraphAnswer = context.read(&visitor.caller, "lore_graph", input).await?;
-    let mut response = drawn.text.into_response();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));
-    headers.insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
-    Ok(response)
+    Ok(picture_response(drawn.text))
 }
 
 #[derive(Debug, Deserialize)]
 struct MentionNodes {
     nodes: Vec<MentionNode>,
     edges: Vec<Value>,
+    /// Entries with mentions that are not among the nodes.
+    #[serde(default)]
+    left_out: u64,
+    /// Set if the campaign is linked to Kanka.
+    mirror: Option<KankaFreshness>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,6 +108,7 @@ struct MentionNode {
 struct DrawnRelationships {
     #[serde(default)]
     relationships: Vec<DrawnRelationship>,
+    next_cursor: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -108,20 +124,26 @@ struct RelationshipEnd {
     name: String,
 }
 
+impl PageContext {
+    /// What the graph shows: entries with their mentions, and relationships.
+    async fn read_graph(&self, visitor: &Visitor, campaign: &str) -> Result<(MentionNodes, DrawnRelationships), Fault> {
+        let input = json!({"campaign_id": campaign});
+        let mentions = self.read(&visitor.caller, "read_mention_graph", input).await?;
+        if !self.offers("read_relationships") {
+            return Ok((mentions, DrawnRelationships::default()));
+        }
+        let input = json!({"campaign_id": campaign, "limit": RELATIONSHIPS_MAX});
+        Ok((mentions, self.read(&visitor.caller, "read_relationships", input).await?))
+    }
+}
+
 /// `GET /c/{campaign}/graph.json`: what the script of the page draws.
 pub(crate) async fn nodes_and_edges(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
-    let input = json!({"campaign_id": campaign});
-    let mentions: MentionNodes = context.read(&visitor.caller, "read_mention_graph", input).await?;
-    let related = if context.offers("read_relationships") {
-        let input = json!({"campaign_id": campaign, "limit": RELATIONSHIPS_MAX});
-        context.read(&visitor.caller, "read_relationships", input).await?
-    } else {
-        DrawnRelationships::default()
-    };
+    let (mentions, related) = context.read_graph(&visitor, &campaign).await?;
     let mut nodes: Vec<Value> =
         mentions.nodes.iter().map(|node| node_json(&campaign, node.entity_id, &node.name, &node.entity_type)).collect();
     let ends = related.relationships.iter().flat_map(|row| [&row.source, &row.target]);

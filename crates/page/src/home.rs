@@ -2,20 +2,26 @@
 
 use std::net::IpAddr;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
+use skald_app::Fault;
 
-use crate::components::{card, copy_block, count, empty_state, next_page};
+use crate::components::{card, clock_time, copy_block, count, empty_state, next_page};
+use crate::extractors::PageQuery;
 use crate::layout::{MainPart, PageLayout};
 use crate::middleware::PageError;
 use crate::session_cookie::is_https;
+use crate::table::{SessionRow, TableSpotlight};
 use crate::visitor::Visitor;
-use crate::{ClientConnection, ConnectionRequest, SharedContext};
+use crate::{ClientConnection, ConnectionRequest, PageContext, SharedContext};
+
+/// Campaigns of one page. The active session and the scene of each are read too.
+const CAMPAIGNS_SHOWN: u64 = 24;
 
 #[derive(Debug, Deserialize)]
 struct CampaignRow {
@@ -26,6 +32,25 @@ struct CampaignRow {
     status: String,
     actor_count: u64,
     participant_count: u64,
+}
+
+/// What is going on in a campaign: its active session, and the scene.
+#[derive(Debug, Default)]
+struct CurrentPlay {
+    session: Option<SessionRow>,
+    scene: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct SceneAnswer {
+    #[serde(default)]
+    spotlight: TableSpotlight,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct SessionAnswer {
+    #[serde(default)]
+    sessions: Vec<SessionRow>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -43,13 +68,24 @@ pub(crate) struct HomeQuery {
 /// `GET /`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Query(HomeQuery { cursor }): Query<HomeQuery>,
+    PageQuery(HomeQuery { cursor }): PageQuery<HomeQuery>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let page: CampaignPage = context
-        .read(&visitor.caller, "campaign_read", json!({"view": "campaigns", "limit": 60, "cursor": cursor}))
+        .read(
+            &visitor.caller,
+            "campaign_read",
+            json!({"view": "campaigns", "limit": CAMPAIGNS_SHOWN, "cursor": cursor}),
+        )
         .await?;
+    let mut rows = Vec::with_capacity(page.campaigns.len());
+    for row in page.campaigns {
+        let play = context.current_play(&visitor, &row.id).await;
+        rows.push((row, play));
+    }
+    // Where somebody plays right now comes first. The sort is stable, so that the others stay in their order.
+    rows.sort_by_key(|(_, play)| play.session.is_none());
     let connections = (context.options.connections)(&connection_request(&visitor, &headers));
     let trouble = (context.options.store_trouble)();
     let layout = PageLayout::for_visitor("Home", &visitor).part(MainPart::Home).script("live-parts.js");
@@ -60,7 +96,7 @@ pub(crate) async fn show(
                 p.warning role="alert" { "Nothing can be stored right now: " (trouble) }
             }
             div.stack #campaigns data-live-part {
-                (campaigns(&page.campaigns))
+                (campaigns(&rows))
                 (next_page("/", page.next_cursor.as_deref()))
             }
             (connect(&connections))
@@ -69,7 +105,32 @@ pub(crate) async fn show(
     }))
 }
 
-fn campaigns(rows: &[CampaignRow]) -> Markup {
+impl PageContext {
+    /// What is going on in a campaign. A campaign that cannot be read right now is shown without it.
+    async fn current_play(&self, visitor: &Visitor, campaign_id: &str) -> CurrentPlay {
+        let view = |view: &str| json!({"campaign_id": campaign_id, "view": view, "limit": 1});
+        let answer: Result<SessionAnswer, Fault> = self.read(&visitor.caller, "campaign_read", view("sessions")).await;
+        let newest = answer.unwrap_or_default().sessions.into_iter().next();
+        let Some(session) = newest.filter(SessionRow::is_active) else { return CurrentPlay::default() };
+        let answer: Result<SceneAnswer, Fault> = self.read(&visitor.caller, "campaign_read", view("campaign")).await;
+        CurrentPlay { session: Some(session), scene: answer.unwrap_or_default().spotlight.scene }
+    }
+}
+
+fn current_play(play: &CurrentPlay) -> Markup {
+    html! {
+        @if let Some(session) = &play.session {
+            p.current-play {
+                span.badge.badge-live { "going on" }
+                " since " (clock_time(&session.started_at))
+                @if !session.name.is_empty() { " · " bdi { (session.name) } }
+            }
+            @if let Some(scene) = &play.scene { p.current-scene { "Scene: " bdi { (scene) } } }
+        }
+    }
+}
+
+fn campaigns(rows: &[(CampaignRow, CurrentPlay)]) -> Markup {
     html! {
         @if rows.is_empty() {
             (empty_state("No campaign yet", &html! {
@@ -77,9 +138,10 @@ fn campaigns(rows: &[CampaignRow]) -> Markup {
             }))
         } @else {
             ul.cards {
-                @for row in rows {
+                @for (row, play) in rows {
                     li.card {
                         h2 { a href={ "/c/" (row.id) } dir="auto" { (row.name) } }
+                        (current_play(play))
                         @if !row.theme_prompt.is_empty() { p.theme-prompt dir="auto" { (row.theme_prompt) } }
                         p.muted {
                             (row.status.to_lowercase()) " · " (count(row.actor_count, "character", "characters"))

@@ -1,7 +1,17 @@
-//! Pictures of the product inside a page: the SVG without its style element, which the policy of a page refuses. The
-//! style sheet `picture.css` has the same colours.
+//! Pictures of the product. Inside a page: the SVG without its style element, which the policy of a page refuses; the style
+//! sheet `picture.css` has the same colours. As an image of its own: with the policy that allows its styles.
 
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
 use maud::{Markup, PreEscaped};
+
+/// The policy of a picture: it has styles of its own, and nothing else.
+const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+/// An SVG that the engine drew, as an image of its own.
+pub(crate) fn picture_response(svg: String) -> Response {
+    ([(CONTENT_TYPE, "image/svg+xml"), (CONTENT_SECURITY_POLICY, PICTURE_POLICY)], svg).into_response()
+}
 
 /// An SVG that the engine drew, for the body of a page.
 pub(crate) fn inline_picture(svg: &str) -> Markup {

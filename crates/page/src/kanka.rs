@@ -1,6 +1,6 @@
 //! `/c/{campaign}/kanka`: the mirror of Kanka: how fresh it is, and the inbox of what both sides changed; for game masters.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::SharedContext;
 use crate::components::{count, empty_state, next_page, time};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
@@ -58,7 +59,7 @@ struct MirrorSyncFailure {
 /// `GET /c/{campaign}/kanka`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -149,7 +150,7 @@ fn inbox(campaign_id: &str, path: &str, page: &MirrorPage) -> Markup {
 /// `POST /c/{campaign}/kanka`: syncs, or decides one conflict.
 pub(crate) async fn sync_or_resolve(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

@@ -5,7 +5,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::assets::asset_path;
+use crate::assets::{asset_path, imports_stream};
 use crate::theme::ChosenTheme;
 use crate::view_as::view_as_path;
 use crate::visitor::{Browser, Visitor};
@@ -29,9 +29,9 @@ pub(crate) enum CampaignPart {
 }
 
 impl CampaignPart {
-    const ALL: [Self; 6] = [Self::Table, Self::Lore, Self::Timeline, Self::Canon, Self::Sky, Self::Runs];
+    pub(crate) const ALL: [Self; 6] = [Self::Table, Self::Lore, Self::Timeline, Self::Canon, Self::Sky, Self::Runs];
 
-    fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Table => "Table",
             Self::Lore => "Lore",
@@ -42,7 +42,7 @@ impl CampaignPart {
         }
     }
 
-    fn path(self, campaign_id: &str) -> String {
+    pub(crate) fn path(self, campaign_id: &str) -> String {
         match self {
             Self::Table => format!("/c/{campaign_id}"),
             Self::Lore => format!("/c/{campaign_id}/lore"),
@@ -54,7 +54,7 @@ impl CampaignPart {
     }
 
     /// Whether a member of the campaign may open this part. The navigation leaves out the other parts.
-    fn is_for(self, visitor: &Visitor, campaign_id: &str) -> bool {
+    pub(crate) fn is_for(self, visitor: &Visitor, campaign_id: &str) -> bool {
         match self {
             Self::Table | Self::Lore | Self::Timeline | Self::Sky => true,
             Self::Canon => visitor.is_game_master_of(campaign_id),
@@ -76,7 +76,7 @@ impl MainPart {
     /// The parts in the bar. The name of Skald links home, and the visitor's menu has the others.
     const ALL: [Self; 1] = [Self::Dice];
 
-    fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Home => "Home",
             Self::Dice => "Dice",
@@ -85,7 +85,7 @@ impl MainPart {
         }
     }
 
-    fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Home => "/",
             Self::Dice => "/dice",
@@ -173,6 +173,10 @@ impl<'a> PageLayout<'a> {
                     // Modules that `page.js` imports: a browser would ask for one after the other.
                     @for name in ["answers.js", "form-state.js"] { link rel="modulepreload" href=(asset_path(name)); }
                     script type="module" src=(asset_path("page.js")) {}
+                    @if self.scripts.iter().any(|name| imports_stream(name)) {
+                        // Without this a browser asks for it only once it has read the script that imports it.
+                        link rel="modulepreload" href=(asset_path("stream.js"));
+                    }
                     @if self.campaign.is_some() { script type="module" src=(asset_path("search.js")) {} }
                     @for name in &self.scripts { script type="module" src=(asset_path(name)) {} }
                 }

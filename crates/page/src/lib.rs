@@ -11,6 +11,7 @@ mod canon;
 mod components;
 mod dice;
 mod engine_calls;
+mod extractors;
 mod form;
 mod gate;
 mod graph;
@@ -22,6 +23,8 @@ mod live;
 mod live_pages;
 mod lore;
 mod middleware;
+mod people_hints;
+mod public_url;
 mod resource_events;
 mod session_cookie;
 mod sign_in;
@@ -29,25 +32,30 @@ mod table;
 mod theme;
 mod timeline;
 mod universe;
+mod unknown_address;
 mod view_as;
 mod visitor;
 
 use std::sync::Arc;
 
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, any, get, post};
 use skald_app::{Engine, ToolsetFilter};
 use tokio_util::sync::CancellationToken;
 use tower_http::csrf::CsrfLayer;
 
+pub use administration::terminal_qr_code;
 pub use middleware::render_refused;
+pub use public_url::PublicUrl;
 pub use session_cookie::session_secret;
 
-/// What the page is told by whoever starts it.
+/// Options of the page.
 pub struct PageOptions {
-    /// Which operations there are: without commands the page only reads.
+    /// The operations that the server offers. If it offers no commands, the page only reads.
     pub visible: ToolsetFilter,
     /// How a program that speaks MCP connects, for whoever asks.
     pub connections: Arc<ListConnections>,
+    /// The address by which other devices open the page, if the server was told one. Links of invitations begin with it.
+    pub public_url: Option<PublicUrl>,
     /// Why nothing can be stored right now; `None` if all is well.
     pub store_trouble: Arc<dyn Fn() -> Option<String> + Send + Sync>,
     /// Cancelled when the server stops: streams end.
@@ -81,7 +89,7 @@ pub struct ClientConnection {
     pub http: String,
 }
 
-/// What all requests share.
+/// The state that all requests share.
 pub(crate) struct PageContext {
     engine: Arc<dyn Engine>,
     options: PageOptions,
@@ -90,8 +98,16 @@ pub(crate) struct PageContext {
 
 type SharedContext = Arc<PageContext>;
 
-/// Every route of the page, by path.
-pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> Vec<(&'static str, MethodRouter)> {
+/// The routes of the page.
+pub struct PageRouteList {
+    /// Every route, by path.
+    pub routes: Vec<(&'static str, MethodRouter)>,
+    /// Answers a browser at an address that is no route.
+    pub unknown_address: MethodRouter,
+}
+
+/// All routes of the page.
+pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> PageRouteList {
     let context = Arc::new(PageContext { engine, options, rendered: live::RenderedTables::default() });
     let mut routes: Vec<(&'static str, MethodRouter<SharedContext>)> = vec![
         ("/assets/{name}", get(assets::serve)),
@@ -149,5 +165,6 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> Vec<(&'stat
         let route = route.layer(CsrfLayer::new());
         route.layer(axum::middleware::from_fn_with_state(Arc::clone(&context), middleware::finish_response))
     };
-    routes.into_iter().map(|(path, route)| (path, finish(route))).collect()
+    let unknown_address = finish(any(unknown_address::answer));
+    PageRouteList { routes: routes.into_iter().map(|(path, route)| (path, finish(route))).collect(), unknown_address }
 }

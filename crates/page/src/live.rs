@@ -1,7 +1,8 @@
 //! A table's stream: what changed, rendered again and sent to every screen as server-sent events.
 //!
-//! The engine's news only wake it. What is sent is read again for this caller, so that nothing leaves that they may not
-//! see. The id of each event is a place in the journal: whoever comes back with it misses nothing.
+//! News of the engine only trigger a rendering. The fragments are read again for this caller, so that nothing is sent that
+//! they may not see. The id of each event is a place in the journal: a browser that connects again with it gets what
+//! happened since.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex as BlockingMutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
@@ -21,6 +22,7 @@ use skald_app::{Changes, Fault, limits};
 use tokio::sync::Mutex;
 
 use crate::SharedContext;
+use crate::extractors::{PagePath, PageQuery};
 use crate::middleware::PageError;
 use crate::table::{TableState, fragments};
 use crate::visitor::Visitor;
@@ -45,8 +47,8 @@ pub(crate) struct LiveQuery {
 /// `GET /c/{campaign}/live`.
 pub(crate) async fn stream(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
-    Query(query): Query<LiveQuery>,
+    PagePath(campaign): PagePath<String>,
+    PageQuery(query): PageQuery<LiveQuery>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -83,7 +85,7 @@ impl LiveReader {
         if self.is_over {
             return None;
         }
-        // The second one has the handouts.
+        // The resource of the lore changes when something is revealed or hidden.
         let resources =
             [format!("campaign://{}/events", self.campaign_id), format!("lore://{}/entities", self.campaign_id)];
         loop {

@@ -1,14 +1,16 @@
-//! Streams that say when a page of a list has changed. Which resources a page shows is named here by its part.
+//! Streams that say when a page has changed. Each page that follows changes is listed here with the resources that it
+//! shows.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use skald_app::{Code, Fault};
 
 use crate::SharedContext;
 use crate::components::encode;
+use crate::extractors::PagePath;
 use crate::middleware::PageError;
-use crate::resource_events::stream_changes;
+use crate::resource_events::{StreamedResources, stream_changes};
 use crate::visitor::Visitor;
 
 /// A page of a campaign that follows changes.
@@ -60,19 +62,19 @@ impl LivePage {
     }
 }
 
-/// `GET /changes`: says when the campaigns of home have changed.
+/// `GET /changes`: says when the campaigns of home, or what is going on in one of them, have changed.
 pub(crate) async fn home_changes(
     State(context): State<SharedContext>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Response {
-    stream_changes(&context, &visitor, &headers, vec!["campaigns://list".to_owned()]).await
+    stream_changes(&context, &visitor, &headers, StreamedResources::Campaigns).await
 }
 
 /// `GET /c/{campaign}/changes/{page}`.
 pub(crate) async fn page_changes(
     State(context): State<SharedContext>,
-    Path((campaign, name)): Path<(String, String)>,
+    PagePath((campaign, name)): PagePath<(String, String)>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {

@@ -23,6 +23,7 @@ use crate::layout::{PageLayout, html_response};
 use crate::session_cookie::clear_session;
 use crate::sign_in::sign_in_page;
 use crate::theme::path_before;
+use crate::unknown_address::{SimilarPage, similar_pages};
 use crate::view_as::{ViewedAs, replace_caller};
 use crate::visitor::{Browser, Visitor};
 
@@ -33,7 +34,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 /// `no-referrer` would take away the `Origin` that tells our own forms from others'.
 const REFERRER: HeaderValue = HeaderValue::from_static("same-origin");
-/// Text shorter than this is sent as it is.
+/// Shorter texts are not compressed.
 const PACKED_BYTES_MIN: usize = 1_024;
 
 /// A fault on its way to the page that shows it.
@@ -67,7 +68,8 @@ pub(crate) async fn finish_response(
 ) -> Response {
     let browser = Browser::from_headers(request.headers());
     let encoding = accepted_encoding(request.headers());
-    let page_path = page_path((request.method(), request.uri()), request.headers(), browser);
+    let uri = request.uri().clone();
+    let page_path = page_path((request.method(), &uri), request.headers(), browser);
     let counted = match request.extensions().get::<Caller>() {
         Some(caller) => context.engine.check_rate(caller, RateClass::Page),
         None => Ok(()),
@@ -84,7 +86,14 @@ pub(crate) async fn finish_response(
     };
     if let Some(fault) = fault_of(&response) {
         let visitor = caller.map(|caller| Visitor { caller, browser, viewed_as });
-        response = error_page(&fault, visitor.as_ref(), browser, &page_path, response.status());
+        let similar = match &visitor {
+            Some(visitor) if fault.class() == Class::NotFound && !browser.wants_fragment => {
+                context.find_similar_pages(visitor, &uri).await
+            }
+            _ => Vec::new(),
+        };
+        let refused = RefusedRequest { browser, page_path: &page_path, similar: &similar };
+        response = error_page(&fault, visitor.as_ref(), &refused, response.status());
     }
     add_policies(response.headers_mut());
     // htmx gets a part of the page that a browser gets whole.
@@ -92,7 +101,8 @@ pub(crate) async fn finish_response(
     if encoding == Encoding::Plain { response } else { pack(response).await }
 }
 
-/// Refuses what a browser would not send: a form comes with the page that sent it, and a page session is a browser's.
+/// Refuses a form with a session cookie but without `Origin` and `Sec-Fetch-Site`. Every browser sends one of them, and
+/// only browsers have a session cookie.
 fn check_form_origin(request: &Request, browser: Browser) -> Result<(), Fault> {
     let is_read = request.method() == Method::GET || request.method() == Method::HEAD;
     let names_its_page = ["origin", "sec-fetch-site"].iter().any(|name| request.headers().contains_key(*name));
@@ -103,7 +113,7 @@ fn check_form_origin(request: &Request, browser: Browser) -> Result<(), Fault> {
     Err(fault.hint("open the page in a browser and send it from there; a program uses REST with a token"))
 }
 
-/// The fault that a handler answered with, or that the check of the origin comes to.
+/// The fault of a response: that of the handler, of the check of the origin, or of a method that the route does not have.
 fn fault_of(response: &Response) -> Option<Arc<Fault>> {
     if let Some(fault) = response.extensions().get::<Arc<Fault>>() {
         return Some(Arc::clone(fault));
@@ -143,13 +153,17 @@ fn signed_out_fragment(page_path: &str) -> Response {
     response
 }
 
-fn error_page(
-    fault: &Fault,
-    visitor: Option<&Visitor>,
+/// The request that an error page answers.
+struct RefusedRequest<'a> {
     browser: Browser,
-    page_path: &str,
-    status: StatusCode,
-) -> Response {
+    /// The path of the page that sent it.
+    page_path: &'a str,
+    /// Pages of a similar name, if there is no page at the address.
+    similar: &'a [SimilarPage],
+}
+
+fn error_page(fault: &Fault, visitor: Option<&Visitor>, refused: &RefusedRequest<'_>, status: StatusCode) -> Response {
+    let RefusedRequest { browser, page_path, similar } = *refused;
     let mut response = if fault.class() == Class::Unauthenticated {
         let mut response = if browser.wants_fragment {
             signed_out_fragment(page_path)
@@ -168,6 +182,7 @@ fn error_page(
             div.narrow {
                 h1 { (title_of(fault.class())) }
                 (fault_box(fault))
+                (similar_pages(similar))
                 p { a.button href="/" { "Home" } }
             }
         })
@@ -203,7 +218,8 @@ pub fn render_refused(
 ) -> Response {
     let browser = Browser::from_headers(headers);
     let page_path = page_path((method, uri), headers, browser);
-    let mut response = error_page(fault, None, browser, &page_path, status);
+    let refused = RefusedRequest { browser, page_path: &page_path, similar: &[] };
+    let mut response = error_page(fault, None, &refused, status);
     add_policies(response.headers_mut());
     response
 }
@@ -214,7 +230,7 @@ fn add_policies(headers: &mut HeaderMap) {
     headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
 }
 
-/// Packs a text that is whole. A stream goes out as it comes.
+/// Compresses a text. A stream is passed on as it is.
 async fn pack(response: Response) -> Response {
     let is_text = response
         .headers()

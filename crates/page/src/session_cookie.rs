@@ -1,5 +1,5 @@
-//! The cookie of a page session. Over HTTPS it is bound to the host and never sent in the clear; in a plain network it
-//! cannot be, and the page says so.
+//! The cookie of a page session. Over HTTPS it has the prefix `__Host-` and `Secure`, so that a browser sends it to this
+//! host only and never unencrypted. Over plain HTTP browsers accept neither.
 
 use axum::http::header::{ORIGIN, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue};
@@ -18,7 +18,7 @@ pub fn session_secret(headers: &HeaderMap) -> Option<&str> {
     cookie(headers, SECURE_NAME).or_else(|| cookie(headers, PLAIN_NAME)).filter(|secret| !secret.is_empty())
 }
 
-/// Whether the browser speaks HTTPS: it says so in `Origin`, and a proxy before us in its own header.
+/// Whether the browser uses HTTPS: by `Origin`, or by the header that a proxy before the server sets.
 pub(crate) fn is_https(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     text(ORIGIN.as_str()).starts_with("https://") || text("x-forwarded-proto").eq_ignore_ascii_case("https")

@@ -1,6 +1,6 @@
 //! Signing in with a token or an invitation, signing out, and the list of browsers that are signed in.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, USER_AGENT};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -10,6 +10,7 @@ use skald_app::{Code, Fault, page_session_id};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, fault_box, time};
+use crate::extractors::{PagePath, PageQuery};
 use crate::form::Form;
 use crate::layout::{MainPart, PageLayout};
 use crate::middleware::{PageError, status};
@@ -26,11 +27,11 @@ pub(crate) struct NextPath {
 }
 
 /// `GET /sign-in`.
-pub(crate) async fn show(browser: Browser, Query(NextPath { next }): Query<NextPath>) -> Response {
+pub(crate) async fn show(browser: Browser, PageQuery(NextPath { next }): PageQuery<NextPath>) -> Response {
     sign_in_page(browser, &next, None)
 }
 
-/// The form for a token. It is also the answer to whoever is not known.
+/// Renders the form for a token. It is also the answer to a request without a known caller.
 pub(crate) fn sign_in_page(browser: Browser, next: &str, fault: Option<&Fault>) -> Response {
     // A first visit without a token shows no error.
     let fault = fault.filter(|fault| !fault.body().message.contains("is required"));
@@ -85,7 +86,7 @@ fn with_refusal_status(mut response: Response, fault: &Fault) -> Response {
     response
 }
 
-/// A path of this server, and not the sign-in itself.
+/// The path to go to after signing in: a path of this server other than the sign-in page.
 fn destination(next: &str) -> &str {
     if is_local_path(next) && !next.starts_with("/sign-") { next } else { "/" }
 }
@@ -111,7 +112,7 @@ pub(crate) async fn show_join(browser: Browser) -> Response {
 }
 
 /// `GET /join/{code}`: the link of an invitation. Opening it changes nothing.
-pub(crate) async fn show_join_code(browser: Browser, Path(code): Path<String>) -> Response {
+pub(crate) async fn show_join_code(browser: Browser, PagePath(code): PagePath<String>) -> Response {
     join_page(browser, &code, None)
 }
 
@@ -225,7 +226,7 @@ pub(crate) async fn end_browser(
     Ok(response)
 }
 
-/// What a browser says that it is, in words that people know.
+/// The names of browser and system from the header `User-Agent`.
 fn browser_name(headers: &HeaderMap) -> String {
     let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let find =
@@ -246,7 +247,7 @@ fn browser_name(headers: &HeaderMap) -> String {
     }
 }
 
-/// A page with a form for a secret is kept nowhere.
+/// Forbids caches to store a page with a form for a secret.
 fn forbid_caching(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -1,4 +1,4 @@
-//! The colours that a visitor chose: those of the system, light or dark, in a cookie that says nothing else.
+//! The theme that a visitor chose: that of the system, light or dark. It is stored in a cookie of its own.
 
 use axum::http::header::{COOKIE, REFERER, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, Uri};

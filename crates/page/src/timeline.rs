@@ -1,7 +1,7 @@
-//! `/c/{campaign}/timeline`: what was written and what the journal recorded, in the order of its days, with filters; and
-//! for game masters writing it.
+//! `/c/{campaign}/timeline`: the events that were written and those that the journal recorded, ordered by their days, with
+//! filters; and for game masters the forms that add, change and remove events.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use skald_app::{Code, Fault};
 
 use crate::SharedContext;
 use crate::components::{TextField, empty_state, encode, fault_box, next_page, time};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
@@ -61,7 +62,7 @@ fn timeline_path(campaign_id: &str) -> String {
 /// `GET /c/{campaign}/timeline`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -259,7 +260,7 @@ fn event_input(form: &Form) -> Value {
 /// `POST /c/{campaign}/timeline`.
 pub(crate) async fn add(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -279,7 +280,7 @@ pub(crate) async fn add(
 /// `GET /c/{campaign}/timeline/{event}`: one event, whole; for game masters with its form.
 pub(crate) async fn show_event(
     State(context): State<SharedContext>,
-    Path((campaign, event)): Path<(String, u64)>,
+    PagePath((campaign, event)): PagePath<(String, u64)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     event_page(&context, &campaign, event, &visitor, None).await
@@ -337,7 +338,7 @@ fn stored_form(row: &TimelineLine) -> Form {
 /// `POST /c/{campaign}/timeline/{event}`.
 pub(crate) async fn change(
     State(context): State<SharedContext>,
-    Path((campaign, event)): Path<(String, u64)>,
+    PagePath((campaign, event)): PagePath<(String, u64)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

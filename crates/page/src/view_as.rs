@@ -1,7 +1,7 @@
 //! A game master looks at a campaign as somebody else sees it. A cookie names the campaign and the person; until it is
 //! cleared, the pages of the campaign are read with the rights of that person, and nothing can be sent.
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderValue, Method};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use skald_app::{Caller, Code, Engine, Fault, Principal};
 
 use crate::components::encode;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::PageLayout;
 use crate::lore::check_game_master;
@@ -18,7 +19,7 @@ use crate::theme::cookie;
 use crate::visitor::Visitor;
 use crate::{PageContext, SharedContext};
 
-/// A cookie that is no secret: whoever is no game master of the campaign gains nothing by it.
+/// The name of a cookie that is no secret: the engine checks for each request that the caller is a game master.
 const COOKIE_NAME: &str = "skald-view-as";
 const CLEARED_COOKIE: &str = "skald-view-as=; Path=/c/; Max-Age=0; HttpOnly; SameSite=Lax";
 
@@ -88,7 +89,7 @@ pub(crate) fn clear_view(response: &mut Response) {
 /// `GET /c/{campaign}/view-as`: whose view can be looked at.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
@@ -121,7 +122,7 @@ pub(crate) async fn show(
 /// `POST /c/{campaign}/view-as`: starts to look as somebody, or without a name stops.
 pub(crate) async fn choose(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

@@ -23,7 +23,7 @@ pub(crate) struct Visitor {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Browser {
     pub theme: ChosenTheme,
-    /// htmx asks: a part of a page is enough.
+    /// htmx sent the request: the answer is a part of a page.
     pub wants_fragment: bool,
     pub is_signed_in: bool,
 }

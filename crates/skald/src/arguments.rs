@@ -14,6 +14,7 @@ use anyhow::Context;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skald_app::Toolsets;
+use skald_page::PublicUrl;
 
 pub(crate) use access::{
     AccessArguments, AuditArgument, AuditArguments, AuditCommand, AuditFilterArguments, InviteArguments, InviteCommand,
@@ -301,6 +302,11 @@ pub(crate) enum ToolNamesArgument {
 pub(crate) struct HttpArguments {
     #[command(flatten)]
     pub address: HttpAddressArguments,
+    /// Address by which other devices open the page, such as <http://192.168.1.7:8081> or <https://table.example>. Links of
+    /// invitations begin with it. If the server requires tokens, its host is one of the server's names, as with
+    /// --allowed-hosts.
+    #[arg(long, env = "SKALD_PUBLIC_URL", value_name = "URL")]
+    pub public_url: Option<PublicUrl>,
     /// Whether MCP clients of protocol versions before 2026-07-28 get sessions.
     #[arg(long, env = "SKALD_SESSIONS", default_value = "on")]
     pub sessions: Switch,
@@ -315,6 +321,15 @@ pub(crate) struct HttpArguments {
         value_name = "REQUESTS"
     )]
     pub kanka_rate_limit: u32,
+}
+
+impl HttpArguments {
+    /// The names of the server beside those of this machine. The host of the public URL is one only if tokens are required:
+    /// a server without tokens must not answer under a name that others know.
+    pub(crate) fn server_names(&self, is_token_required: bool) -> Vec<String> {
+        let public = self.public_url.iter().filter(|_| is_token_required).map(|url| url.host().to_owned());
+        self.address.allowed_hosts.iter().cloned().chain(public).collect()
+    }
 }
 
 /// Where HTTP is served, under which names, and whether callers need a token.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use serde_json::json;
 use skald_app::{CampaignRole, EVERY_CAMPAIGN, Invitation, NewInvitation};
+use skald_page::PublicUrl;
 
-use crate::arguments::{GateArguments, InviteArguments, InviteCommand};
+use crate::arguments::{DEFAULT_HTTP_ADDR, GateArguments, InviteArguments, InviteCommand};
 use crate::open_store;
 use crate::output::{error_from_fault, print_lines, to_printable};
 use crate::token::{campaign_role, participants_text, restrictions_text, roles_text, token_restrictions};
@@ -32,15 +33,22 @@ pub(crate) async fn run(arguments: &InviteArguments) -> anyhow::Result<()> {
                 program: "skald invite create".to_owned(),
             };
             let (code, invitation) = app.create_invitation(new).await.map_err(|fault| error_from_fault(&fault))?;
+            let link = InvitationLink::new(create.public_url.as_ref(), &code)?;
             if create.json {
                 let (id, expires_at) = (&invitation.id, invitation.expires_at);
-                print_lines(&json!({"code": code, "id": id, "expires_at": expires_at}).to_string());
+                print_lines(&json!({"code": code, "id": id, "expires_at": expires_at, "link": link.url}).to_string());
             } else {
+                if create.qr {
+                    print_lines(&link.terminal_qr_code()?);
+                }
                 print_lines(&format!(
-                    "{code}\n\nThis is {}. It is shown once, and can be used once. Open http://SERVER/join/CODE in a \
-                     browser, or exchange it for a token:\n  \
-                     curl -d '{{\"code\": \"…\"}}' http://SERVER/api/v1/invitations/redeem",
-                    invitation_line(&invitation)
+                    "{code}\n\nThis is {}. It is shown once, and can be used once. Open its link in a browser:\n  {}\n{}\
+                     Or exchange it for a token:\n  \
+                     curl -d '{{\"code\": \"…\"}}' {}/api/v1/invitations/redeem",
+                    invitation_line(&invitation),
+                    link.url,
+                    link.note(),
+                    link.address,
                 ));
             }
         }
@@ -62,6 +70,34 @@ pub(crate) async fn run(arguments: &InviteArguments) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The link of an invitation, and the address that it begins with.
+struct InvitationLink {
+    address: PublicUrl,
+    url: String,
+}
+
+impl InvitationLink {
+    /// A link to an address, or to the default one of a server on this machine.
+    fn new(address: Option<&PublicUrl>, code: &str) -> anyhow::Result<Self> {
+        let default = || format!("http://{DEFAULT_HTTP_ADDR}").parse::<PublicUrl>().map_err(|why| anyhow!(why));
+        let address = address.cloned().map_or_else(default, Ok)?;
+        Ok(Self { url: address.invitation_link(code), address })
+    }
+
+    fn terminal_qr_code(&self) -> anyhow::Result<String> {
+        skald_page::terminal_qr_code(&self.url).ok_or_else(|| anyhow!("the link is too long for a QR code"))
+    }
+
+    /// What to say if only this machine opens the link.
+    fn note(&self) -> &'static str {
+        if !self.address.is_loopback() {
+            return "";
+        }
+        "Only this machine can open it. For other devices, name the address by which they reach the server:\n  \
+         --public-url http://192.168.1.7:8081\n"
+    }
 }
 
 /// An invitation on one line: its roles, how long it holds, and what became of it.

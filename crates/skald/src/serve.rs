@@ -12,6 +12,7 @@ use skald_app::{
 use skald_http::{Access, Allowlist, Calls, Exposition, PageHooks, PageRoutes, ProtectedResource, Readiness};
 use skald_journal::StoreHealth;
 use skald_oauth::{JwtVerifier, OauthOptions};
+use skald_page::PublicUrl;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{
@@ -68,10 +69,12 @@ pub(crate) async fn run_server(arguments: &ServeArguments) -> anyhow::Result<()>
         tokio::spawn(seal_regularly(Arc::clone(&local.app().journal), key, folder, stopping.clone()));
     }
     let grpc_address = grpc.as_ref().map(|grpc| grpc.listener.local_addr()).transpose()?;
+    let server_names = arguments.http_arguments.server_names(listening.is_token_required);
     let banner = ServeBanner {
         http: listening.listener.local_addr()?,
         grpc: grpc_address,
-        allowed_hosts: &arguments.http_arguments.address.allowed_hosts,
+        public_url: arguments.http_arguments.public_url.as_ref(),
+        allowed_hosts: &server_names,
         is_token_required: listening.is_token_required,
         store: open_store::describe_store(&arguments.store)?,
     };
@@ -183,11 +186,12 @@ pub(crate) async fn serve_http(
     let routes = skald_http::routes(&engine, options.visible, &readiness, exposition, &calls)
         .route(skald_mcp::PATH, mcp)
         .subtree("kanka", skald_kanka::API_PATH, FaultShape::StatusAndSentence, &calls, kanka)
-        .page(page_routes(&engine, &options, snippets, &readiness), &calls);
+        .page(page_routes(&engine, &options, snippets, arguments.public_url.clone(), &readiness), &calls);
     let routes = skald_http::mount_metadata(routes, protected_resource.as_deref());
     // The address that the server listens on is its own name. A page of another site cannot have it for its name.
     let own_address = Some(listener.local_addr()?.ip()).filter(|address| !address.is_unspecified());
-    let hosts = arguments.address.allowed_hosts.iter().cloned().chain(own_address.map(host_text)).collect();
+    let names = arguments.server_names(is_token_required).into_iter();
+    let hosts = names.chain(own_address.map(host_text)).collect();
     let allowlist = Allowlist { hosts, origins: arguments.allowed_origins.clone() };
     tracing::info!(address = %listener.local_addr()?, "serving");
 
@@ -220,12 +224,14 @@ fn page_routes(
     engine: &Arc<dyn Engine>,
     options: &skald_mcp::McpOptions,
     snippets: SnippetSource,
+    public_url: Option<PublicUrl>,
     readiness: &Readiness,
 ) -> PageRoutes {
     let readiness = readiness.clone();
     let options = skald_page::PageOptions {
         visible: options.visible,
         connections: Arc::new(move |request| snippets.connections(request)),
+        public_url,
         store_trouble: Arc::new(move || readiness.store_error()),
         stopping: options.stopping.clone(),
     };
@@ -235,7 +241,8 @@ fn page_routes(
         },
         session_secret: skald_page::session_secret,
     };
-    PageRoutes { routes: skald_page::page_routes(Arc::clone(engine), options), hooks }
+    let skald_page::PageRouteList { routes, unknown_address } = skald_page::page_routes(Arc::clone(engine), options);
+    PageRoutes { routes, unknown_address, hooks }
 }
 
 /// The path of this program.

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::net::SocketAddr;
 
+use skald_page::PublicUrl;
+
 use crate::client_configurations::header_option;
 use crate::reachable_server::{ReachableServer, callable};
 
@@ -10,6 +12,8 @@ use crate::reachable_server::{ReachableServer, callable};
 pub(crate) struct ServeBanner<'a> {
     pub http: SocketAddr,
     pub grpc: Option<SocketAddr>,
+    /// The address by which other devices open the page, if the server was told one.
+    pub public_url: Option<&'a PublicUrl>,
     pub allowed_hosts: &'a [String],
     pub is_token_required: bool,
     pub store: String,
@@ -20,9 +24,11 @@ impl ServeBanner<'_> {
         let server = ReachableServer::new(self.http, self.allowed_hosts, self.is_token_required);
         let http = &server.authority;
         let grpc = self.grpc.map(|grpc| format!("gRPC     {}\n  ", callable(grpc))).unwrap_or_default();
+        let public = self.public_url.map(|url| format!("others   {url}/\n  ")).unwrap_or_default();
         let mut text = format!(
             "Skald {version} is ready.\n\n  \
              page     http://{http}/\n  \
+             {public}\
              MCP      http://{http}/mcp\n  \
              REST     http://{http}/api/v1/openapi.json\n  \
              Kanka    http://{http}/api/kanka/1.0\n  \
@@ -76,7 +82,7 @@ mod tests {
     fn banner(http: &str, hosts: &[String], is_token_required: bool) -> String {
         let (http, grpc) = (http.parse().expect("an address"), Some("127.0.0.1:8080".parse().expect("an address")));
         let store = "/srv/skald.db".to_owned();
-        ServeBanner { http, grpc, allowed_hosts: hosts, is_token_required, store }.render()
+        ServeBanner { http, grpc, public_url: None, allowed_hosts: hosts, is_token_required, store }.render()
     }
 
     #[test]
@@ -92,6 +98,22 @@ mod tests {
             nameless.contains("--allowed-hosts NAME") && nameless.contains("--grpc-addr 0.0.0.0:8080"),
             "{nameless}"
         );
+    }
+
+    #[test]
+    fn the_banner_names_the_address_for_others() {
+        let public_url = "https://table.example".parse().expect("an address");
+        let http = "127.0.0.1:8081".parse().expect("an address");
+        let store = "/srv/skald.db".to_owned();
+        let banner = ServeBanner {
+            http,
+            grpc: None,
+            public_url: Some(&public_url),
+            allowed_hosts: &[],
+            is_token_required: true,
+            store,
+        };
+        assert!(banner.render().contains("page     http://127.0.0.1:8081/\n  others   https://table.example/\n  MCP"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `/keeping/audit`: who called what, when, and how it ended, with filters.
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -12,6 +12,7 @@ use skald_app::{AuditFilter, AuditRow, Code, Fault, Token};
 use super::{AdministrationPage, administration_page};
 use crate::SharedContext;
 use crate::components::{empty_state, time};
+use crate::extractors::PageQuery;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -60,7 +61,7 @@ fn first_moment(text: &str) -> Result<Timestamp, Fault> {
 pub(crate) async fn show_audit(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Query(query): Query<AuditQuery>,
+    PageQuery(query): PageQuery<AuditQuery>,
 ) -> Result<Response, PageError> {
     let administration = context.administration(&visitor)?;
     let rows = administration.read_audit(&visitor.caller, &query.filter()?, ROWS_SHOWN).await?;

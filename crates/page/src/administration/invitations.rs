@@ -13,20 +13,24 @@ use super::people::{
     role_fields, roles_from_form, roles_words,
 };
 use super::qr_code::qr_code;
-use crate::SharedContext;
-use crate::components::{copy_block, empty_state, encode, field_fault, time};
+use crate::components::{copy_block, empty_state, field_fault, time};
 use crate::form::Form;
 use crate::middleware::PageError;
+use crate::public_url::PublicUrl;
 use crate::session_cookie::is_https;
 use crate::visitor::Visitor;
+use crate::{PageContext, SharedContext};
 
-/// How long an invitation holds if nothing else is said.
+/// Hours for which an invitation is valid if the form has no number of days.
 const DEFAULT_HOURS: i64 = 7 * 24;
 const PROGRAM: &str = "the page";
 
 /// An invitation that was just made, with its code.
 pub(super) struct NewInvitationShown {
-    code: String,
+    /// The link with its code.
+    link: String,
+    /// Whether only the machine that the server runs on can open the link.
+    is_loopback: bool,
     invitation: Invitation,
 }
 
@@ -38,17 +42,38 @@ pub(crate) async fn create_invitation(
     form: Form,
 ) -> Result<Response, PageError> {
     let administration = context.administration(&visitor)?;
-    let made = match invitation_from_form(&form) {
-        Ok(new) => administration.create_invitation(&visitor.caller, new).await,
-        Err(fault) => Err(fault),
-    };
+    // Check the address first: an invitation whose link cannot be shown would be lost.
+    let made =
+        match address_from_form(&form, &context, &headers).and_then(|url| Ok((url, invitation_from_form(&form)?))) {
+            Ok((url, new)) => {
+                let made = administration.create_invitation(&visitor.caller, new).await;
+                made.map(|(code, invitation)| (url.invitation_link(&code), url.is_loopback(), invitation))
+            }
+            Err(fault) => Err(fault),
+        };
     let outcome = match made {
-        Ok((code, invitation)) => {
-            PeopleOutcome { new_invitation: Some(NewInvitationShown { code, invitation }), ..PeopleOutcome::default() }
+        Ok((link, is_loopback, invitation)) => {
+            let shown = NewInvitationShown { link, is_loopback, invitation };
+            PeopleOutcome { new_invitation: Some(shown), ..PeopleOutcome::default() }
         }
         Err(fault) => PeopleOutcome { refused: Some(("invite", &form, fault)), ..PeopleOutcome::default() },
     };
     people_page(&context, &visitor, &headers, &outcome).await
+}
+
+/// The address that the link begins with: the one in the form, or else the default.
+fn address_from_form(form: &Form, context: &PageContext, headers: &HeaderMap) -> Result<PublicUrl, Fault> {
+    match form.filled("address") {
+        Some(address) => PublicUrl::parse(address).map_err(|fault| fault.with_path("/address")),
+        None => Ok(default_address(context, headers)),
+    }
+}
+
+/// The address of the page for others: the one that the server was told, or else the one of this request.
+pub(super) fn default_address(context: &PageContext, headers: &HeaderMap) -> PublicUrl {
+    let host = || headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or("localhost");
+    let of_request = || PublicUrl::from_host(host(), is_https(headers));
+    context.options.public_url.clone().or_else(of_request).unwrap_or_else(PublicUrl::localhost)
 }
 
 fn invitation_from_form(form: &Form) -> Result<NewInvitation, Fault> {
@@ -79,35 +104,45 @@ pub(crate) async fn revoke_invitation(
 }
 
 /// The link, as text and as a code for a phone.
-pub(super) fn new_invitation(shown: &NewInvitationShown, headers: &HeaderMap) -> Markup {
-    let host = headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or("localhost");
-    let scheme = if is_https(headers) { "https" } else { "http" };
-    let link = format!("{scheme}://{host}/join/{}", encode_code(&shown.code));
-    let is_local = ["localhost", "127.", "[::1]"].iter().any(|local| host.starts_with(local));
+pub(super) fn new_invitation(shown: &NewInvitationShown) -> Markup {
+    let NewInvitationShown { link, is_loopback, invitation } = shown;
     html! {
         section.card.secret role="status" {
-            h2 { "An invitation for " span dir="auto" { (shown.invitation.name) } }
+            h2 { "An invitation for " span dir="auto" { (invitation.name) } }
             div.invitation {
-                @if let Some(code) = qr_code(&link, "QR code of the invitation") { (code) }
+                @if let Some(code) = qr_code(link, "QR code of the invitation") { (code) }
                 div.stack-s {
                     p { "Let their phone look at the code, or send them the link. It works once, and is shown this once." }
-                    (copy_block(&link))
-                    p.muted { "Holds until " (time(&shown.invitation.expires_at.to_string())) "." }
-                    @if is_local {
-                        p.warning { "This address is of this machine alone. For phones, start the server with an address of your network, such as " code { "--http-addr 0.0.0.0:8080" } ", and open the page there." }
-                    }
+                    (copy_block(link))
+                    p.muted { "Holds until " (time(&invitation.expires_at.to_string())) "." }
+                    @if *is_loopback { (loopback_warning()) }
                 }
             }
         }
     }
 }
 
-/// Codes are of plain letters; anything else is encoded all the same.
-fn encode_code(code: &str) -> String {
-    if code.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') { code.to_owned() } else { encode(code) }
+/// What to do if only this machine opens the address. A server that a network reaches needs tokens and has no owner on its
+/// page, so the invitation is made here, or at the command line, for the address of that server.
+fn loopback_warning() -> Markup {
+    html! {
+        p.warning {
+            "Only the machine that Skald runs on can open this address. For phones, let a server of the same store listen in your network, as in "
+            code { "skald serve --http-addr 0.0.0.0:8091 --grpc-addr off --public-url http://192.168.1.7:8091" }
+            ", and write its address, here " code { "http://192.168.1.7:8091" } ", into " em { "Address that they open" }
+            " when you invite somebody."
+        }
+    }
 }
 
-pub(super) fn invitation_form(campaigns: &[CampaignOption], outcome: &PeopleOutcome<'_>) -> Markup {
+pub(super) fn invitation_form(
+    campaigns: &[CampaignOption],
+    outcome: &PeopleOutcome<'_>,
+    default: &PublicUrl,
+) -> Markup {
+    let default_text = default.to_string();
+    let typed = outcome.typed_text("invite", "address");
+    let address = if typed.is_empty() { default_text.as_str() } else { typed };
     html! {
         form method="post" action="/keeping/invitations" {
             (name_field("invite", outcome))
@@ -117,6 +152,13 @@ pub(super) fn invitation_form(campaigns: &[CampaignOption], outcome: &PeopleOutc
                 label for="invite-valid" { "Days it holds" }
                 input #invite-valid type="number" min="1" max="3650" name="valid_days" value=(outcome.typed_text("invite", "valid_days")) placeholder="7";
                 (field_fault(outcome.fault("invite"), "valid_days"))
+            }
+            div.field {
+                label for="invite-address" { "Address that they open" }
+                input #invite-address type="text" inputmode="url" name="address" value=(address) required autocomplete="off" aria-describedby="invite-address-note";
+                p.field-note #invite-address-note { "The link and the QR code begin with it." }
+                (field_fault(outcome.fault("invite"), "address"))
+                @if typed.is_empty() && default.is_loopback() { (loopback_warning()) }
             }
             button.primary { "Invite" }
         }

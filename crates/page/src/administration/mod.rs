@@ -1,4 +1,4 @@
-//! `/keeping`: the owner's tasks. People with their tokens and invitations, the audit log, the store, the limits.
+//! `/keeping`: pages for the owner of the server: tokens and invitations, the audit log, the store, the limits.
 
 mod audit_page;
 mod invitations;
@@ -15,13 +15,14 @@ use skald_app::{Administration, Code, Fault};
 pub(crate) use audit_page::show_audit;
 pub(crate) use invitations::{create_invitation, revoke_invitation};
 pub(crate) use people::{create_token, revoke_token, show_people};
+pub use qr_code::terminal_qr_code;
 pub(crate) use store::{backup, show_limits, show_store, verify};
 
 use crate::PageContext;
 use crate::layout::{MainPart, PageLayout};
 use crate::visitor::Visitor;
 
-/// The pages of the keeping.
+/// The pages below `/keeping`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AdministrationPage {
     People,
@@ -40,7 +41,7 @@ impl AdministrationPage {
 }
 
 impl PageContext {
-    /// The owner's tasks. Everybody else is refused, also by each of the tasks.
+    /// The administration of the engine. Refuses every visitor but the owner; each of its methods does so too.
     fn administration(&self, visitor: &Visitor) -> Result<&dyn Administration, Fault> {
         if !visitor.is_owner() {
             let fault = Fault::new(Code::Forbidden, "this page is for the owner of the server");
@@ -53,7 +54,7 @@ impl PageContext {
     }
 }
 
-/// A page of the keeping. It may show a secret, so that it is kept nowhere.
+/// Renders a page of `/keeping`. It may contain a token, so no cache may store it.
 fn administration_page(visitor: &Visitor, part: AdministrationPage, body: &Markup) -> Response {
     let title = AdministrationPage::ALL.iter().find(|(known, _, _)| *known == part).map_or("", |(_, title, _)| title);
     let layout = PageLayout::for_visitor(title, visitor).part(MainPart::Keeping).style("keeping.css");

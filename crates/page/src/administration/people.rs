@@ -14,7 +14,7 @@ use skald_app::{
     TokenScope,
 };
 
-use super::invitations::{NewInvitationShown, invitation_form, invitation_list, new_invitation};
+use super::invitations::{NewInvitationShown, default_address, invitation_form, invitation_list, new_invitation};
 use super::{AdministrationPage, administration_page};
 use crate::SharedContext;
 use crate::components::{copy_block, empty_state, fault_box, field_fault, time};
@@ -22,7 +22,7 @@ use crate::form::Form;
 use crate::middleware::{PageError, status};
 use crate::visitor::Visitor;
 
-/// The program that is recorded for what is done here.
+/// Recorded as the program that created or revoked something on these pages.
 const PROGRAM: &str = "the page";
 /// Hours of a day.
 const DAY_HOURS: i64 = 24;
@@ -39,7 +39,7 @@ struct CampaignRows {
     campaigns: Vec<CampaignOption>,
 }
 
-/// What a form came to, shown above the lists.
+/// The result of a form, shown above the lists.
 #[derive(Default)]
 pub(super) struct PeopleOutcome<'a> {
     pub new_token: Option<(String, Token)>,
@@ -151,7 +151,7 @@ pub(super) fn scope_from_form(form: &Form) -> Result<Option<TokenScope>, Fault> 
     }
 }
 
-/// The moment so many days from now, if a number was typed.
+/// The time that many days from now, if a number was typed.
 pub(super) fn days_from_form(form: &Form, field: &str) -> Result<Option<Timestamp>, Fault> {
     let Some(days) = form.integer(field)? else { return Ok(None) };
     let at = u32::try_from(days)
@@ -182,10 +182,10 @@ pub(super) async fn people_page(
         &html! {
             @if let Some(fault) = fault { (fault_box(fault)) }
             @if let Some((secret, token)) = &outcome.new_token { (new_secret(secret, token)) }
-            @if let Some(shown) = &outcome.new_invitation { (new_invitation(shown, headers)) }
+            @if let Some(shown) = &outcome.new_invitation { (new_invitation(shown)) }
             div.keeping-columns {
                 div.stack {
-                    section.card #invite { h2 { "Invite somebody" } (invitation_form(&campaigns, outcome)) }
+                    section.card #invite { h2 { "Invite somebody" } (invitation_form(&campaigns, outcome, &default_address(context, headers))) }
                     section.card #invitations { h2 { "Invitations" } (invitation_list(&invitations, &campaigns)) }
                 }
                 div.stack {
@@ -217,7 +217,7 @@ fn new_secret(secret: &str, token: &Token) -> Markup {
     }
 }
 
-/// A role with where it holds.
+/// Roles in words, each with the campaign in which it holds.
 pub(super) fn roles_words(roles: &BTreeMap<String, CampaignRole>, campaigns: &[CampaignOption]) -> String {
     let words = roles.iter().map(|(campaign, role)| {
         let role = role_word(*role);
@@ -350,7 +350,8 @@ pub(super) fn name_field(form: &str, outcome: &PeopleOutcome<'_>) -> Markup {
     }
 }
 
-/// Who the holder is at the table: they see what is revealed to this participant and to the actors that it plays.
+/// The field for the participant that the holder is at the table. The holder sees what is revealed to this participant and
+/// to the actors that it plays.
 pub(super) fn participant_field(form: &str, outcome: &PeopleOutcome<'_>) -> Markup {
     html! {
         div.field {

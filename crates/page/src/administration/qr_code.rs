@@ -1,8 +1,10 @@
-//! A QR code as one path of an SVG, black on white in any theme, so that every camera reads it.
+//! QR codes: on the page as one path of an SVG, black on white in any theme, so that every camera reads it; in a terminal
+//! as half blocks.
 
 use std::fmt::Write;
 
 use maud::{Markup, html};
+use qrcode::render::unicode::Dense1x2;
 use qrcode::types::Color;
 use qrcode::{EcLevel, QrCode};
 
@@ -29,9 +31,39 @@ pub(super) fn qr_code(text: &str, label: &str) -> Option<Markup> {
     })
 }
 
+/// The code of a text in lines for a terminal, two modules in each character; `None` if the text is too long for one. The
+/// light modules are drawn and the dark ones left out, since terminals are dark more often than light.
+pub fn terminal_qr_code(text: &str) -> Option<String> {
+    let code = QrCode::with_error_correction_level(text.as_bytes(), EcLevel::M).ok()?;
+    let mut drawn = code.render::<Dense1x2>();
+    // The library draws with blocks what it calls dark.
+    Some(drawn.dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).quiet_zone(true).build())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_shows_every_module_with_its_margin() {
+        let link = "http://192.168.1.7:8081/join/skaldinvite_x";
+        let drawn = terminal_qr_code(link).expect("it fits");
+        let code = QrCode::with_error_correction_level(link.as_bytes(), EcLevel::M).expect("it fits");
+        let (width, side) = (code.width(), code.width() + 2 * QUIET);
+        let lines: Vec<Vec<char>> = drawn.lines().map(|line| line.chars().collect()).collect();
+        assert_eq!(lines.len(), side.div_ceil(2), "{drawn}");
+        let is_light = |row: usize, column: usize| match lines[row / 2][column] {
+            '█' => true,
+            '▀' => row.is_multiple_of(2),
+            '▄' => !row.is_multiple_of(2),
+            _ => false,
+        };
+        for (at, color) in code.to_colors().into_iter().enumerate() {
+            assert_eq!(is_light(at / width + QUIET, at % width + QUIET), color == Color::Light, "{at}: {drawn}");
+        }
+        assert!((0..side).all(|column| is_light(0, column)) && (0..side).all(|row| is_light(row, side - 1)), "{drawn}");
+        assert!(terminal_qr_code(&"x".repeat(5_000)).is_none());
+    }
 
     #[test]
     fn a_link_fits_and_a_novel_does_not() {

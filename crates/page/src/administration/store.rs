@@ -47,7 +47,7 @@ pub(crate) async fn backup(State(context): State<SharedContext>, visitor: Visito
     }
     let file = File::open(&path).map_err(|error| file_fault(&error))?;
     let name = format!("skald-{}.db", Timestamp::now().strftime("%Y-%m-%d-%H%M"));
-    // The folder goes when the stream has ended.
+    // The folder is removed when the stream has ended.
     let chunks = stream::try_unfold((file, folder), |(mut file, folder)| async move {
         let read = tokio::task::spawn_blocking(move || {
             let mut chunk = vec![0; CHUNK_BYTES];
@@ -68,7 +68,7 @@ pub(crate) async fn backup(State(context): State<SharedContext>, visitor: Visito
     Ok(response)
 }
 
-/// A folder that only this user can look into, and that goes with this value.
+/// A temporary folder that only this user can read. It is removed when this value is dropped.
 struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
@@ -82,7 +82,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the temporary folder.
+        // Ignore an error: the system cleans its temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

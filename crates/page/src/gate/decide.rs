@@ -1,7 +1,7 @@
 //! Forms that a person sends from the page of a run: an event, an override, giving it up. A refusal shows the page again,
 //! with what was typed.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use super::event_form::payload_from_form;
 use super::read_run::RunAnswers;
 use super::run_page::{RefusedDecision, run_page, run_path};
 use crate::SharedContext;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -43,7 +44,7 @@ struct FieldError {
 }
 
 impl EmitError {
-    /// The refusal as every other error is shown.
+    /// The refusal as a fault, so that it is rendered like every other error.
     fn into_fault(self) -> Fault {
         let details = self.details.unwrap_or_default();
         let mut message = self.message;
@@ -69,7 +70,7 @@ impl EmitError {
 pub(crate) async fn emit_event(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
@@ -90,7 +91,7 @@ async fn send_event(
     let known = run.events.iter().find(|known| known.event_name == event);
     let payload = payload_from_form(form, known.and_then(|known| known.payload_schema.as_ref()))?;
     let revision = seen_revision(form)?;
-    // The same form sent twice is one decision: the key follows from what was seen and chosen.
+    // The idempotency key is made of the caller, the revision and the event: a form that is sent twice is one decision.
     let key = format!("page-{}-{revision}-{event}", visitor.caller.id());
     let mut input = json!({
         "run_id": run.state.run_id, "event_name": event, "payload": payload, "expected_revision": revision,
@@ -110,7 +111,7 @@ async fn send_event(
     }
 }
 
-/// The revision that the visitor saw when the form was made: a decision is about that and nothing newer.
+/// The revision that the form was rendered with. A decision about an older revision than the current one is refused.
 fn seen_revision(form: &Form) -> Result<i64, Fault> {
     form.integer("revision")?.ok_or_else(|| {
         let fault = Fault::new(Code::InvalidParams, "the form does not say what was seen").with_path("/revision");
@@ -122,7 +123,7 @@ fn seen_revision(form: &Form) -> Result<i64, Fault> {
 pub(crate) async fn override_guard(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
@@ -149,7 +150,7 @@ pub(crate) async fn override_guard(
 pub(crate) async fn cancel_run(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;

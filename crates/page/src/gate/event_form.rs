@@ -10,7 +10,7 @@ use super::to_words;
 use crate::components::{described_by, field_fault, invalid};
 use crate::form::Form;
 
-/// What a field of a payload is, as far as a form can tell it.
+/// The type of a field of a payload, as far as a form has an input for it.
 #[derive(Debug, Clone, PartialEq)]
 enum FieldKind {
     Line,
@@ -107,7 +107,7 @@ pub(super) fn event_form(
     }
 }
 
-/// Whether an event says no, by the words that processes use for it.
+/// Whether an event rejects something, judged by the words that processes use for that.
 fn is_refusal(name: &str) -> bool {
     let words = ["reject", "decline", "refuse", "send_back", "deny", "abandon", "cancel", "call_off", "veto"];
     words.iter().any(|word| name.contains(word))
@@ -185,7 +185,7 @@ fn select(
     }
 }
 
-/// Takes a closed way all the same, with a reason that stays in the history.
+/// The form of an override: it takes a transition whose guard is not satisfied. The reason is stored in the history.
 pub(super) fn override_form(
     event: &str,
     way: &TransitionAnswer,
@@ -215,7 +215,7 @@ pub(super) fn override_form(
     }
 }
 
-/// Gives the run up.
+/// The form that cancels the run.
 pub(super) fn cancel_form(run: &RunAnswers, path: &str, refused: Option<&RefusedDecision<'_>>) -> Markup {
     html! {
         details.decision.override open[refused.is_some()] {

@@ -1,6 +1,6 @@
 //! `/c/{campaign}/runs/{run}/evidence?path=`: one piece of evidence, as quoted text.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::html;
 use serde::Deserialize;
@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::SharedContext;
 use crate::components::encode;
+use crate::extractors::{PagePath, PageQuery};
 use crate::gate::to_words;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::middleware::PageError;
@@ -40,8 +41,8 @@ struct ArtifactText {
 pub(crate) async fn show_evidence(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
-    Query(query): Query<EvidenceQuery>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
+    PageQuery(query): PageQuery<EvidenceQuery>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;

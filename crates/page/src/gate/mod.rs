@@ -7,7 +7,7 @@ mod history;
 mod read_run;
 mod run_page;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -19,6 +19,7 @@ pub(crate) use run_page::{run_events, show_run};
 
 use crate::SharedContext;
 use crate::components::{count, empty_state, encode, next_page, time};
+use crate::extractors::{PagePath, PageQuery};
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
 use crate::middleware::PageError;
@@ -52,8 +53,8 @@ struct RunRow {
 pub(crate) async fn list_runs(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path(campaign_id): Path<String>,
-    Query(query): Query<ListQuery>,
+    PagePath(campaign_id): PagePath<String>,
+    PageQuery(query): PageQuery<ListQuery>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let mut input = json!({"campaign_id": campaign.id, "limit": RUNS_SHOWN});
@@ -99,7 +100,7 @@ fn rows(runs: &[RunRow], path: &str) -> Markup {
     }
 }
 
-/// Where a run stands, in a word and a colour.
+/// The status of a run as a badge.
 fn status_badge(status: &str) -> Markup {
     let (class, word) = match status {
         "active" => ("badge badge-active", "under way"),

@@ -7,7 +7,7 @@ use skald_app::{Fault, limits};
 use crate::PageContext;
 use crate::visitor::Visitor;
 
-/// Steps of a history that are shown. Of a longer one the newest are, and the page says so.
+/// Steps of a history that are shown. Of a longer history the newest steps are shown, and the page says so.
 const HISTORY_STEPS_MAX: usize = 500;
 
 /// A run as a visitor sees it.
@@ -119,7 +119,7 @@ pub(super) struct TokenAnswer {
     pub name: String,
 }
 
-/// A guard as it was when something was tried.
+/// The result of a guard at the time of an attempt.
 #[derive(Debug, Deserialize)]
 pub(super) struct PastGuard {
     pub guard: String,
@@ -154,7 +154,7 @@ struct Drawing {
 }
 
 impl HistoryAnswer {
-    /// Who it was, as people know them.
+    /// The name of who did it.
     pub(super) fn who(&self) -> &str {
         match &self.token {
             Some(token) => &token.name,
@@ -204,7 +204,7 @@ impl RunAnswers {
 }
 
 impl PageContext {
-    /// Reads a run of a campaign. One of another campaign is not there.
+    /// Reads a run of a campaign. NOT_FOUND for a run of another campaign.
     pub(super) async fn read_run(
         &self,
         visitor: &Visitor,

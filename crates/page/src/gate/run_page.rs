@@ -1,6 +1,6 @@
 //! `/c/{campaign}/runs/{run}`: the diagram with the present state, what is missing, the forms to decide, the history.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use maud::{Markup, html};
@@ -12,6 +12,7 @@ use super::read_run::{ArtifactAnswer, RunAnswers};
 use super::{status_badge, to_words};
 use crate::SharedContext;
 use crate::components::{encode, fault_box, time};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::inline_picture::inline_picture;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout};
@@ -19,9 +20,9 @@ use crate::middleware::{PageError, status};
 use crate::resource_events::stream_changes;
 use crate::visitor::Visitor;
 
-/// What was sent and refused: it is shown again, with the reason.
+/// A form that was refused, with the reason. The page shows both again.
 pub(super) struct RefusedDecision<'a> {
-    /// The name of the event whose form it was, or what else it asked for.
+    /// The name of the event, or of the other form.
     pub action: String,
     pub form: &'a Form,
     pub fault: Fault,
@@ -31,7 +32,7 @@ pub(super) struct RefusedDecision<'a> {
 pub(crate) async fn show_run(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
@@ -43,7 +44,7 @@ pub(crate) async fn run_events(
     State(context): State<SharedContext>,
     visitor: Visitor,
     headers: HeaderMap,
-    Path((campaign_id, run_id)): Path<(String, String)>,
+    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
@@ -51,7 +52,7 @@ pub(crate) async fn run_events(
     Ok(stream_changes(&context, &visitor, &headers, vec![uri]).await)
 }
 
-/// The page of a run, with what was refused if there is something.
+/// Renders the page of a run, with the refused form if there is one.
 pub(super) fn run_page(
     visitor: &Visitor,
     campaign: &CampaignHead,
@@ -107,7 +108,8 @@ fn run_parts(campaign: &CampaignHead, run: &RunAnswers, refused: Option<&Refused
     }
 }
 
-/// What the process says is to be done here. Parts of it were written by whoever filled in the run.
+/// The instructions of the process for the current state. They may contain text of whoever wrote to the run, so they
+/// are shown as quoted text.
 fn prompt(run: &RunAnswers) -> Markup {
     html! {
         @if let Some(text) = &run.state.current_state_prompt {

@@ -1,6 +1,6 @@
 //! `/c/{campaign}/lore/{entity}`: an entity as an article, with what belongs to it in the margin; and deleting it.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, PreEscaped, html};
@@ -10,14 +10,20 @@ use serde_json::{Value, json};
 use super::browse::{private_mark, secret_mark};
 use super::reveal::reveal_forms;
 use super::type_icon::{type_icon, type_title};
-use super::{Article, EntityLink, check_game_master, entity_path, lore_navigation, lore_path, notice};
+use super::{
+    Article, EntityLink, check_game_master, entity_path, lore_navigation, lore_path, notice, stale_mirror_notice,
+};
 use crate::components::{encode, time};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::middleware::PageError;
 use crate::resource_events::stream_changes;
 use crate::visitor::Visitor;
 use crate::{PageContext, SharedContext};
+
+/// Relationships that the margin has at once.
+const RELATIONSHIPS_SHOWN: usize = 50;
 
 /// A relationship as the engine reads it from the entity's end.
 #[derive(Debug, Deserialize)]
@@ -39,18 +45,23 @@ struct RelatedEntity {
 struct RelationshipLines {
     #[serde(default)]
     relationships: Vec<RelationshipLine>,
+    /// Where the next page begins.
+    next_cursor: Option<String>,
+    /// There are more, and no page has them.
+    #[serde(default)]
+    truncated: bool,
 }
 
 /// `GET /c/{campaign}/lore/{entity}`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let query = Form::parse(&query.unwrap_or_default());
     let article = context.article(&visitor, &campaign, &entity).await?;
-    let relationships = context.relationships(&visitor, &campaign, article.entity.entity_id).await?;
+    let relationships = context.relationships(&visitor, &article, query.filled("relationships")).await?;
     let head = article.campaign();
     let is_game_master = visitor.is_game_master_of(&head.id);
     let knowledge = if is_game_master { Some(context.knowledge(&visitor, &article).await?) } else { None };
@@ -67,6 +78,7 @@ pub(crate) async fn show(
             }
             div.article-page #entry data-live-part {
                 article.article {
+                    (stale_mirror_notice(article.mirror.as_ref(), &head.id, is_game_master))
                     (article_head(&article, is_game_master))
                     @if article.html.trim().is_empty() {
                         p.muted { "Nothing is written about it yet." }
@@ -88,27 +100,35 @@ pub(crate) async fn show(
 /// `GET /c/{campaign}/lore/{entity}/events`: says when the entity or its relationships have changed.
 pub(crate) async fn events(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let article = context.article(&visitor, &campaign, &entity).await?;
     let (campaign_id, entity_id) = (article.campaign().id, article.entity.entity_id);
     let uris = ["entity", "relationships"].map(|part| format!("lore://{campaign_id}/{part}/{entity_id}"));
-    Ok(stream_changes(&context, &visitor, &headers, uris.into()).await)
+    Ok(stream_changes(&context, &visitor, &headers, Vec::from(uris)).await)
 }
 
 impl PageContext {
     async fn relationships(
         &self,
         visitor: &Visitor,
-        campaign: &str,
-        entity_id: u64,
+        article: &Article,
+        cursor: Option<&str>,
     ) -> Result<RelationshipLines, PageError> {
+        let mut input = json!({"campaign_id": article.campaign().id, "entity_id": article.entity.entity_id, "limit": RELATIONSHIPS_SHOWN});
+        // It has pages, but a server that only reads does not offer it.
+        if self.offers("relationships") {
+            input["method"] = "list".into();
+            if let Some(cursor) = cursor {
+                input["cursor"] = cursor.into();
+            }
+            return Ok(self.read(&visitor.caller, "relationships", input).await?);
+        }
         if !self.offers("read_relationships") {
             return Ok(RelationshipLines::default());
         }
-        let input = json!({"campaign_id": campaign, "entity_id": entity_id, "limit": 50});
         Ok(self.read(&visitor.caller, "read_relationships", input).await?)
     }
 }
@@ -181,7 +201,14 @@ fn margin(article: &Article, relationships: &RelationshipLines, is_game_master: 
                             @if !row.description.is_empty() { p.muted dir="auto" { (row.description) } }
                         }
                     }
-                } }
+                }
+                @if let Some(cursor) = &relationships.next_cursor {
+                    nav.pages aria-label="Relationships" { a.button href={ (article.path()) "?relationships=" (encode(cursor)) } { "More relationships" } }
+                }
+                @if relationships.truncated {
+                    p.muted { "Only the first " (relationships.relationships.len()) " are here. " a href={ "/c/" (campaign_id) "/graph" } { "The graph has more" } "." }
+                }
+                }
             }
             (link_section(article, "Belonging to it", &named(&entity.children)))
             (link_section(article, "Mentions", &named(&entity.mentions)))
@@ -202,7 +229,7 @@ fn link_section(article: &Article, title: &str, links: &[EntityLink]) -> Markup 
 /// `POST /c/{campaign}/lore/{entity}/delete`: into the archive, from which it comes back.
 pub(crate) async fn delete(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, u64)>,
+    PagePath((campaign, entity)): PagePath<(String, u64)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     check_game_master(&visitor, &campaign)?;

@@ -1,4 +1,4 @@
-//! Two versions of a text, block by block: what both have, and what only one has.
+//! Compares two versions of a text block by block: which blocks both have, and which only one has.
 
 /// Texts with more blocks are compared only after their common beginning and end.
 const COMPARED_BLOCKS_MAX: usize = 400;

@@ -1,6 +1,6 @@
 //! `/c/{campaign}/lore`: the newest entities, lists by type and tag, and the search; and the hits while somebody types.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use maud::{Markup, html};
@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::type_icon::{TYPES, type_icon};
-use super::{entity_path, lore_navigation, lore_path, notice};
+use super::{KankaFreshness, entity_path, lore_navigation, lore_path, notice, stale_mirror_notice};
 use crate::SharedContext;
 use crate::components::{empty_state, encode, next_page};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
 use crate::middleware::PageError;
@@ -27,6 +28,8 @@ struct BrowsedLore {
     types: Vec<String>,
     tags: Vec<String>,
     next_cursor: Option<String>,
+    /// Set if the campaign is linked to Kanka.
+    mirror: Option<KankaFreshness>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,7 +86,7 @@ impl<'a> LoreQuery<'a> {
 /// `GET /c/{campaign}/lore`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -105,6 +108,7 @@ pub(crate) async fn show(
             @if let Some(done) = done { p.notice role="status" { (done) } }
             (search_form(&head.id, &query))
             div.lore-found #found data-live-part {
+                (stale_mirror_notice(lore.mirror.as_ref(), &head.id, is_game_master))
                 (filters(&head.id, &lore, &query))
                 (render_revealed(&lore))
                 (rows(&lore, &query, is_game_master))
@@ -117,7 +121,7 @@ pub(crate) async fn show(
 /// `GET /c/{campaign}/lore/events`: says when there are other entities, or others that the visitor may see.
 pub(crate) async fn events(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -256,7 +260,7 @@ pub(crate) fn secret_mark(is_game_master: bool) -> Markup {
 /// `GET /c/{campaign}/lore/search`: the hits under the box that is opened over any page.
 pub(crate) async fn search(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {

@@ -1,7 +1,7 @@
 //! An edit that meets a newer version: fields that only one side changed are merged, and a page asks about the others.
 //!
-//! A form carries the revision and the fields that it was filled with, each named `base_…`. What differs from them was
-//! changed by the editor; what of the stored version differs from them was changed by somebody else.
+//! A form contains the revision and the fields that it was rendered with, each named `base_…`. A field that differs from
+//! them was changed by the editor. A stored field that differs from them was changed by somebody else meanwhile.
 
 use axum::response::Response;
 use maud::{Markup, html};

@@ -1,7 +1,7 @@
-//! `/c/{campaign}/lore/new` and `/c/{campaign}/lore/{entity}/edit`: writing, with a preview. What somebody else saved
-//! meanwhile is merged, or asked about.
+//! `/c/{campaign}/lore/new` and `/c/{campaign}/lore/{entity}/edit`: the editor of an entity with its preview. Changes that
+//! somebody else saved meanwhile are merged, or the page asks which ones to keep.
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde_json::json;
@@ -11,6 +11,7 @@ use super::conflict::{ConflictSubject, EditBase, MergedForm, apply_choices, conf
 use super::entity_form::{EditState, EntityFields, EntryPreview, changed_meanwhile, entity_form, preview_part};
 use super::{Article, ItemOutcome, check_game_master, entity_path, lore_navigation, lore_path};
 use crate::components::encode;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
 use crate::middleware::{PageError, status};
@@ -34,7 +35,7 @@ impl PageContext {
 /// `POST /c/{campaign}/lore/preview`: the preview beside a text that somebody writes.
 pub(crate) async fn preview(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -45,7 +46,7 @@ pub(crate) async fn preview(
 /// `GET /c/{campaign}/lore/new`.
 pub(crate) async fn show_new(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -71,7 +72,7 @@ fn new_page(visitor: &Visitor, head: &CampaignHead, fields: &EntityFields, state
 /// `POST /c/{campaign}/lore/new`.
 pub(crate) async fn create(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -111,7 +112,7 @@ pub(crate) fn with_status(mut response: Response, fault: &Fault) -> Response {
 /// `GET /c/{campaign}/lore/{entity}/edit`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let article = context.article(&visitor, &campaign, &entity).await?;
@@ -158,7 +159,7 @@ fn edit_page(
 /// `POST /c/{campaign}/lore/{entity}/edit`.
 pub(crate) async fn save(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

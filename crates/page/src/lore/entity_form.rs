@@ -1,4 +1,4 @@
-//! The form of an entity: its fields as they were typed, what of them differs from what is stored, and the page around.
+//! The form of an entity: reads its fields, compares them with the stored ones, and renders the page with the form.
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{check_game_master, entity_path, lore_navigation, lore_path, notice};
 use crate::SharedContext;
 use crate::components::{count, empty_state, next_page, time};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
@@ -61,7 +62,7 @@ fn kind_words(kind: &str) -> String {
 /// `GET /c/{campaign}/lore/{entity}/history`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -103,7 +104,7 @@ pub(crate) async fn show(
 /// `GET /c/{campaign}/lore/{entity}/history/{version}`: what differs from the version before, or from another one.
 pub(crate) async fn show_version(
     State(context): State<SharedContext>,
-    Path((campaign, entity, version)): Path<(String, String, u64)>,
+    PagePath((campaign, entity, version)): PagePath<(String, String, u64)>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -188,7 +189,7 @@ pub(crate) fn plain(value: &Value) -> String {
 /// `POST /c/{campaign}/lore/{entity}/history/{version}`: goes back to it.
 pub(crate) async fn restore(
     State(context): State<SharedContext>,
-    Path((campaign, entity, version)): Path<(String, u64, u64)>,
+    PagePath((campaign, entity, version)): PagePath<(String, u64, u64)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let input = json!({"method": "restore", "campaign_id": campaign, "entity_id": entity, "to": version});
@@ -199,7 +200,7 @@ pub(crate) async fn restore(
 /// `GET /c/{campaign}/lore/archive`.
 pub(crate) async fn archive(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     RawQuery(query): RawQuery,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
@@ -252,7 +253,7 @@ pub(crate) async fn archive(
 /// `POST /c/{campaign}/lore/archive/restore`.
 pub(crate) async fn undelete(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

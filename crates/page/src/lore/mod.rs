@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
 use crate::PageContext;
+use crate::components::time;
 use crate::form::Form;
 use crate::layout::CampaignHead;
 use crate::visitor::Visitor;
@@ -40,6 +41,8 @@ pub(crate) struct Article {
     pub entity: ArticleEntity,
     pub html: String,
     pub post_html: Vec<String>,
+    /// Set if the campaign is linked to Kanka.
+    pub mirror: Option<KankaFreshness>,
     entity_types: Vec<ArticleType>,
 }
 
@@ -188,6 +191,27 @@ pub(crate) fn check_game_master(visitor: &Visitor, campaign_id: &str) -> Result<
     Err(fault.hint("go back, or ask your game master"))
 }
 
+/// How fresh the lore of a campaign is that is linked to Kanka.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct KankaFreshness {
+    synced_at: Option<String>,
+    #[serde(default)]
+    stale: bool,
+}
+
+/// Says that Kanka may have something newer. Nothing is said of lore that is fresh, or not linked.
+pub(crate) fn stale_mirror_notice(mirror: Option<&KankaFreshness>, campaign_id: &str, is_game_master: bool) -> Markup {
+    html! {
+        @if let Some(mirror) = mirror.filter(|mirror| mirror.stale) {
+            p.warning.stale-mirror {
+                "Kanka may have something newer: "
+                @if let Some(at) = &mirror.synced_at { "the last sync was " (time(at)) "." } @else { "nothing was synced yet." }
+                @if is_game_master { " " a href={ "/c/" (campaign_id) "/kanka" } { "Look at the mirror" } }
+            }
+        }
+    }
+}
+
 /// The navigation within the lore, above each of its pages.
 pub(crate) fn lore_navigation(campaign_id: &str, here: &str, is_game_master: bool) -> Markup {
     let link = |path: String, title: &str| {
@@ -221,4 +245,24 @@ pub(crate) fn notice(query: &Form) -> Option<&'static str> {
         "removed" => "Removed.",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_stale_mirror_is_told_of() {
+        let notice = |mirror: Option<Value>, is_game_master: bool| {
+            let mirror: Option<KankaFreshness> = mirror.map(|json| serde_json::from_value(json).expect("freshness"));
+            stale_mirror_notice(mirror.as_ref(), "camp_1", is_game_master).into_string()
+        };
+        let at = "2026-01-15T12:00:00Z";
+        assert_eq!(notice(None, true), "", "the campaign is not linked");
+        assert_eq!(notice(Some(json!({"synced_at": at, "stale": false, "pending": 3})), true), "");
+        let shown = notice(Some(json!({"synced_at": at, "stale": true})), false);
+        assert!(shown.contains(at) && !shown.contains("/kanka"), "only game masters open the mirror: {shown}");
+        let shown = notice(Some(json!({"synced_at": null, "stale": true})), true);
+        assert!(shown.contains("nothing was synced yet") && shown.contains("href=\"/c/camp_1/kanka\""), "{shown}");
+    }
 }

@@ -1,6 +1,6 @@
 //! `/c/{campaign}/lore/{entity}/posts/…`: further texts of an entity, written and edited like its own.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use super::entity_form::{
 use super::{Article, ArticlePost, check_game_master, lore_navigation, lore_path};
 use crate::SharedContext;
 use crate::components::{TextField, fault_box};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::middleware::PageError;
@@ -103,7 +104,7 @@ fn page(
 /// `GET /c/{campaign}/lore/{entity}/posts/new`.
 pub(crate) async fn show_new(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let article = context.article(&visitor, &campaign, &entity).await?;
@@ -116,7 +117,7 @@ pub(crate) async fn show_new(
 /// `POST /c/{campaign}/lore/{entity}/posts/new`.
 pub(crate) async fn create(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, String)>,
+    PagePath((campaign, entity)): PagePath<(String, String)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -149,7 +150,7 @@ fn find_post(article: &Article, post_id: u64) -> Result<&ArticlePost, Fault> {
 /// `GET /c/{campaign}/lore/{entity}/posts/{post}`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path((campaign, entity, post_id)): Path<(String, String, u64)>,
+    PagePath((campaign, entity, post_id)): PagePath<(String, String, u64)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let article = context.article(&visitor, &campaign, &entity).await?;
@@ -164,7 +165,7 @@ pub(crate) async fn show(
 /// `POST /c/{campaign}/lore/{entity}/posts/{post}`.
 pub(crate) async fn save(
     State(context): State<SharedContext>,
-    Path((campaign, entity, post_id)): Path<(String, String, u64)>,
+    PagePath((campaign, entity, post_id)): PagePath<(String, String, u64)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -223,7 +224,7 @@ fn post_conflict_page(visitor: &Visitor, newest: &Article, post: &ArticlePost, m
 /// `POST /c/{campaign}/lore/{entity}/posts/{post}/delete`.
 pub(crate) async fn delete(
     State(context): State<SharedContext>,
-    Path((campaign, entity, post_id)): Path<(String, u64, u64)>,
+    PagePath((campaign, entity, post_id)): PagePath<(String, u64, u64)>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     check_game_master(&visitor, &campaign)?;

@@ -1,13 +1,14 @@
 //! `/c/{campaign}/lore/{entity}/reveal`: shows an entity or one of its posts to the table or to one player, or hides it.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use skald_app::Fault;
+use skald_app::{Code, Fault, limits};
 
 use super::{Article, check_game_master, entity_path};
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -42,11 +43,6 @@ struct KnownThing {
 impl PageContext {
     /// Who knows what of an entity, for game masters.
     pub(crate) async fn knowledge(&self, visitor: &Visitor, article: &Article) -> Result<LoreKnowledge, Fault> {
-        #[derive(Deserialize)]
-        struct CampaignPeople {
-            #[serde(default)]
-            participants: Vec<CampaignPlayer>,
-        }
         let campaign_id = article.campaign().id;
         let entity = &article.entity;
         let entry = KnownThing {
@@ -65,9 +61,7 @@ impl PageContext {
         if !self.offers(VISIBILITY) {
             return Ok(LoreKnowledge { players: Vec::new(), things });
         }
-        let input = json!({"view": "participants", "campaign_id": campaign_id});
-        let mut people: CampaignPeople = self.read(&visitor.caller, "campaign_read", input).await?;
-        people.participants.retain(|participant| participant.role == "PLAYER");
+        let players = self.campaign_players(visitor, &campaign_id).await?;
         for thing in things.iter_mut().filter(|thing| thing.is_private) {
             let mut input = json!({"method": "who_knows", "campaign_id": campaign_id});
             thing.name_in(&mut input, entity.entity_id);
@@ -75,7 +69,30 @@ impl PageContext {
             let words = answer["visible_to"].as_array().into_iter().flatten().filter_map(Value::as_str);
             thing.people = words.map(ToOwned::to_owned).collect();
         }
-        Ok(LoreKnowledge { players: people.participants, things })
+        Ok(LoreKnowledge { players, things })
+    }
+
+    /// All players of a campaign.
+    async fn campaign_players(&self, visitor: &Visitor, campaign_id: &str) -> Result<Vec<CampaignPlayer>, Fault> {
+        #[derive(Deserialize)]
+        struct PlayerPage {
+            #[serde(default)]
+            participants: Vec<CampaignPlayer>,
+            next_cursor: Option<String>,
+        }
+        let (mut players, mut cursor): (Vec<CampaignPlayer>, Option<String>) = (Vec::new(), None);
+        loop {
+            let mut input = json!({"view": "participants", "campaign_id": campaign_id, "limit": limits::PAGE_MAX});
+            if let Some(cursor) = &cursor {
+                input["cursor"] = cursor.as_str().into();
+            }
+            let page: PlayerPage = self.read(&visitor.caller, "campaign_read", input).await?;
+            players.extend(page.participants.into_iter().filter(|participant| participant.role == "PLAYER"));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(players);
+            }
+        }
     }
 }
 
@@ -107,11 +124,10 @@ fn known_row(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing) -
     let knowing: Vec<&str> =
         knowledge.players.iter().filter(|player| thing.knows(player)).map(|player| player.name.as_str()).collect();
     let is_below_secret = thing.post_id.is_some() && article.entity.is_private && !thing.is_private;
-    let button = |title: &str, to: &str, who: Option<&str>| {
+    let button = |title: &str, to: &str| {
         html! {
             form.inline-form method="post" action={ (article.path()) "/reveal" } {
                 @if let Some(post_id) = thing.post_id { input type="hidden" name="post_id" value=(post_id); }
-                @if let Some(who) = who { input type="hidden" name="who" value=(who); }
                 button name="to" value=(to) { (title) span.visually-hidden { ": " (thing.name) } }
             }
         }
@@ -129,14 +145,48 @@ fn known_row(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing) -
             }
             div.actions {
                 @if thing.is_private {
-                    @for player in &knowledge.players {
-                        @if thing.knows(player) { (button(&format!("Hide from {}", player.name), "gm", Some(&player.id))) }
-                        @else { (button(&format!("Reveal to {}", player.name), "people", Some(&player.id))) }
-                    }
-                    (button("Reveal to all", "table", None))
+                    (people_form(article, knowledge, thing))
+                    (button("Reveal to all", "table"))
                 } @else {
-                    (button("Hide", "gm", None))
+                    (button("Hide", "gm"))
                 }
+            }
+        }
+    }
+}
+
+/// Buttons for each player; and where there are several, a box for each, to reveal something to some of them at once.
+fn people_form(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing) -> Markup {
+    let unknowing: Vec<&CampaignPlayer> = knowledge.players.iter().filter(|player| !thing.knows(player)).collect();
+    let form = |content: &Markup| {
+        html! {
+            form.inline-form method="post" action={ (article.path()) "/reveal" } {
+                @if let Some(post_id) = thing.post_id { input type="hidden" name="post_id" value=(post_id); }
+                (*content)
+            }
+        }
+    };
+    let of = html! { span.visually-hidden { ": " (thing.name) } };
+    html! {
+        @for player in &knowledge.players {
+            @let (title, to) = if thing.knows(player) { ("Hide from", "gm") } else { ("Reveal to", "people") };
+            (form(&html! {
+                input type="hidden" name="who" value=(player.id);
+                button name="to" value=(to) { (title) " " (player.name) (of) }
+            }))
+        }
+        @if unknowing.len() > 1 {
+            details.reveal-several {
+                summary { "Reveal to several" (of) }
+                (form(&html! {
+                    fieldset.choices {
+                        legend.visually-hidden { "Who shall know it" }
+                        @for player in &unknowing {
+                            label.choice { input type="checkbox" name="who" value=(player.id); bdi { (player.name) } }
+                        }
+                    }
+                    button name="to" value="people" { "Reveal to the chosen" (of) }
+                }))
             }
         }
     }
@@ -145,7 +195,7 @@ fn known_row(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing) -
 /// `POST /c/{campaign}/lore/{entity}/reveal`.
 pub(crate) async fn reveal(
     State(context): State<SharedContext>,
-    Path((campaign, entity)): Path<(String, u64)>,
+    PagePath((campaign, entity)): PagePath<(String, u64)>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -158,8 +208,14 @@ pub(crate) async fn reveal(
             Some(post_id) => input["post_id"] = post_id.into(),
             None => input["entity_id"] = entity.into(),
         }
-        if let Some(who) = form.filled("who") {
-            input["who"] = json!([who]);
+        let who: Vec<&str> = form.all("who").filter(|who| !who.is_empty()).collect();
+        if who.is_empty() && form.text("to") == "people" {
+            // Without a name it would be revealed to the whole table.
+            let fault = Fault::new(Code::InvalidParams, "nobody is chosen who shall know it").with_path("/who");
+            return Err(fault.hint("choose somebody, or reveal it to all").into());
+        }
+        if !who.is_empty() {
+            input["who"] = json!(who);
         }
         context.send::<Value>(&visitor.caller, VISIBILITY, input).await?;
     } else {

@@ -1,4 +1,4 @@
-//! Who sees a roll or a note: the field in which a game master chooses, and what it sends.
+//! The audience of a roll or a note: the field in which a game master chooses it, and its value for the command.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};

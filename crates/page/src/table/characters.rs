@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::state::{ActorRow, TableState, TrackerRow};
 use crate::components::empty_state;
+use crate::lore::lore_path;
 
 /// A tracker up to this is drawn as marks to count; a longer one as a bar.
 const MARKS_MAX: i64 = 12;
@@ -13,7 +14,7 @@ pub(super) fn render(state: &TableState) -> Markup {
     html! {
         h2 { "Characters" }
         @if state.actors.is_empty() {
-            (empty_state("Nobody yet", &html! { p { "Ask your AI to add the characters, or use " code { "actor_create" } "." } }))
+            (empty_state("Nobody yet", &html! { p { "Ask your AI to add the characters." } }))
         }
         ul.people { @for actor in played { (person(state, actor)) } }
         @if !state.trackers.is_empty() {
@@ -23,6 +24,9 @@ pub(super) fn render(state: &TableState) -> Markup {
         @if !others.is_empty() {
             h3 { "Others" }
             ul.people { @for actor in others { (person(state, actor)) } }
+        }
+        @if state.has_more_actors {
+            p.notice { "Only the newest " (state.actors.len()) " are here. Your AI can list the others, and the lore has those that are written about: " a href=(lore_path(&state.head.id)) { "to the lore" } "." }
         }
     }
 }
@@ -75,7 +79,7 @@ fn tracker_row(state: &TableState, tracker: &TrackerRow, actor: Option<&ActorRow
     }
 }
 
-/// The value: as marks to count where there are few, else as a bar; the number always.
+/// The value of a tracker: as marks if its maximum is small, else as a bar; always with its number.
 fn gauge(tracker: &TrackerRow) -> Markup {
     let class = match tracker.name.to_lowercase().as_str() {
         "hope" => "gauge gauge-hope",

@@ -3,7 +3,7 @@
 //! Without scripts a form leads back to the table. With htmx the answer is the error, or nothing: the stream brings what
 //! changed to every screen.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
@@ -14,6 +14,7 @@ use super::audience::visible_to;
 use super::{RefusedForm, TableForm, TableState, show_table};
 use crate::SharedContext;
 use crate::components::fault_box;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::{PageError, status};
@@ -25,7 +26,7 @@ const ROLL_ID: &str = "skald-roll";
 /// `POST /c/{campaign}/roll`.
 pub(crate) async fn roll(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -55,7 +56,7 @@ pub(crate) async fn roll(
 /// `POST /c/{campaign}/note`.
 pub(crate) async fn take_note(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -73,7 +74,7 @@ pub(crate) async fn take_note(
 /// `POST /c/{campaign}/tracker`: up or down by a step.
 pub(crate) async fn change_tracker(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -90,7 +91,7 @@ pub(crate) async fn change_tracker(
 /// `POST /c/{campaign}/spotlight`: who is up, or a new scene.
 pub(crate) async fn set_spotlight(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -106,7 +107,7 @@ pub(crate) async fn set_spotlight(
 /// `POST /c/{campaign}/session/start`.
 pub(crate) async fn start_session(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {
@@ -119,7 +120,7 @@ pub(crate) async fn start_session(
 /// `POST /c/{campaign}/session/end`.
 pub(crate) async fn end_session(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
     form: Form,
 ) -> Result<Response, PageError> {

@@ -1,6 +1,6 @@
 //! The middle of the table: the session, the scene, who is up, the last roll, and the boxes to roll and to take notes.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -9,10 +9,12 @@ use serde_json::{Value, json};
 use super::audience::audience_field;
 use super::log::audience_badge;
 use super::roll_view::RollView;
-use super::state::TableState;
+use super::state::{SessionRow, TableState};
 use super::{RefusedForm, TableForm};
 use crate::SharedContext;
 use crate::components::{clock_time, count, described_by, empty_state, encode, field_fault, invalid};
+use crate::extractors::{PagePath, PageQuery};
+use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -47,7 +49,37 @@ fn session_line(state: &TableState) -> Markup {
                     @else { span.badge { "ended" } }
                     " · " (count(session.roll_count, "roll", "rolls")) " · " (count(session.note_count, "note", "notes"))
                 }
+                (recap_links(state, session))
             }
+        }
+    }
+}
+
+/// The recap of the session that is shown, and that of the one before it.
+fn recap_links(state: &TableState, session: &SessionRow) -> Markup {
+    let path = |number: usize| format!("/c/{}/sessions/{number}", state.head.id);
+    let number = state.session_number(&session.id).unwrap_or_default();
+    html! {
+        p.recap-links {
+            a href=(path(number)) { "Recap so far" }
+            @if number > 1 { " · " a href=(path(number - 1)) { "Previously: session " (number - 1) } }
+        }
+    }
+}
+
+/// How lucky everybody was in the session that is shown. The address of the picture has the number of rolls in it, so that
+/// a browser asks for it again after each roll.
+pub(super) fn luck_strip(state: &TableState) -> Markup {
+    let shown = state.active_session().or(state.sessions.first()).filter(|session| session.roll_count > 0);
+    html! { @if let Some(session) = shown { (luck_figure(&state.head.id, session)) } }
+}
+
+/// The picture of the luck in a session.
+pub(super) fn luck_figure(campaign_id: &str, session: &SessionRow) -> Markup {
+    let address = format!("/c/{campaign_id}/luck.svg?session={}&rolls={}", session.id, session.roll_count);
+    html! {
+        figure.card.luck {
+            img src=(address) alt="How lucky everybody was: each roll between unlucky and lucky" loading="lazy" width="720" height="300";
         }
     }
 }
@@ -84,8 +116,8 @@ fn last_roll(state: &TableState, roll: &RollView<'_>) -> Markup {
     }
 }
 
-/// The forms that people type into. They are outside of what is swapped. The style sheet hides those that need a session
-/// while none is going on, but for a note that somebody began.
+/// The forms that people type into. They are outside of the parts that a script replaces. The style sheet hides the forms
+/// that need an active session while there is none, except a note that somebody has begun to type.
 pub(super) fn render_forms(state: &TableState, refused: Option<&RefusedForm<'_>>) -> Markup {
     html! {
         @if state.plays {
@@ -230,15 +262,15 @@ pub(crate) struct OddsQuery {
 /// `GET /c/{campaign}/odds?expression=`: the odds of what is being typed.
 pub(crate) async fn preview_odds(
     State(context): State<SharedContext>,
-    Path(_campaign): Path<String>,
-    Query(OddsQuery { expression }): Query<OddsQuery>,
+    PagePath(_campaign): PagePath<String>,
+    PageQuery(OddsQuery { expression }): PageQuery<OddsQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     if expression.trim().is_empty() {
         return Ok(html_response(html! { p.muted { "The odds appear here while you type." } }));
     }
     let input = json!({"expression": expression, "detail": "table"});
-    // Somebody who types has half an expression most of the time: that is no error.
+    // While somebody types, the expression is incomplete most of the time. Show why, but not as an error.
     let odds: Value = match context.read(&visitor.caller, "odds", input).await {
         Ok(odds) => odds,
         Err(fault) => return Ok(html_response(html! { p.muted { (fault.body().message) } })),

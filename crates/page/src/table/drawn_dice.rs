@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 
-/// How a die is told from others.
+/// The colour of a die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DieTone {
     Plain,
     Hope,
     Fear,
-    /// It does not count.
+    /// A die that was dropped or rerolled.
     Dropped,
 }
 

@@ -9,7 +9,7 @@ use super::roll_view::{RollView, audience_words};
 use super::state::{EventRow, TableState};
 use crate::components::{clock_time, empty_state};
 
-/// What became of a note since it was taken: another text, or nothing.
+/// Notes that were changed or removed since they were taken, by id: the new text, or `None` if removed.
 type NoteEdits<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
 pub(super) fn render(state: &TableState) -> Markup {
@@ -107,7 +107,7 @@ fn note_entry(state: &TableState, row: &EventRow, edits: &NoteEdits<'_>) -> Opti
     Some(("entry-note", title, html! { p.note-text dir="auto" { (text) } }))
 }
 
-/// The mark of what is not for the whole table.
+/// The badge of an entry that not everybody at the table sees.
 pub(super) fn audience_badge(audience: Option<String>) -> Markup {
     html! { @if let Some(audience) = audience { " " span.badge.badge-private dir="auto" { (audience) } } }
 }

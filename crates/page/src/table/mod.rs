@@ -12,13 +12,14 @@ mod roll_view;
 mod sessions;
 mod state;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use skald_app::Fault;
 
 use crate::SharedContext;
 use crate::components::fault_box;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live::live_attributes;
@@ -27,8 +28,8 @@ use crate::visitor::Visitor;
 
 pub(crate) use commands::{change_tracker, end_session, roll, set_spotlight, start_session, take_note};
 pub(crate) use current_session::preview_odds;
-pub(crate) use sessions::{luck_picture, picture_response, show_session, show_sessions};
-pub(crate) use state::TableState;
+pub(crate) use sessions::{luck_picture, show_session, show_sessions};
+pub(crate) use state::{SessionRow, TableSpotlight, TableState};
 
 /// The forms of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub(crate) struct RefusedForm<'a> {
 /// `GET /c/{campaign}`.
 pub(crate) async fn show(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     show_table(&context, &campaign, &visitor, None).await
@@ -64,7 +65,7 @@ pub(crate) async fn show_table(
     visitor: &Visitor,
     refused: Option<&RefusedForm<'_>>,
 ) -> Result<Response, PageError> {
-    // Before anything is read, so that what happens meanwhile is not missed.
+    // Take the place in the journal before reading, so that the stream includes changes that come while the page is read.
     let place = context.engine.changes(&visitor.caller, None).await.place();
     let state = TableState::read(context, visitor, campaign).await?;
     let layout = PageLayout::for_visitor(&state.campaign.name, visitor)
@@ -83,6 +84,7 @@ pub(crate) async fn show_table(
                 div #handouts { (handouts::render(&state)) }
                 section #now aria-label="Now" { (current_session::render(&state)) }
                 (current_session::render_forms(&state, refused))
+                div #luck { (current_session::luck_strip(&state)) }
             }
             section.column.log aria-label="Log" {
                 div.split {
@@ -115,6 +117,7 @@ pub(crate) fn fragments(state: &TableState) -> Markup {
         (partial("#characters", "innerMorph", &characters::render(state)))
         (partial("#handouts", "innerMorph", &handouts::render(state)))
         (partial("#now", "innerMorph", &current_session::render(state)))
+        (partial("#luck", "innerMorph", &current_session::luck_strip(state)))
         (partial("#actor-options", "innerHTML", &current_session::actor_options(state)))
         (partial("#log", "innerMorph", &log::render(state)))
         (partial("#announce", "innerMorph", &log::announcement(state)))

@@ -1,24 +1,23 @@
 //! The sessions of a campaign: their list, and one evening with its recap, rolls, notes and luck.
 
-use axum::extract::{Path, Query, State};
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use axum::response::{IntoResponse, Response};
+use axum::extract::State;
+use axum::response::Response;
 use maud::html;
 use serde::Deserialize;
 use serde_json::json;
 use skald_app::{Code, Fault};
 
+use super::current_session::luck_figure;
 use super::state::read_log;
 use super::{TableState, log, recap_text};
 use crate::SharedContext;
 use crate::components::{count, empty_state, time};
+use crate::extractors::{PagePath, PageQuery};
+use crate::inline_picture::picture_response;
 use crate::layout::{CampaignPart, PageLayout};
 use crate::live_pages::LivePage;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
-
-/// A picture of the product has styles of its own, and nothing else.
-pub(crate) const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 #[derive(Debug, Deserialize)]
 struct TextAnswer {
@@ -28,7 +27,7 @@ struct TextAnswer {
 /// `GET /c/{campaign}/sessions`.
 pub(crate) async fn show_sessions(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
+    PagePath(campaign): PagePath<String>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let (state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
@@ -72,8 +71,8 @@ pub(crate) struct LogQuery {
 /// `GET /c/{campaign}/sessions/{number}`.
 pub(crate) async fn show_session(
     State(context): State<SharedContext>,
-    Path((campaign, number)): Path<(String, usize)>,
-    Query(LogQuery { cursor }): Query<LogQuery>,
+    PagePath((campaign, number)): PagePath<(String, usize)>,
+    PageQuery(LogQuery { cursor }): PageQuery<LogQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let (mut state, _) = TableState::read_people(&context, &visitor, &campaign).await?;
@@ -104,10 +103,8 @@ pub(crate) async fn show_session(
             div.evening-columns {
                 section.card.prose #recap data-live-part { (recap_text::render(&recap.text)) }
                 div.stack {
-                    @if session.roll_count > 0 {
-                        figure.card {
-                            img data-themed src={ "/c/" (state.head.id) "/luck.svg?session=" (session.id) } alt="How lucky everybody was: each roll between unlucky and lucky" loading="lazy" width="720" height="300";
-                        }
+                    div #evening-luck data-live-part {
+                        @if session.roll_count > 0 { (luck_figure(&state.head.id, &session)) }
                     }
                     section.card #evening-log data-live-part aria-label="Log" {
                         div.split {
@@ -130,8 +127,8 @@ pub(crate) struct LuckQuery {
 /// `GET /c/{campaign}/luck.svg?session=`.
 pub(crate) async fn luck_picture(
     State(context): State<SharedContext>,
-    Path(campaign): Path<String>,
-    Query(LuckQuery { session }): Query<LuckQuery>,
+    PagePath(campaign): PagePath<String>,
+    PageQuery(LuckQuery { session }): PageQuery<LuckQuery>,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let mut input = json!({"campaign_id": campaign, "session_id": session});
@@ -140,9 +137,4 @@ pub(crate) async fn luck_picture(
     }
     let picture: TextAnswer = context.read(&visitor.caller, "luck_picture", input).await?;
     Ok(picture_response(picture.text))
-}
-
-/// A picture of the product, as an image of its own: its styles are not the page's.
-pub(crate) fn picture_response(svg: String) -> Response {
-    ([(CONTENT_TYPE, "image/svg+xml"), (CONTENT_SECURITY_POLICY, PICTURE_POLICY)], svg).into_response()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use skald_app::{Code, Fault};
+use skald_app::{Caller, Code, Fault, limits};
 
 use crate::PageContext;
 use crate::components::encode;
@@ -14,8 +14,10 @@ use crate::visitor::Visitor;
 
 /// Events of a session that the log shows at once.
 const LOG_ROWS: u64 = 60;
-/// Rows of a list that is shown whole.
-const LIST_ROWS: u64 = 200;
+/// Rows of a list that are read at once.
+const LIST_ROWS: usize = limits::PAGE_MAX;
+/// Characters that a table shows. A list of more says so.
+const CHARACTERS_SHOWN: usize = 1_000;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct TableCampaign {
@@ -115,6 +117,7 @@ struct ReadAnswer {
     participants: Vec<ParticipantRow>,
     #[serde(default)]
     sessions: Vec<SessionRow>,
+    next_cursor: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -160,6 +163,8 @@ pub(crate) struct TableState {
     pub spotlight: TableSpotlight,
     /// Oldest first, as they came to the table.
     pub actors: Vec<ActorRow>,
+    /// Whether there are older actors that are not among these.
+    pub has_more_actors: bool,
     pub people: BTreeMap<String, String>,
     /// Newest first.
     pub sessions: Vec<SessionRow>,
@@ -191,13 +196,12 @@ impl TableState {
         Ok(state)
     }
 
-    /// All but the log, and the session that goes on, or the last one.
+    /// Reads everything but the log. The second value is the id of the active session, or of the last one.
     pub(crate) async fn read_people(
         context: &PageContext,
         visitor: &Visitor,
         campaign: &str,
     ) -> Result<(Self, Option<String>), Fault> {
-        let view = |view: &str| json!({"campaign_id": campaign, "view": view, "limit": LIST_ROWS});
         let caller = &visitor.caller;
         let read: ReadAnswer =
             context.read(caller, "campaign_read", json!({"campaign_id": campaign, "view": "campaign"})).await?;
@@ -205,27 +209,33 @@ impl TableState {
             Fault::new(Code::NotFound, "there is no such campaign")
                 .hint("the campaigns that you take part in are at home")
         })?;
-        let actors: ReadAnswer = context.read(caller, "campaign_read", view("actors")).await?;
-        let people: ReadAnswer = context.read(caller, "campaign_read", view("participants")).await?;
-        let sessions: ReadAnswer = context.read(caller, "campaign_read", view("sessions")).await?;
+        let (mut actors, has_more_actors) =
+            context.read_list(caller, campaign, "actors", CHARACTERS_SHOWN, |answer| answer.actors).await?;
+        let (people, _) = context
+            .read_list(caller, campaign, "participants", limits::PARTICIPANTS_MAX, |answer| answer.participants)
+            .await?;
+        // All of them, since a session is called by its place among all.
+        let (sessions, _) = context
+            .read_list(caller, campaign, "sessions", limits::PLAY_SESSIONS_MAX, |answer| answer.sessions)
+            .await?;
         let plays = visitor.plays_in(&fields.id) && !context.options.visible.read_only;
-        // Whoever only watches may not call it; then the campaign's own trackers stay unseen.
+        // Guests may not call it. They do not see the trackers of the campaign itself.
         let trackers: TrackerAnswer = context
             .read(caller, "tracker", json!({"campaign_id": campaign, "method": "read"}))
             .await
             .unwrap_or_default();
         let is_own = |row: &TrackerRow| row.actor_id.is_none() && row.participant_id.is_none();
-        let session_id = sessions.sessions.first().map(|session| session.id.clone());
+        let session_id = sessions.first().map(|session| session.id.clone());
         let is_game_master = plays && visitor.is_game_master_of(&fields.id);
-        let mut actors = actors.actors;
         actors.reverse();
         let state = Self {
             head: CampaignHead { id: fields.id.clone(), name: fields.name.clone() },
             campaign: fields,
             spotlight: read.spotlight,
             actors,
-            people: people.participants.into_iter().map(|row| (row.id, row.display_name)).collect(),
-            sessions: sessions.sessions,
+            has_more_actors,
+            people: people.into_iter().map(|row| (row.id, row.display_name)).collect(),
+            sessions,
             trackers: trackers.trackers.into_iter().filter(is_own).collect(),
             events: Vec::new(),
             older_events: None,
@@ -255,6 +265,32 @@ impl TableState {
         match actor.controller.as_deref()? {
             "GM" => Some("Game master"),
             id => self.people.get(id).map(String::as_str),
+        }
+    }
+}
+
+impl PageContext {
+    /// The rows of a list of a campaign, the newest first, up to a number; and whether there are more.
+    async fn read_list<T>(
+        &self,
+        caller: &Caller,
+        campaign: &str,
+        view: &str,
+        most: usize,
+        rows_of: impl Fn(ReadAnswer) -> Vec<T>,
+    ) -> Result<(Vec<T>, bool), Fault> {
+        let (mut rows, mut cursor): (Vec<T>, Option<String>) = (Vec::new(), None);
+        loop {
+            let mut input = json!({"campaign_id": campaign, "view": view, "limit": LIST_ROWS});
+            if let Some(cursor) = &cursor {
+                input["cursor"] = cursor.as_str().into();
+            }
+            let mut answer: ReadAnswer = self.read(caller, "campaign_read", input).await?;
+            cursor = answer.next_cursor.take();
+            rows.extend(rows_of(answer));
+            if cursor.is_none() || rows.len() >= most {
+                return Ok((rows, cursor.is_some()));
+            }
         }
     }
 }

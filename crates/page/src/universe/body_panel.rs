@@ -66,7 +66,7 @@ fn refusal_of<'a>(refused: Option<&'a RefusedCommand<'a>>, command: &str) -> Opt
     refused.filter(|refused| refused.form.text("command") == command)
 }
 
-/// What was typed in a form that was refused, or what is there.
+/// The value of a field: what was typed, if the form was refused, or else the stored value.
 fn typed_text<'a>(refused: Option<&'a RefusedCommand<'a>>, command: &str, field: &str, known: &'a str) -> &'a str {
     refusal_of(refused, command).map_or(known, |refused| refused.form.text(field))
 }
@@ -145,7 +145,7 @@ fn remove_form(body: &BodyAnswer, path: &str) -> Markup {
     }
 }
 
-/// Lets time pass in the universe itself.
+/// The form that advances the time of the universe.
 pub(super) fn tick_form(sky: &UniverseAnswers, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let field =
         CommandField { command: "tick", name: "by_days", label: "Days", kind: "number", known: "1", is_required: true };
@@ -163,7 +163,7 @@ pub(super) fn tick_form(sky: &UniverseAnswers, path: &str, refused: Option<&Refu
     }
 }
 
-/// Adds a body.
+/// The form that adds a body.
 pub(super) fn add_form(sky: &UniverseAnswers, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let field = |name, label, kind, known, is_required| {
         CommandField { command: "add", name, label, kind, known, is_required }.render(refused)

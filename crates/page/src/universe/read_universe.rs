@@ -9,7 +9,7 @@ use skald_app::{Code, Fault, limits};
 use crate::PageContext;
 use crate::visitor::Visitor;
 
-/// Pages of the list of universes that are looked through.
+/// Pages of the list of universes that are looked through for one page of a campaign's.
 const LIST_PAGES: usize = 10;
 /// Seconds of a day, as universes count them.
 pub(super) const DAY_SECONDS: f64 = 86_400.0;
@@ -125,9 +125,14 @@ pub(super) struct UniverseAnswers {
 }
 
 impl PageContext {
-    /// The universes of a campaign.
-    pub(super) async fn universes_of(&self, visitor: &Visitor, campaign_id: &str) -> Result<Vec<UniverseRow>, Fault> {
-        let (mut found, mut cursor) = (Vec::new(), None);
+    /// The universes of a campaign from a cursor on, and the cursor of those that were not looked at.
+    pub(super) async fn universes_of(
+        &self,
+        visitor: &Visitor,
+        campaign_id: &str,
+        cursor: Option<&str>,
+    ) -> Result<(Vec<UniverseRow>, Option<String>), Fault> {
+        let (mut found, mut cursor) = (Vec::new(), cursor.map(str::to_owned));
         for _ in 0..LIST_PAGES {
             let mut input = json!({"view": "universes", "limit": limits::PAGE_MAX});
             if let Some(cursor) = &cursor {
@@ -141,20 +146,28 @@ impl PageContext {
                 break;
             }
         }
-        Ok(found)
+        Ok((found, cursor))
     }
 
-    /// One universe of a campaign. One of another campaign is not there.
+    /// One universe of a campaign. NOT_FOUND for a universe of another campaign.
     pub(super) async fn universe_of(
         &self,
         visitor: &Visitor,
         campaign_id: &str,
         universe_id: &str,
     ) -> Result<UniverseRow, Fault> {
-        let universes = self.universes_of(visitor, campaign_id).await?;
-        universes.into_iter().find(|universe| universe.id == universe_id).ok_or_else(|| {
-            Fault::new(Code::NotFound, "there is no such universe in this campaign").hint("the list has those that are")
-        })
+        let mut cursor: Option<String> = None;
+        loop {
+            let (universes, next) = self.universes_of(visitor, campaign_id, cursor.as_deref()).await?;
+            if let Some(found) = universes.into_iter().find(|universe| universe.id == universe_id) {
+                return Ok(found);
+            }
+            let Some(next) = next else {
+                let fault = Fault::new(Code::NotFound, "there is no such universe in this campaign");
+                return Err(fault.hint("the list has those that are"));
+            };
+            cursor = Some(next);
+        }
     }
 
     /// A universe at a moment, with one body if it is named.

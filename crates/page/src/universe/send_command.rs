@@ -1,6 +1,6 @@
-//! Forms of the sky as commands of the universe.
+//! `POST /c/{campaign}/sky/{universe}/command`: turns the forms of a universe's page into commands.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde_json::{Map, Value, json};
 use skald_app::{Code, Fault};
@@ -10,6 +10,7 @@ use super::universe_page::{RefusedCommand, UniverseQuery, universe_page};
 use super::universe_path;
 use crate::SharedContext;
 use crate::components::encode;
+use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -18,7 +19,7 @@ use crate::visitor::Visitor;
 pub(crate) async fn send_command(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, universe_id)): Path<(String, String)>,
+    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
     form: Form,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
@@ -107,7 +108,7 @@ fn common_fields(form: &Form) -> Result<Map<String, Value>, Fault> {
         }
     }
     if let Some(days) = number(form, "period")? {
-        // A universe counts degrees in a second; people count days of a turn.
+        // The command takes degrees per second, the form days per orbit.
         let speed = if days == 0.0 { 0.0 } else { 360.0 / (days * DAY_SECONDS) };
         fields.insert("orbitalSpeed".to_owned(), json!(speed));
     }

@@ -1,6 +1,6 @@
 //! `/c/{campaign}/sky/{universe}?t=`: the map at a moment, its bodies as a list, and the one that is chosen.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use maud::{Markup, html};
@@ -12,6 +12,7 @@ use super::read_universe::{DAY_SECONDS, UniverseAnswers, figure, kind_words};
 use super::universe_path;
 use crate::SharedContext;
 use crate::components::{count, empty_state, encode, fault_box, next_page};
+use crate::extractors::{PagePath, PageQuery};
 use crate::form::Form;
 use crate::inline_picture::inline_picture;
 use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
@@ -55,7 +56,7 @@ impl UniverseQuery {
     }
 }
 
-/// What was sent and refused, to show it again.
+/// A form that was refused, with the reason.
 pub(super) struct RefusedCommand<'a> {
     pub form: &'a Form,
     pub fault: Fault,
@@ -65,14 +66,14 @@ pub(super) struct RefusedCommand<'a> {
 pub(crate) async fn show_universe(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, universe_id)): Path<(String, String)>,
-    Query(query): Query<UniverseQuery>,
+    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
+    PageQuery(query): PageQuery<UniverseQuery>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     universe_page(&context, &visitor, &campaign, &universe_id, &query, None).await
 }
 
-/// The page, with what was refused if there is something.
+/// Renders the page, with the refused form if there is one.
 pub(super) async fn universe_page(
     context: &SharedContext,
     visitor: &Visitor,
@@ -238,8 +239,8 @@ pub(crate) struct FramesQuery {
 pub(crate) async fn universe_map(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    Path((campaign_id, universe_id)): Path<(String, String)>,
-    Query(query): Query<FramesQuery>,
+    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
+    PageQuery(query): PageQuery<FramesQuery>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
@@ -267,7 +268,7 @@ pub(crate) async fn universe_events(
     State(context): State<SharedContext>,
     visitor: Visitor,
     headers: HeaderMap,
-    Path((campaign_id, universe_id)): Path<(String, String)>,
+    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
 ) -> Result<Response, PageError> {
     let campaign = context.campaign_head(&visitor, &campaign_id).await?;
     let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;

@@ -130,3 +130,83 @@ async fn names_of_people_stay_text() {
         assert_harmless(&world.get(&owner, &audit).await.body, "/keeping/audit");
     }
 }
+
+/// The link of the invitation that a page shows, if it shows one.
+fn shown_link(body: &str) -> Option<&str> {
+    let text = body.split("<code>").find(|part| part.contains("/join/"))?;
+    text.split('<').next()
+}
+
+const LOOPBACK_WARNING: &str = "Only the machine that Skald runs on can open this address.";
+
+#[tokio::test]
+async fn the_link_of_an_invitation_begins_with_the_address_that_others_open() {
+    let owner = Caller::owner();
+    let public = "https://table.example:8443".parse().unwrap();
+    let world = World::with_public_url(Some(public)).await;
+    let form = world.get(&owner, "/keeping").await.body;
+    assert!(form.contains("name=\"address\" value=\"https://table.example:8443\""), "{form}");
+    assert!(!form.contains(LOOPBACK_WARNING), "{form}");
+    for (address, start) in [
+        ("", "https://table.example:8443/join/skaldinvite_"),
+        ("http://192.168.1.7:8091/", "http://192.168.1.7:8091/join/skaldinvite_"),
+        ("http://127.example.org", "http://127.example.org/join/skaldinvite_"),
+    ] {
+        let body = format!("name=Ana&role=player&campaign=&address={}", percent_encode(address));
+        let made = world.post(Some(&owner), "/keeping/invitations", &body).await;
+        let link = shown_link(&made.body).unwrap();
+        assert!(link.starts_with(start), "{address}: {link}");
+        assert!(!made.body.contains(LOOPBACK_WARNING), "{address}: {}", made.body);
+    }
+    for local in ["http://127.0.0.1:8081", "http://localhost", "http://[::1]:8081"] {
+        let body = format!("name=Ana&role=player&campaign=&address={}", percent_encode(local));
+        let made = world.post(Some(&owner), "/keeping/invitations", &body).await;
+        assert!(shown_link(&made.body).is_some() && made.body.contains(LOOPBACK_WARNING), "{local}: {}", made.body);
+    }
+}
+
+#[tokio::test]
+async fn without_a_public_address_the_form_offers_the_one_of_the_request() {
+    let world = World::new().await;
+    let keeping = async |host: &str| {
+        let request = axum::extract::Request::builder().uri("/keeping").header("host", host);
+        world.answer(request.body(axum::body::Body::empty()).unwrap(), Some(&Caller::owner())).await.body
+    };
+    for (host, is_warned) in [
+        ("127.0.0.1:8081", true),
+        ("localhost", true),
+        ("[::1]:8081", true),
+        ("localhost.example:8081", false),
+        ("127.example.org", false),
+        ("192.168.1.7:8081", false),
+    ] {
+        let page = keeping(host).await;
+        assert!(page.contains(&format!("name=\"address\" value=\"http://{host}\"")), "{host}: {page}");
+        assert_eq!(page.contains(LOOPBACK_WARNING), is_warned, "{host}: {page}");
+    }
+}
+
+/// No invitation is made whose link could not be shown.
+#[tokio::test]
+async fn a_wrong_address_makes_no_invitation_and_says_what_fits() {
+    let world = World::new().await;
+    let owner = Caller::owner();
+    for wrong in [
+        "table.example",
+        "http://table.example/skald",
+        "http://ana:x@table.example",
+        "javascript://x",
+        "http://0.0.0.0",
+    ] {
+        let body = format!("name=Ana&role=player&campaign=&address={}", percent_encode(wrong));
+        let page = world.post(Some(&owner), "/keeping/invitations", &body).await;
+        assert_eq!(page.status, 400, "{wrong}: {}", page.body);
+        assert!(
+            page.body.contains("id=\"address-fault\"") && page.body.contains("http://192.168.1.7:8081"),
+            "{}",
+            page.body
+        );
+        assert!(page.body.contains(&format!("value=\"{wrong}\"")), "what was typed stays: {}", page.body);
+        assert!(page.body.contains("No invitation is open"), "{wrong}: {}", page.body);
+    }
+}

@@ -270,3 +270,98 @@ async fn the_view_of_a_player_stays_open() {
     assert!(tokio::time::timeout(Duration::from_secs(10), stream.next()).await.unwrap().is_none());
     drop(ana);
 }
+
+/// The next event of a stream of changes, if one comes soon; comments that keep it open are none.
+async fn change(stream: &mut Stream) -> bool {
+    let wait = async {
+        while let Some(piece) = stream.next().await {
+            if String::from_utf8_lossy(&piece.unwrap()).contains("event: changed") {
+                return true;
+            }
+        }
+        false
+    };
+    tokio::time::timeout(Duration::from_millis(700), wait).await.unwrap_or(false)
+}
+
+/// Home follows the sessions and scenes of each campaign, also of one that is new.
+#[tokio::test(flavor = "multi_thread")]
+async fn home_follows_what_is_going_on() {
+    let world = World::new().await;
+    let owner = Caller::owner();
+    let (bells, ..) = world.campaign("Bells").await;
+    let (player, _) = world.holder("Ana", &bells, CampaignRole::Player).await;
+    let mut owners = open_changes(&world, &owner, "/changes").await;
+    let mut players = open_changes(&world, &player, "/changes").await;
+    world.call(&owner, "session_note", json!({"campaign_id": bells, "scene": "The tower"})).await;
+    assert!(change(&mut owners).await && change(&mut players).await, "a new scene");
+    world.call(&owner, "session_end", json!({"campaign_id": bells})).await;
+    assert!(change(&mut owners).await && change(&mut players).await, "the end of a session");
+    while change(&mut owners).await || change(&mut players).await {}
+    let (sea, ..) = world.campaign("Open Sea").await;
+    assert!(change(&mut owners).await, "a new campaign");
+    while change(&mut owners).await {}
+    world.call(&owner, "session_note", json!({"campaign_id": sea, "scene": "The storm"})).await;
+    assert!(change(&mut owners).await, "a scene in the new campaign");
+    assert!(!change(&mut players).await, "Ana has no part in the new campaign");
+}
+
+/// No stream of changes tells a player that a secret exists.
+#[tokio::test(flavor = "multi_thread")]
+async fn streams_of_changes_are_silent_about_secrets() {
+    let world = World::new().await;
+    let owner = Caller::owner();
+    let (campaign, _, session) = world.campaign("Bells").await;
+    let (player, _) = world.holder("Ana", &campaign, CampaignRole::Player).await;
+    let pages = ["sessions", "evening", "timeline", "lore", "graph"];
+    let mut streams = vec![("home", open_changes(&world, &player, "/changes").await)];
+    for page in pages {
+        streams.push((page, open_changes(&world, &player, &format!("/c/{campaign}/changes/{page}")).await));
+    }
+    let note = json!({"campaign_id": campaign, "text": "MARKER", "visible_to": ["gm"]});
+    world.call(&owner, "session_note", note).await;
+    let entity = json!({"entity_type": "note", "name": "MARKER", "entry": "MARKER", "is_private": true});
+    world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": [entity]})).await;
+    let roll = json!({"session_id": session, "expression": "2d6", "reason": "MARKER", "visible_to": ["gm"]});
+    world.call(&owner, "roll", roll).await;
+    for (page, stream) in &mut streams {
+        assert!(!change(stream).await, "{page} tells a player of a secret");
+    }
+    world.call(&owner, "session_end", json!({"campaign_id": campaign})).await;
+    let entity = json!({"entity_type": "location", "name": "Known"});
+    let other = json!({"entity_type": "location", "name": "Also known", "entry": "See [[Known]]."});
+    world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": [entity, other]})).await;
+    for (page, stream) in &mut streams {
+        assert!(change(stream).await, "{page} follows nothing, so its silence says nothing");
+    }
+}
+
+/// What is revealed to a player while the table is open appears there, and goes when it is hidden.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handout_appears_on_an_open_table() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let ana = world.player_with_secret(&campaign).await;
+    let owner = Caller::owner();
+    let (bo, _) = world.holder("Bo", &campaign, CampaignRole::Player).await;
+    let letter = json!({"entity_type": "document", "name": "The letter", "entry": "Come alone.", "is_private": true});
+    world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": [letter]})).await;
+    let path = format!("/c/{campaign}/live");
+    let (mut hers, mut his) = (open(&world, &ana, &path, None).await, open(&world, &bo, &path, None).await);
+    let visibility = async |method: &str| {
+        let input = json!({"campaign_id": campaign, "method": method, "entity_id": 1, "who": ["Ana"]});
+        world.call(&owner, "visibility", input).await;
+    };
+    visibility("reveal").await;
+    while !next(&mut hers).await.contains("The letter") {}
+    visibility("hide").await;
+    while next(&mut hers).await.contains("The letter") {}
+    world.note(&campaign, "The tide turns.").await;
+    loop {
+        let event = next(&mut his).await;
+        assert!(!event.contains("letter"), "{event}");
+        if event.contains("The tide turns.") {
+            break;
+        }
+    }
+}

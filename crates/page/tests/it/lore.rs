@@ -487,3 +487,127 @@ async fn the_graph_has_a_picture_and_data_for_whoever_looks() {
     assert_eq!(data["mentions"], json!([{"from": mira, "to": tower}]));
     assert_eq!(data["nodes"].as_array().unwrap().len(), 2);
 }
+
+#[tokio::test]
+async fn something_is_revealed_to_several_players_at_once() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let owner = Caller::owner();
+    let mut people = Vec::new();
+    for number in 0..60 {
+        let person = json!({"campaign_id": campaign, "display_name": format!("Player {number}"), "role": "PLAYER"});
+        people.push(world.call(&owner, "participant_create", person).await["id"].as_str().unwrap().to_owned());
+    }
+    let letter = json!({"entity_type": "document", "name": "The letter", "entry": "Come alone.", "is_private": true});
+    let letter = create_entity(&world, &campaign, letter).await;
+    let path = format!("/c/{campaign}/lore/{letter}");
+    let page = world.get(&owner, &path).await.body;
+    assert_eq!(page.matches("type=\"checkbox\" name=\"who\"").count(), 60, "each player has a box");
+    let reveal = format!("to=people&who={}&who={}&who={}", people[0], people[1], people[59]);
+    location(&world.post(Some(&owner), &format!("{path}/reveal"), &reveal).await);
+    let known = json!({"campaign_id": campaign, "method": "who_knows", "entity_id": letter});
+    let known = world.call(&owner, "visibility", known).await;
+    let mut ids: Vec<&str> = known["visible_to"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    ids.sort_unstable();
+    let mut expected = vec![people[0].as_str(), &people[1], &people[59]];
+    expected.sort_unstable();
+    assert_eq!(ids, expected, "{known}");
+    let page = world.get(&owner, &path).await.body;
+    assert_eq!(page.matches("type=\"checkbox\" name=\"who\"").count(), 57, "those who know it have none");
+    // Nobody chosen must not mean everybody.
+    for form in ["to=people", "to=people&who=", "to=people&who=nobody"] {
+        let refused = world.post(Some(&owner), &format!("{path}/reveal"), form).await;
+        assert!(
+            refused.status.is_client_error() && refused.body.contains("class=\"fault\""),
+            "{form}: {}",
+            refused.body
+        );
+    }
+    let (bo, _) = world.holder("Bo", &campaign, CampaignRole::Player).await;
+    assert_eq!(world.get(&bo, &path).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn lists_that_are_cut_lead_to_the_rest() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let owner = Caller::owner();
+    let king = create_entity(&world, &campaign, json!({"entity_type": "character", "name": "King"})).await;
+    for batch in 0..7 {
+        let name = |number: usize| format!("Vassal {batch} {number}");
+        let items: Vec<Value> =
+            (0..10).map(|number| json!({"entity_type": "character", "name": name(number)})).collect();
+        let made = world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": items})).await;
+        for row in made["results"].as_array().unwrap() {
+            let add = json!({"campaign_id": campaign, "method": "add", "entity_id": king, "target_id": row["entity_id"], "type": "rules"});
+            world.call(&owner, "relationships", add).await;
+        }
+    }
+    let path = format!("/c/{campaign}/lore/{king}");
+    let first = world.get(&owner, &path).await.body;
+    let lines = |page: &str| page.matches("class=\"relation\"").count();
+    assert_eq!(lines(&first), 50, "{first}");
+    let more = first.split_once("?relationships=").unwrap().1.split('"').next().unwrap();
+    assert!(first.contains(">More relationships</a>"), "{first}");
+    let rest = world.get(&owner, &format!("{path}?relationships={more}")).await.body;
+    assert!(lines(&rest) == 20 && !rest.contains("More relationships"), "{rest}");
+    let graph = world.get(&owner, &format!("/c/{campaign}/graph")).await.body;
+    assert!(graph.contains("Only the 60 entries with the most connections are drawn; 11 more are not."), "{graph}");
+    assert!(graph.contains("The list has every entry</a>"), "{graph}");
+    let (small, ..) = world.campaign("Small").await;
+    assert!(!world.get(&owner, &format!("/c/{small}/graph")).await.body.contains("Only the"));
+    assert_eq!(world.get(&owner, &format!("{path}?relationships=x")).await.status, 400);
+}
+
+/// Errors on a page speak of pages and buttons, not of operations and fields.
+#[tokio::test]
+async fn no_page_names_an_operation_to_people() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let (owner, base) = (Caller::owner(), format!("/c/{campaign}"));
+    world.call(&owner, "session_end", json!({"campaign_id": campaign})).await;
+    let mut pages = Vec::new();
+    for path in ["/c/camp_none", "/c/camp_none/lore", "/c/x/runs", "/c/x/sky"] {
+        pages.push((path.to_owned(), world.get(&owner, path).await));
+    }
+    for path in [
+        "",
+        "/lore",
+        "/lore/99",
+        "/lore/1/history",
+        "/lore?cursor=x",
+        "/lore/1/history/7",
+        "/runs/none",
+        "/sky/none",
+        "/sessions/7",
+        "/timeline?cursor=x",
+    ] {
+        pages.push((path.to_owned(), world.get(&owner, &format!("{base}{path}")).await));
+    }
+    for (path, form) in [
+        ("/note", "text="),
+        ("/roll", "expression=2d6&actor_id=actor_none"),
+        ("/tracker", "name=Luck&by=1&actor_id=actor_none"),
+        ("/spotlight", "up=actor_none"),
+        ("/session/end", ""),
+        ("/lore/99/reveal", "to=table"),
+        ("/lore/archive/restore", "entity_id=99"),
+        ("/canon/c99", "do=current&reason=x"),
+        ("/runs/none/emit", "event=x"),
+        ("/sky/none/command", "do=tick"),
+        ("/timeline/99", "description=x"),
+    ] {
+        pages.push((path.to_owned(), world.post(Some(&owner), &format!("{base}{path}"), form).await));
+    }
+    let catalogue = world.engine.catalogue();
+    let names = catalogue.operations().iter().map(|entry| entry.name).filter(|name| name.contains(['_', '.']));
+    let names: Vec<&str> = names.collect();
+    for (path, page) in &pages {
+        let hints = page.body.split("class=\"fault-hint\">").skip(1).filter_map(|rest| rest.split("</p>").next());
+        for hint in hints {
+            let named = names.iter().find(|name| hint.contains(**name));
+            assert!(named.is_none() && !hint.contains("_id") && !hint.contains("universes://"), "{path}: {hint}");
+        }
+    }
+    assert!(pages.iter().filter(|(_, page)| page.body.contains("fault-hint")).count() > 5, "few pages have hints");
+}

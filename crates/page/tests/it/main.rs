@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod administration;
+mod assets;
 mod gate;
 mod home;
 mod hostile_text;
@@ -11,6 +12,7 @@ mod lore;
 mod sign_in;
 mod table;
 mod universe;
+mod unknown_address;
 mod view_as;
 
 use hostile_text::{assert_harmless, percent_encode};
@@ -30,7 +32,7 @@ use skald_app::{
     App, Caller, CampaignRole, Clock, Engine, Entropy, LocalEngine, NewToken, PrincipalKind, RequestControl,
     TokenRestrictions, ToolsetFilter, Toolsets,
 };
-use skald_page::{ClientConnection, PageOptions, page_routes};
+use skald_page::{ClientConnection, PageOptions, PublicUrl, page_routes};
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
@@ -75,6 +77,10 @@ struct Answer {
 
 impl World {
     async fn new() -> Self {
+        Self::with_public_url(None).await
+    }
+
+    async fn with_public_url(public_url: Option<PublicUrl>) -> Self {
         let clock = Arc::new(TestClock(AtomicI64::new(1_768_478_400)));
         let journal = Arc::new(skald_store::Memory::new());
         let engine = LocalEngine::new(App::new(Arc::new(CountingEntropy::default()), Arc::clone(&clock) as _, journal));
@@ -92,11 +98,13 @@ impl World {
                     stdio: request.is_local_owner.then(|| "/srv/skald".to_owned()),
                 }]
             }),
+            public_url,
             store_trouble: Arc::new(|| None),
             stopping: stopping.clone(),
         };
-        let mounted = page_routes(Arc::clone(&engine) as _, options).into_iter();
-        let router = mounted.fold(Router::new(), |router, (path, route)| router.route(path, route));
+        let mounted = page_routes(Arc::clone(&engine) as _, options);
+        let router = Router::new().fallback(mounted.unknown_address);
+        let router = mounted.routes.into_iter().fold(router, |router, (path, route)| router.route(path, route));
         Self { engine, clock, router, stopping }
     }
 

@@ -321,3 +321,55 @@ async fn an_evening_is_told_and_a_picture_has_its_own_policy() {
     let request = axum::extract::Request::builder().uri("/assets/nothing.js").body(Body::empty()).unwrap();
     assert_eq!(world.answer(request, None).await.status, 404);
 }
+
+#[tokio::test]
+async fn the_table_leads_to_recaps_and_shows_the_luck_of_the_session() {
+    let world = World::new().await;
+    let (campaign, actor, first) = world.campaign("The Drowned Bells").await;
+    let (owner, table) = (Caller::owner(), format!("/c/{campaign}"));
+    let page = world.get(&owner, &table).await.body;
+    assert!(page.contains(&format!("href=\"{table}/sessions/1\">Recap so far")), "{page}");
+    assert!(!page.contains("Previously") && !page.contains("luck.svg"), "{page}");
+    let roll = async |session: &str| {
+        let roll = json!({"session_id": session, "actor_id": actor, "expression": "2d6"});
+        world.call(&owner, "roll", roll).await;
+    };
+    roll(&first).await;
+    let picture = format!("{table}/luck.svg?session={first}&amp;rolls=1");
+    let page = world.get(&owner, &table).await.body;
+    assert!(page.contains(&format!("<div id=\"luck\"><figure class=\"card luck\"><img src=\"{picture}\"")), "{page}");
+    assert_eq!(world.get(&owner, &picture.replace("&amp;", "&")).await.status, 200);
+    let evening = async || world.get(&owner, &format!("{table}/sessions/1")).await.body;
+    assert!(evening().await.contains(&picture));
+    roll(&first).await;
+    let body = evening().await;
+    let part = body.split_once("<div id=\"evening-luck\" data-live-part>").unwrap().1;
+    assert!(
+        part.split("</div>").next().unwrap().contains("rolls=2"),
+        "another address, so that it is drawn again: {body}"
+    );
+    world.call(&owner, "session_end", json!({"campaign_id": campaign})).await;
+    world.call(&owner, "session_start", json!({"campaign_id": campaign})).await;
+    let page = world.get(&owner, &table).await.body;
+    assert!(page.contains(&format!("href=\"{table}/sessions/1\">Previously: session 1")), "{page}");
+    assert!(!page.contains("luck.svg"), "nobody has rolled in this session: {page}");
+}
+
+/// A campaign of more sessions than an answer has rows: each keeps its number.
+#[tokio::test]
+async fn sessions_keep_their_numbers_in_a_long_campaign() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Long").await;
+    let owner = Caller::owner();
+    for number in 2..=203 {
+        world.call(&owner, "session_end", json!({"campaign_id": campaign})).await;
+        let name = format!("Evening {number}");
+        world.call(&owner, "session_start", json!({"campaign_id": campaign, "name": name})).await;
+    }
+    let page = world.get(&owner, &format!("/c/{campaign}")).await.body;
+    assert!(page.contains("Session 203 · <bdi>Evening 203</bdi>"), "{page}");
+    let page = world.get(&owner, &format!("/c/{campaign}/sessions")).await.body;
+    assert!(page.contains("Session 1 · <bdi>The first bell</bdi>") && page.contains("Session 203 ·"), "{page}");
+    let page = world.get(&owner, &format!("/c/{campaign}/sessions/2")).await.body;
+    assert!(page.contains("Evening 2</h1>"), "{page}");
+}

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use skald_app::limits;
 use skald_http::ProtectedResource;
+use skald_page::PublicUrl;
 
 use super::{RoleArgument, StoreArguments};
 
@@ -158,9 +159,16 @@ pub(crate) struct InviteCreateArguments {
     /// Person that the token belongs to, as in skald token create. Default: the name.
     #[arg(long, value_name = "PERSON")]
     pub person: Option<String>,
+    /// Address by which the person opens the page, such as <http://192.168.1.7:8081> or <https://table.example>. The link
+    /// begins with it.
+    #[arg(long, env = "SKALD_PUBLIC_URL", value_name = "URL")]
+    pub public_url: Option<PublicUrl>,
+    /// Also print the link as a QR code for a phone.
+    #[arg(long, conflicts_with = "json")]
+    pub qr: bool,
     #[command(flatten)]
     pub restrictions: RestrictionArguments,
-    /// Print the code as JSON.
+    /// Print the code and the link as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -141,3 +141,69 @@ fn a_long_body_is_refused() {
     let most = skald_app::limits::REDEEM_BODY_BYTES_MAX;
     assert_eq!((padded(most), padded(most + 1)), (404, 413));
 }
+
+/// The page answers a request as the phone of an invited person sends it, and as the server's proxy passes it on.
+fn open_link(server: &Server, link: &str, host: &str) -> Reply {
+    let path = link.splitn(4, '/').nth(3).expect("a path");
+    let headers = [("Host", host), ("Accept", "text/html")];
+    Client::connect(server.address).send("GET", &format!("/{path}"), &headers, b"")
+}
+
+/// The host of the public URL is a name of the server, so that the link opens without --allowed-hosts.
+#[test]
+fn the_link_of_an_invitation_opens_at_the_public_url() {
+    let world = World::sqlite();
+    world.create_token(&["Owner", "--role", "gm"]);
+    for (url, host) in [("http://192.168.1.7:8081", "192.168.1.7:8081"), ("https://Table.example/", "table.example")] {
+        let output = world.run(&["invite", "create", "Ana", "--json", "--public-url", url]);
+        let created: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let (link, code) = (created["link"].as_str().expect("a link"), created["code"].as_str().expect("a code"));
+        assert_eq!(link, format!("{}/join/{code}", url.to_lowercase().trim_end_matches('/')));
+        let server = world.serve(&["--require-token", "--public-url", url]);
+        let shown = open_link(&server, link, host);
+        assert!(shown.status == 200 && shown.text().contains(code), "{}: {}", shown.status, shown.text());
+        let origin = format!("{}://{host}", url.split(':').next().expect("a scheme"));
+        let headers =
+            [("Host", host), ("Origin", origin.as_str()), ("Content-Type", "application/x-www-form-urlencoded")];
+        let joined = Client::connect(server.address).send("POST", "/join", &headers, format!("code={code}").as_bytes());
+        assert_eq!(joined.status, 303, "{}", joined.text());
+        let cookie = joined.header("set-cookie").and_then(|cookie| cookie.split(';').next()).expect("a cookie");
+        let headers = [("Host", host), ("Cookie", cookie), ("Accept", "text/html")];
+        let home = Client::connect(server.address).send("GET", "/", &headers, b"");
+        assert!(home.status == 200 && home.text().contains("Ana"), "{}: {}", home.status, home.text());
+        assert_eq!(open_link(&server, link, "other.example").status, 403, "no other name is let in");
+    }
+}
+
+/// A server without tokens must not answer under a name that others know: they would be its owner.
+#[test]
+fn a_public_url_opens_no_server_without_tokens() {
+    let world = World::sqlite();
+    let server = world.serve(&["--public-url", "http://192.168.1.7:8091"]);
+    let get = |host: &str| Client::connect(server.address).send("GET", "/keeping", &[("Host", host)], b"");
+    assert_eq!(get("192.168.1.7:8091").status, 403);
+    let keeping = get("localhost");
+    assert_eq!(keeping.status, 200);
+    assert!(keeping.text().contains("value=\"http://192.168.1.7:8091\""), "{}", keeping.text());
+}
+
+#[test]
+fn the_command_line_prints_the_link_and_a_code_for_a_phone() {
+    let world = World::sqlite();
+    let create = |arguments: &[&str]| world.run(&[&["invite", "create", "Ana"], arguments].concat());
+    let plain = text(&create(&[]).stdout);
+    assert!(plain.contains("\n  http://127.0.0.1:8081/join/skaldinvite_"), "{plain}");
+    assert!(plain.contains("Only this machine can open it.") && plain.contains("--public-url"), "{plain}");
+    let drawn = text(&create(&["--qr", "--public-url", "http://192.168.1.7:8081"]).stdout);
+    assert!(drawn.contains("\n  http://192.168.1.7:8081/join/skaldinvite_") && drawn.contains('▀'), "{drawn}");
+    assert!(!drawn.contains("Only this machine"), "{drawn}");
+    for wrong in ["table.example", "http://table.example/skald", "http://a:b@table.example", "http://0.0.0.0:8081"] {
+        for command in [&["invite", "create", "Ana", "--public-url", wrong][..], &["serve", "--public-url", wrong]] {
+            let refused = world.run(command);
+            let said = text(&refused.stderr);
+            assert!(!refused.status.success() && said.contains("http://192.168.1.7:8081"), "{wrong}: {said}");
+        }
+    }
+    assert!(!create(&["--qr", "--json"]).status.success(), "a program reads no QR code");
+    assert_eq!(text(&world.run(&["invite", "list"]).stdout).lines().count(), 2, "what was refused made nothing");
+}

@@ -91,6 +91,51 @@ fn only_the_public_routes_answer_without_a_token() {
     }
 }
 
+/// A browser gets a page at a wrong address, a program JSON; and the session of a browser counts for no route of a program.
+#[test]
+fn a_browser_gets_a_page_at_a_wrong_address() {
+    let world = World::sqlite();
+    let (token, _) = world.create_token(&["Ada", "--role", "gm"]);
+    let server = world.serve(&["--require-token"]);
+    let mut client = Client::connect(server.address);
+    let host = server.address.to_string();
+    let signed_in = client.send(
+        "POST",
+        "/sign-in",
+        &[("Origin", &format!("http://{host}")), ("Content-Type", "application/x-www-form-urlencoded")],
+        format!("token={token}").as_bytes(),
+    );
+    assert_eq!(signed_in.status, 303, "{}", signed_in.text());
+    let cookie =
+        signed_in.header("set-cookie").and_then(|cookie| cookie.split(';').next()).expect("a cookie").to_owned();
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    for path in ["/keepin", "/nowhere/at/all", "/c/x/y/z/w", "/mcpx"] {
+        let mut get = |headers: &[(&str, &str)]| {
+            let reply = client.send("GET", path, headers, b"");
+            (reply.status, reply.header("content-type").unwrap_or_default().to_owned(), reply.text())
+        };
+        let (status, kind, text) = get(&[("Accept", browser), ("Cookie", &cookie)]);
+        assert_eq!((status, kind.as_str()), (404, "text/html; charset=utf-8"), "{path}: {text}");
+        assert!(text.contains("href=\"/\">Home</a>") && text.contains("Ada"), "{path}: {text}");
+        let (status, kind, text) = get(&[("Accept", browser)]);
+        assert_eq!((status, kind.as_str()), (401, "text/html; charset=utf-8"), "{path}: {text}");
+        let bearer = format!("Bearer {token}");
+        for accept in [None, Some("*/*"), Some("application/json")] {
+            let headers: Vec<(&str, &str)> = [("Authorization", bearer.as_str())]
+                .into_iter()
+                .chain(accept.map(|accept| ("Accept", accept)))
+                .collect();
+            let (status, kind, text) = get(&headers);
+            assert_eq!((status, kind.as_str()), (404, "application/json"), "{path} {accept:?}: {text}");
+            assert!(text.contains("NOT_FOUND") && text.contains("openapi.json"), "{path}: {text}");
+        }
+    }
+    for path in ["/metrics", "/api/v1/nothing", "/api/v1/campaigns"] {
+        let reply = client.send("GET", path, &[("Accept", browser), ("Cookie", &cookie)], b"");
+        assert_eq!(reply.status, 401, "{path} takes no session of a browser: {}", reply.text());
+    }
+}
+
 /// A path segment, with a value in place of a parameter.
 fn fill_parameter(part: &str) -> &str {
     match (part.starts_with('{'), part.ends_with('/')) {

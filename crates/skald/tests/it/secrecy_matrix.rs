@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
 
 /// Streams that end only with the connection.
 pub(crate) fn is_endless(route: &str) -> bool {
-    route == "/mcp" || route.ends_with("/events") || route.ends_with("/live")
+    route == "/mcp" || ["/events", "/live", "/changes", "/changes/{page}"].iter().any(|end| route.ends_with(end))
 }
 
 /// The routes that this server has mounted, from its log.

@@ -65,6 +65,12 @@ fn a_stream_has_no_secret_of_others() {
         assert!(!may_read || stream.status < 500, "{role} {path}: {}", stream.status);
     }
     assert!(!with_later.is_empty(), "no stream of a game master has a secret, so this test looks at nothing");
+    for ending in ["/live", "/changes", "/changes/sessions", "/changes/lore"] {
+        let is_open = |(role, path, stream): &(&str, String, EventStream)| {
+            *role == "player" && path.ends_with(ending) && stream.status == 200
+        };
+        assert!(open.iter().any(is_open), "no player reads {ending}, so nothing is said of it");
+    }
 }
 
 /// The URIs of all resources and templates that there are, as this client may subscribe to them.

@@ -203,6 +203,9 @@ impl SecretWorld {
         self.values.add(&["actor_id", "as", "who"], &actor["id"]);
         self.values.add(&["session_id"], &session["id"]);
         self.values.add(&["n", "session", "number"], &json!(1));
+        for page in ["sessions", "evening", "timeline", "lore", "graph", "universes", "runs"] {
+            self.values.add(&["page"], &json!(page));
+        }
         let hidden_actor = json!({"name": "Isolde", "kind": "NPC", "notes": self.secret("actornotes")});
         let hidden_actor = owner.ok("actor_create", &of_campaign(hidden_actor));
         let hide = |subject: Value| of_campaign(merge(&json!({"method": "hide"}), &subject));

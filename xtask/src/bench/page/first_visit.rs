@@ -39,8 +39,13 @@ pub(super) fn measure(server: &PageServer) -> anyhow::Result<Vec<BenchTarget>> {
     for (name, path, later) in pages {
         let mut connection = Connection::open(server.server.address)?;
         connection.exchange(server.get_request(&path, "identity").as_bytes())?;
-        let files = named_files(&String::from_utf8_lossy(&connection.body));
+        let mut files = named_files(&String::from_utf8_lossy(&connection.body));
         ensure!(!files.is_empty(), "{path} names no file");
+        let scripts: Vec<String> = files.iter().filter(|file| file.ends_with(".js")).cloned().collect();
+        for script in scripts {
+            connection.exchange(server.get_request(&script, "identity").as_bytes())?;
+            files.extend(imported_files(&String::from_utf8_lossy(&connection.body)));
+        }
         let mut transferred = |path: &str| -> anyhow::Result<f64> {
             let before = connection.received_bytes;
             connection.exchange(server.get_request(path, BROWSER_ENCODINGS).as_bytes())?;
@@ -69,7 +74,19 @@ fn bytes_to_float(bytes: usize) -> f64 {
 /// The style sheets, scripts and pictures that a page names, each once.
 fn named_files(html: &str) -> BTreeSet<String> {
     let attributes = html.split(['"', '\'']);
-    attributes.filter(|value| value.starts_with("/assets/")).map(ToOwned::to_owned).collect()
+    let assets = attributes.filter(|value| value.starts_with("/assets/"));
+    let pictures = html.split("<img ").skip(1).filter_map(|rest| {
+        let tag = rest.split('>').next()?;
+        tag.split_once("src=\"")?.1.split('"').next()
+    });
+    let pictures = pictures.filter(|address| address.starts_with('/'));
+    assets.chain(pictures).map(|address| address.replace("&amp;", "&")).collect()
+}
+
+/// The modules that a script imports.
+fn imported_files(script: &str) -> BTreeSet<String> {
+    let names = script.split("\"./").skip(1).filter_map(|rest| rest.split('"').next());
+    names.filter(|name| name.ends_with(".js")).map(|name| format!("/assets/{name}")).collect()
 }
 
 #[cfg(test)]
@@ -80,5 +97,14 @@ mod tests {
     fn files_are_found_once_each() {
         let html = "<link href=\"/assets/page.1.css\"><img src=\"/assets/icon.2.svg\"><link href=\"/assets/icon.2.svg\"><a href=\"/c/1\">";
         assert_eq!(named_files(html).into_iter().collect::<Vec<_>>(), ["/assets/icon.2.svg", "/assets/page.1.css"]);
+    }
+
+    #[test]
+    fn pictures_and_imported_modules_are_counted() {
+        let html =
+            "<figure><img alt=\"Luck\" src=\"/c/1/luck.svg?session=2&amp;rolls=3\"></figure><img src=\"data:x\">";
+        assert_eq!(named_files(html).into_iter().collect::<Vec<_>>(), ["/c/1/luck.svg?session=2&rolls=3"]);
+        let script = "import { openStream } from \"./stream.0f.js\";\nconst other = \"./page.css\";";
+        assert_eq!(imported_files(script).into_iter().collect::<Vec<_>>(), ["/assets/stream.0f.js"]);
     }
 }
