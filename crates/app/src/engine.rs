@@ -8,8 +8,8 @@ use crate::tokens::invitations;
 use crate::tokens::page_sessions::no_page_sessions_fault;
 use crate::{
     Administration, Answer, Caller, Catalogue, Changes, Completion, CompletionRequest, Conversation, Fault,
-    ListedPageSession, News, RateAllowance, RateClass, RedeemedInvitation, RenderedJson, RequestControl,
-    RequestOrigin, StartedPageSession, answer_bytes, input_from_text,
+    ListedPageSession, News, RateAllowance, RateClass, RedeemedInvitation, RenderedJson, RequestControl, RequestOrigin,
+    StartedPageSession, answer_bytes, input_from_text,
 };
 
 /// The contents of a resource.

@@ -14,7 +14,6 @@ use super::{RefusedForm, TableForm};
 use crate::SharedContext;
 use crate::components::{clock_time, count, described_by, empty_state, encode, field_fault, invalid};
 use crate::extractors::{PagePath, PageQuery};
-use crate::form::Form;
 use crate::layout::html_response;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -79,7 +78,7 @@ pub(super) fn luck_figure(campaign_id: &str, session: &SessionRow) -> Markup {
     let address = format!("/c/{campaign_id}/luck.svg?session={}&rolls={}", session.id, session.roll_count);
     html! {
         figure.card.luck {
-            img src=(address) alt="How lucky everybody was: each roll between unlucky and lucky" loading="lazy" width="720" height="300";
+            img data-themed src=(address) alt="How lucky everybody was: each roll between unlucky and lucky" loading="lazy" width="720" height="300";
         }
     }
 }
