@@ -103,7 +103,7 @@ pub(crate) fn write_fixture() -> anyhow::Result<()> {
 }
 
 fn run_own_tests(mode: SuiteMode) -> anyhow::Result<()> {
-    let mut command = run::cargo_command(&["test", "--quiet", "--workspace"]);
+    let mut command = run::cargo_command(&["test", "--quiet", "--workspace", "--no-fail-fast"]);
     // Three servers that run until all tests have ended: one for all tests, with TLS; one that tests stop; and one
     // whose transaction ids are still small. Without a server, tests that need it fail rather than pass unrun.
     let databases = match mode {

@@ -142,7 +142,9 @@ impl Operation for EventsList {
         let (mut events, next) = pages.read_page(from, limit, &filter, input.compact).await?;
         let next_cursor = next.map(EventCursor::encode);
         if revision.is_none() {
-            events.iter_mut().for_each(|logged| logged.shown_revision = None);
+            for logged in &mut events {
+                logged.shown_revision = None;
+            }
         }
         let (events, lines) = if input.compact {
             let redaction = entered_campaign.redaction(call.caller);

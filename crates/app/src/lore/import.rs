@@ -563,18 +563,17 @@ impl<'a> ImportRun<'a> {
         }
         // An actor that is linked here stays: most sources know none.
         let actor_id = self.actor_to_link(source, entity_id);
-        let (mut change, row) = match plan.before.clone() {
-            Some(before) => self.change_of_known_entity(plan, &before, (parent, actor_id), texts)?,
-            None => {
-                let (text, row) = self.change_text(&source.source_id, source.text.as_ref(), None, texts)?.into_parts();
-                let change = EntityChange {
-                    parent: parent.map(Some),
-                    actor_id: actor_id.map(Some),
-                    text,
-                    ..EntityChange::default()
-                };
-                (change, row)
-            }
+        let (mut change, row) = if let Some(before) = plan.before.clone() {
+            self.change_of_known_entity(plan, &before, (parent, actor_id), texts)?
+        } else {
+            let (text, row) = self.change_text(&source.source_id, source.text.as_ref(), None, texts)?.into_parts();
+            let change = EntityChange {
+                parent: parent.map(Some),
+                actor_id: actor_id.map(Some),
+                text,
+                ..EntityChange::default()
+            };
+            (change, row)
         };
         // The source is given in any case: it says that an import has made the change.
         change.source =

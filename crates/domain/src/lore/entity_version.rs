@@ -54,7 +54,9 @@ pub fn use_current_tag_names(state: &LoreState, event: &mut LoreEvent, revision:
         LoreEvent::EntityVersionRestored { steps, .. }
         | LoreEvent::ConflictResolved { steps, .. }
         | LoreEvent::ConflictReopened { steps, .. } => {
-            steps.iter_mut().for_each(|step| use_current_tag_names(state, step, revision, at));
+            for step in steps {
+                use_current_tag_names(state, step, revision, at);
+            }
         }
         _ => {}
     }

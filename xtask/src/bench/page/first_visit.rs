@@ -1,6 +1,7 @@
 //! Bytes of a first visit: a page with every file that it names, as a browser that accepts brotli and gzip gets them.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::ensure;
 
@@ -41,7 +42,7 @@ pub(super) fn measure(server: &PageServer) -> anyhow::Result<Vec<BenchTarget>> {
         connection.exchange(server.get_request(&path, "identity").as_bytes())?;
         let mut files = named_files(&String::from_utf8_lossy(&connection.body));
         ensure!(!files.is_empty(), "{path} names no file");
-        let scripts: Vec<String> = files.iter().filter(|file| file.ends_with(".js")).cloned().collect();
+        let scripts: Vec<String> = files.iter().filter(|file| is_script(file)).cloned().collect();
         for script in scripts {
             connection.exchange(server.get_request(&script, "identity").as_bytes())?;
             files.extend(imported_files(&String::from_utf8_lossy(&connection.body)));
@@ -86,7 +87,11 @@ fn named_files(html: &str) -> BTreeSet<String> {
 /// The modules that a script imports.
 fn imported_files(script: &str) -> BTreeSet<String> {
     let names = script.split("\"./").skip(1).filter_map(|rest| rest.split('"').next());
-    names.filter(|name| name.ends_with(".js")).map(|name| format!("/assets/{name}")).collect()
+    names.filter(|name| is_script(name)).map(|name| format!("/assets/{name}")).collect()
+}
+
+fn is_script(file: &str) -> bool {
+    Path::new(file).extension().is_some_and(|extension| extension == "js")
 }
 
 #[cfg(test)]

@@ -381,7 +381,7 @@ fn nothing_agreed(entity: &Entity, row: AgreedRow) -> AgreedRow {
     AgreedRow { base: MirroredFields::default(), entry_key: None, conflicts: BTreeMap::new(), posts, ..row }
 }
 
-pub(super) fn post_with_nothing_agreed(agreed: AgreedPost) -> AgreedPost {
+pub(super) fn post_with_nothing_agreed(agreed: &AgreedPost) -> AgreedPost {
     AgreedPost { post_id: agreed.post_id, remote_id: agreed.remote_id, ..AgreedPost::default() }
 }
 
