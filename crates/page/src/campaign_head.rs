@@ -20,7 +20,7 @@ struct CampaignName {
 }
 
 impl PageContext {
-    /// The campaign of a page. NOT_FOUND if the visitor has no role in it.
+    /// The campaign of a page. `NOT_FOUND` if the visitor has no role in it.
     pub(crate) async fn campaign_head(&self, visitor: &Visitor, campaign_id: &str) -> Result<CampaignHead, Fault> {
         let input = json!({"view": "campaign", "campaign_id": campaign_id});
         let NamedCampaign { campaign } = self.read(&visitor.caller, "campaign_read", input).await?;

@@ -15,13 +15,11 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PagePat
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, PageError> {
-        match axum::extract::Path::from_request_parts(parts, state).await {
-            Ok(axum::extract::Path(names)) => Ok(Self(names)),
-            Err(_) => {
-                let message = format!("there is nothing at {:?}", truncate_for_message(parts.uri.path()));
-                Err(Fault::new(Code::NotFound, message).hint("a part of the address is not a number that fits").into())
-            }
+        if let Ok(axum::extract::Path(names)) = axum::extract::Path::from_request_parts(parts, state).await {
+            return Ok(Self(names));
         }
+        let message = format!("there is nothing at {:?}", truncate_for_message(parts.uri.path()));
+        Err(Fault::new(Code::NotFound, message).hint("a part of the address is not a number that fits").into())
     }
 }
 
@@ -32,14 +30,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for PageQuery<T> {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, PageError> {
-        match axum::extract::Query::from_request_parts(parts, state).await {
-            Ok(axum::extract::Query(fields)) => Ok(Self(fields)),
-            Err(_) => {
-                let query = truncate_for_message(parts.uri.query().unwrap_or_default());
-                let fault =
-                    Fault::new(Code::InvalidParams, format!("{query:?} behind the ? has a value that does not fit"));
-                Err(fault.hint("leave out what stands behind the ?, or go home").into())
-            }
+        if let Ok(axum::extract::Query(fields)) = axum::extract::Query::from_request_parts(parts, state).await {
+            return Ok(Self(fields));
         }
+        let query = truncate_for_message(parts.uri.query().unwrap_or_default());
+        let fault = Fault::new(Code::InvalidParams, format!("{query:?} behind the ? has a value that does not fit"));
+        Err(fault.hint("leave out what stands behind the ?, or go home").into())
     }
 }

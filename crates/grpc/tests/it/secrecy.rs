@@ -4,6 +4,7 @@
 //! gateway's methods answer what the operations answer; a test of the binary walks over them through a bridge.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -224,7 +225,8 @@ async fn ask(channel: Channel, path: &str, request: Request<Vec<u8>>) -> (Code, 
                 match tokio::time::timeout(SILENCE, stream.message()).await {
                     Ok(Ok(Some(message))) => text.push_str(&String::from_utf8_lossy(&message)),
                     Ok(Err(status)) => {
-                        text += &format!("{status:?} {}", String::from_utf8_lossy(status.details()));
+                        let _ = write!(text, "{status:?} ");
+                        text.push_str(&String::from_utf8_lossy(status.details()));
                         code = status.code();
                         break;
                     }

@@ -295,11 +295,11 @@ impl RemoteLore for KankaClient {
     fn check_campaign(&self) -> RemoteFuture<'_, ()> {
         Box::pin(async {
             let answer = self.connection.get(&format!("campaigns/{}", self.campaign_id)).await;
-            let is_whole = |answer: Value| match data_of(&answer)?.is_object() {
-                true => Ok(()),
-                false => Err(broken("the campaign is no object")),
+            let check_answer = |answer: Value| {
+                let is_object = data_of(&answer)?.is_object();
+                if is_object { Ok(()) } else { Err(broken("the campaign is no object")) }
             };
-            answer.and_then(is_whole).map_err(|failure| match failure.kind {
+            answer.and_then(check_answer).map_err(|failure| match failure.kind {
                 RemoteFailureKind::NotFound => {
                     let message = format!("campaign {} is not there ({failure})", self.campaign_id);
                     RemoteFailure::new(RemoteFailureKind::NotFound, message)

@@ -204,7 +204,7 @@ impl RunAnswers {
 }
 
 impl PageContext {
-    /// Reads a run of a campaign. NOT_FOUND for a run of another campaign.
+    /// Reads a run of a campaign. `NOT_FOUND` for a run of another campaign.
     pub(super) async fn read_run(
         &self,
         visitor: &Visitor,

@@ -149,7 +149,7 @@ impl PageContext {
         Ok((found, cursor))
     }
 
-    /// One universe of a campaign. NOT_FOUND for a universe of another campaign.
+    /// One universe of a campaign. `NOT_FOUND` for a universe of another campaign.
     pub(super) async fn universe_of(
         &self,
         visitor: &Visitor,

@@ -1,5 +1,7 @@
 //! The files of the page: how long a browser may keep them, and what is announced in the head of a page.
 
+use std::path::Path;
+
 use axum::body::Body;
 use axum::extract::Request;
 use skald_app::Caller;
@@ -58,7 +60,10 @@ async fn imported_modules_are_announced() {
         let announced =
             page.split_once("<link rel=\"modulepreload\" href=\"").unwrap_or_else(|| panic!("{path}: {page}"));
         let announced = announced.1.split('"').next().unwrap();
-        let scripts: Vec<&str> = named_assets(&page).into_iter().filter(|name| name.ends_with(".js")).collect();
+        let scripts: Vec<&str> = named_assets(&page)
+            .into_iter()
+            .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "js"))
+            .collect();
         let mut is_imported = false;
         for script in &scripts {
             let text = world.get(&owner, script).await.body;

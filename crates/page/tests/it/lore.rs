@@ -605,8 +605,8 @@ async fn no_page_names_an_operation_to_people() {
     for (path, page) in &pages {
         let hints = page.body.split("class=\"fault-hint\">").skip(1).filter_map(|rest| rest.split("</p>").next());
         for hint in hints {
-            let named = names.iter().find(|name| hint.contains(**name));
-            assert!(named.is_none() && !hint.contains("_id") && !hint.contains("universes://"), "{path}: {hint}");
+            let operation = names.iter().find(|name| hint.contains(**name));
+            assert!(operation.is_none() && !hint.contains("_id") && !hint.contains("universes://"), "{path}: {hint}");
         }
     }
     assert!(pages.iter().filter(|(_, page)| page.body.contains("fault-hint")).count() > 5, "few pages have hints");

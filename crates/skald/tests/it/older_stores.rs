@@ -355,7 +355,7 @@ mod postgres {
             _ => "*",
         };
         let mut statement = database.prepare(&format!("SELECT {columns} FROM {table}")).expect(table);
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([]).expect(table);
         let mut script = String::new();
         while let Some(row) = rows.next().expect(table) {
@@ -373,7 +373,7 @@ mod postgres {
             ValueRef::Real(number) => number.to_string(),
             ValueRef::Text(text) => format!("'{}'", String::from_utf8_lossy(text).replace('\'', "''")),
             ValueRef::Blob(bytes) => {
-                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                let digits = bytes.iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
                 format!("'\\x{digits}'::bytea")
             }
         }

@@ -237,7 +237,9 @@ fn two_nodes_stay_within_half_more_than_the_limit(kind: StoreKind) {
     let nodes = [(); 2].map(|()| world.serve(&["--limit-calls", "40"]));
     // A process that only its owner calls takes no share.
     let owner = world.stdio_client(&[]);
-    nodes.iter().for_each(|node| wait_for_nodes(node, 2));
+    for node in &nodes {
+        wait_for_nodes(node, 2);
+    }
     let (token, _) = world.create_token(&["Ana"]);
     let began = Instant::now();
     let allowed = count_allowed(&nodes, &token);

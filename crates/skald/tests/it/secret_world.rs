@@ -366,8 +366,8 @@ impl SecretWorld {
         owner.ok("create_entities", &of_campaign(json!({"entities": twins})));
         let checked = owner.ok("canon", &of_campaign(json!({"method": "check", "limit": 100})));
         let findings = checked["rows"].as_array().expect("findings");
-        let ids = findings.iter().filter_map(|finding| finding["id"].as_str());
-        let finding = ids.filter(|id| id.starts_with("near_name")).last().expect("names that are alike");
+        let mut ids = findings.iter().filter_map(|finding| finding["id"].as_str());
+        let finding = ids.rfind(|id| id.starts_with("near_name")).expect("names that are alike");
         let review = json!({"method": "acknowledge", "id": finding, "reason": self.replaced("reviewreason")});
         owner.ok("canon", &of_campaign(review));
         self.for_members.insert("similarnames".to_owned());

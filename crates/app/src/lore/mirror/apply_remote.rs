@@ -376,8 +376,8 @@ pub(super) fn is_deleted_here(conflicts: &BTreeMap<String, Value>) -> bool {
 /// The row of an entity that was deleted here, changed there, and is restored here. The row has what is there since the
 /// change, which nobody here agreed on: every field that differs is a conflict.
 fn nothing_agreed(entity: &Entity, row: AgreedRow) -> AgreedRow {
-    let is_here = |agreed: &AgreedPost| entity.post(agreed.post_id).is_some();
-    let posts = row.posts.into_iter().filter(is_here).map(post_with_nothing_agreed).collect();
+    let is_here = |agreed: &&AgreedPost| entity.post(agreed.post_id).is_some();
+    let posts = row.posts.iter().filter(is_here).map(post_with_nothing_agreed).collect();
     AgreedRow { base: MirroredFields::default(), entry_key: None, conflicts: BTreeMap::new(), posts, ..row }
 }
 

@@ -59,7 +59,7 @@ impl SyncRun<'_> {
         let Some(place) = row.posts.iter().position(|post| post.post_id == post_id) else { return Ok(Step::Again) };
         // Restored here after it was deleted here and changed there.
         let is_restored = local.is_some() && is_deleted_here(&agreed.conflicts);
-        let agreed = if is_restored { post_with_nothing_agreed(agreed) } else { agreed };
+        let agreed = if is_restored { post_with_nothing_agreed(&agreed) } else { agreed };
         let (Some(theirs), Some(post)) = (theirs, local) else {
             return match (theirs, local) {
                 (Some(theirs), _) => {

@@ -104,7 +104,9 @@ impl SyncRun<'_> {
             return self.note_problem(entity_id, row, Some(problem)).await;
         }
         let change = remote_change((&theirs, &merged.there), sent.as_ref(), &row, kind, &entity);
-        if !change.is_empty() {
+        if change.is_empty() {
+            self.note_problem(entity_id, row, held).await?;
+        } else {
             let SentChange { answer, left_out } = self.send_change(target, change).await?;
             if let Some(seen) = self.handle_refusal(entity_id, &row, answer).await? {
                 let is_part_refused = left_out.is_some();
@@ -125,8 +127,6 @@ impl SyncRun<'_> {
             } else if self.agreed_row(entity_id).await?.is_none_or(|row| row.conflicts.contains_key(DELETED)) {
                 return Ok(());
             }
-        } else {
-            self.note_problem(entity_id, row, held).await?;
         }
         self.send_aliases(entity_id, &merged.there.aliases).await?;
         self.send_posts(entity_id).await

@@ -50,7 +50,8 @@ async fn write_as_agent(engine: &Arc<LocalEngine>, agent: usize) -> Vec<u64> {
                 drop(send("delete_posts", json!({"deletions": [deletion]})).await);
             }
             _ => {
-                drop(send("update_entities", json!({"updates": [{"entity_id": created[0], "name": "Clearing"}]})).await)
+                let update = json!({"entity_id": created[0], "name": "Clearing"});
+                drop(send("update_entities", json!({"updates": [update]})).await);
             }
         }
         ids.extend(created);

@@ -73,7 +73,7 @@ async fn interrupted_sync(polls: usize, scope: SyncScope) -> bool {
     let app = pair.here.engine.app();
     let mut progress = |_, _| {};
     let synced = app.sync_mirror(&pair.here.campaign_id, scope, LEASE_WAIT_MAX, &mut progress);
-    let ended = poll_times(synced, polls).await;
+    let ended = Box::pin(poll_times(synced, polls)).await;
     let is_whole = ended.is_some();
     if let Some(synced) = ended {
         synced.unwrap();
@@ -121,7 +121,7 @@ async fn interrupted_sync(polls: usize, scope: SyncScope) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sync_that_ends_at_any_moment_is_gone_on_with() {
     let mut polls = 0;
-    while !interrupted_sync(polls, SyncScope::Changes).await {
+    while !Box::pin(interrupted_sync(polls, SyncScope::Changes)).await {
         polls += 3 + polls / 12;
     }
     assert!(polls > 40, "{polls} polls");

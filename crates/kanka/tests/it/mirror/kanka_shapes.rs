@@ -439,7 +439,8 @@ async fn an_entity_about_which_kanka_fails_does_not_keep_the_others_back() {
     (pair.stub().failing, pair.stub().failing_name) = (BTreeSet::new(), None);
     pair.sync(SyncScope::Send).await.unwrap();
     assert_eq!(pair.stub().find("Ben").1.entry.as_deref(), Some("<p>New.</p>"));
-    assert_eq!((pair.stub().entities.len(), pair.status().await.get("problems")), (6, None));
+    assert_eq!(pair.status().await.get("problems"), None);
+    assert_eq!(pair.stub().entities.len(), 6);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -505,8 +506,8 @@ async fn entities_of_a_module_of_ones_own_are_only_read() {
         (&json!("other"), &json!("God"), &json!("Zeus"), &json!("Loud."), &json!("Affairs"))
     );
     assert_eq!(pair.here.ids().await.len(), 3);
-    let hera = pair.stub().find("Hera").0;
-    assert_eq!(pair.here.get(hera).await["type"], "Queen");
+    let queen_id = pair.stub().find("Hera").0;
+    assert_eq!(pair.here.get(queen_id).await["type"], "Queen");
     // Changes and deletions there arrive, and nothing is written there.
     pair.stub().entities.get_mut(&zeus).unwrap().entry = Some("<p>Quiet.</p>".to_owned());
     pair.stub().touch(zeus);
@@ -520,7 +521,7 @@ async fn entities_of_a_module_of_ones_own_are_only_read() {
     pair.sync(SyncScope::Send).await.unwrap();
     assert!(pair.take_requests().iter().all(|line| line.starts_with("GET ")));
     assert!(pair.status().await["problems"][0]["reason"].as_str().unwrap().contains("only read"));
-    pair.stub().entities.remove(&hera);
+    pair.stub().entities.remove(&queen_id);
     pair.pull().await;
     assert_eq!(pair.here.ids().await.len(), 2);
 }

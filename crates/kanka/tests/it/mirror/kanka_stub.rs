@@ -247,29 +247,41 @@ async fn answer(State(stub): State<Arc<Mutex<StubData>>>, request: Request) -> R
     }
 }
 
-fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, body: &Value) -> Response {
-    let sync = StubData::moment(stub.now);
-    let (id, is_related) = (|text: &str| text.parse::<u64>().unwrap_or(0), query.contains("related=1"));
+fn number_in_path(text: &str) -> u64 {
+    text.parse().unwrap_or(0)
+}
+
+/// The error that the stub was told to answer a request with.
+fn refusal_below(stub: &StubData, method: &str, below: &[&str], body: &Value) -> Option<Response> {
     let is_refused =
         |body: &Value| stub.refused_name.is_some() && body["name"].as_str() == stub.refused_name.as_deref();
     if is_refused(body) || body["entities"].as_array().is_some_and(|list| list.iter().any(is_refused)) {
         let fields = json!({"name": ["The name is reserved."]});
-        return json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields}));
+        return Some(json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields})));
     }
     if method == "PATCH" && stub.wants_names && body["name"].as_str().is_none() {
         let fields = json!({"name": ["The name field is required."]});
-        return json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields}));
+        return Some(json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields})));
     }
     let (is_failing, failing_name) = (|id: u64| stub.failing.contains(&id), stub.failing_name.as_deref());
     let is_about_failing = match below {
-        ["entities", entity_id, ..] if method != "POST" || below.len() > 2 => is_failing(id(entity_id)),
+        ["entities", entity_id, ..] if method != "POST" || below.len() > 2 => is_failing(number_in_path(entity_id)),
         [plural, own_id] if method != "POST" => stub.entities.iter().any(|(entity_id, entity)| {
-            entity.kind.plural == *plural && entity.id == id(own_id) && is_failing(*entity_id)
+            entity.kind.plural == *plural && entity.id == number_in_path(own_id) && is_failing(*entity_id)
         }),
         _ => failing_name.is_some_and(|name| method == "POST" && body.to_string().contains(name)),
     };
     if is_about_failing {
-        return json_answer(500, &json!({"code": 500, "error": "Whoops."}));
+        return Some(json_answer(500, &json!({"code": 500, "error": "Whoops."})));
+    }
+    None
+}
+
+fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, body: &Value) -> Response {
+    let sync = StubData::moment(stub.now);
+    let (id, is_related) = (number_in_path, query.contains("related=1"));
+    if let Some(refusal) = refusal_below(stub, method, below, body) {
+        return refusal;
     }
     match (method, below) {
         ("POST", ["permissions", "test"]) => {

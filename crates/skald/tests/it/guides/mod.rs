@@ -178,12 +178,12 @@ mod postgres {
                 .replace("skald:PASSWORD@127.0.0.1/skald", &format!("{role}:PASSWORD@{address}/{role}"))
         });
         let [make, serve, bring_over] = blocks;
-        let post = "curl -s http://127.0.0.1:8081/api/v1";
-        let create = format!("{post}/campaign_create -d '{{\"name\": \"Dunmere\", \"gm_mode\": \"HUMAN\"}}'");
+        let curl = "curl -s http://127.0.0.1:8081/api/v1";
+        let create = format!("{curl}/campaign_create -d '{{\"name\": \"Dunmere\", \"gm_mode\": \"HUMAN\"}}'");
         let write = format!(
-            "{post}/create_entities -d '{{\"entities\": [{{\"entity_type\": \"location\", \"name\": \"Eel Market\"}}]}}'"
+            "{curl}/create_entities -d '{{\"entities\": [{{\"entity_type\": \"location\", \"name\": \"Eel Market\"}}]}}'"
         );
-        let find = format!("{post}/find_entities -d '{{\"name\": \"Eel Market\"}}' | grep 'Eel Market'");
+        let find = format!("{curl}/find_entities -d '{{\"name\": \"Eel Market\"}}' | grep 'Eel Market'");
         let text = format!(
             "```sh\nexport PGHOST={host} PGPORT={port} PGUSER={administrator}\nmkdir -p /var/lib/skald\n\
              skald serve --store sqlite:/var/lib/skald/skald.db\n{create}\n{write}\n{make}{serve}{create}\n{bring_over}{find}\n\
