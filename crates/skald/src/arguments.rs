@@ -42,9 +42,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArguments {
-    /// What is logged to standard error: error, warn, info, debug, or a filter by module.
-    #[arg(long = "log", env = "SKALD_LOG", default_value = "info", global = true, value_name = "FILTER")]
-    pub filter: String,
+    /// What is logged to standard error: error, warn, info, debug, or a filter by module. Default: info for serve and mcp,
+    /// warn for all other commands.
+    #[arg(long = "log", env = "SKALD_LOG", global = true, value_name = "FILTER")]
+    pub filter: Option<String>,
     /// Format of the log.
     #[arg(long = "log-format", env = "SKALD_LOG_FORMAT", default_value = "text", global = true)]
     pub format: LogFormat,

@@ -7,14 +7,17 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, fmt};
 
-use crate::arguments::{LogArguments, LogFormat};
+use crate::arguments::{Command, LogArguments, LogFormat};
 
 /// Log targets that are left out. rmcp logs whole messages with their content, and every disconnect as an error. The
 /// libraries below gRPC log every frame.
 const SILENCED_TARGETS: [&str; 5] = ["rmcp", "h2::", "hyper::", "tonic::", "tower::"];
 
-pub(crate) fn start(arguments: &LogArguments) {
-    let filter = EnvFilter::builder().parse_lossy(&arguments.filter);
+/// Starts the log. Of a command that prints its result and ends, the default shows warnings only: what it did is printed.
+pub(crate) fn start(arguments: &LogArguments, command: &Command) {
+    let is_server = matches!(command, Command::Serve(_) | Command::Mcp(_));
+    let default_filter = if is_server { "info" } else { "warn" };
+    let filter = EnvFilter::builder().parse_lossy(arguments.filter.as_deref().unwrap_or(default_filter));
     let quiet = filter_fn(|metadata| !SILENCED_TARGETS.iter().any(|name| metadata.target().starts_with(name)));
     let filter = filter.and(quiet);
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());

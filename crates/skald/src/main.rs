@@ -44,7 +44,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse_from(command_line_words(std::env::args_os()));
-    log::start(&arguments.log);
+    log::start(&arguments.log, &arguments.command);
     match run(arguments) {
         Ok(code) => code,
         Err(error) => {

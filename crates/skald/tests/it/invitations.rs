@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use skald_testkit::{Client, Reply};
 
@@ -112,7 +113,8 @@ fn a_wrong_code_and_one_that_is_over_get_the_same_answer() {
 fn an_expired_code_is_not_found_and_the_answer_says_what_may_be_wrong() {
     let world = World::sqlite();
     world.create_token(&["Owner", "--role", "gm"]);
-    let (code, _) = invite(&world, &["Ana", "--valid", "2s"]);
+    let soon = (Timestamp::now() + SignedDuration::from_secs(2)).to_string();
+    let (code, _) = invite(&world, &["Ana", "--valid", &soon]);
     let (open, _) = invite(&world, &["Bo"]);
     let server = world.serve(&["--require-token"]);
     std::thread::sleep(std::time::Duration::from_millis(2_100));

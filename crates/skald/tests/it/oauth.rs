@@ -332,6 +332,7 @@ fn a_new_key_of_the_issuer_is_fetched_once_a_minute_at_most() {
 #[test]
 fn without_the_keys_of_the_issuer_a_token_is_answered_soon_and_by_name() {
     let world = World::sqlite();
+    world.create_token(&["Ana"]);
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let issuer = format!("http://{}", silent.local_addr().expect("an address"));
     let server = world.serve(&["--oauth-issuer", &issuer, "--oauth-resource", RESOURCE]);

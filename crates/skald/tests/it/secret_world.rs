@@ -397,8 +397,10 @@ impl SecretWorld {
         let payload = json!({"finding": self.replaced("payload")});
         run.write("note.md", &self.replaced("oldevidence"));
         run.emit_accepted(owner, "submit_note", &json!({"artifact_paths": ["note.md"], "payload": payload}));
+        let revision = owner.ok("state_gate.get_state", &json!({"run_id": run.id}))["revision"].clone();
         let forced = json!({
-            "method": "override", "run_id": run.id, "event_name": "finish", "reason": self.replaced("overridereason")
+            "method": "override", "run_id": run.id, "event_name": "finish", "reason": self.replaced("overridereason"),
+            "expected_revision": revision
         });
         owner.ok("state_gate.run", &forced);
         let cancelled = json!({"method": "cancel", "run_id": run.id, "reason": self.replaced("cancelreason")});
