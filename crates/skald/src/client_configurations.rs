@@ -105,8 +105,8 @@ fn claude_commands(run: &StdioCommand, server: &ReachableServer) -> Vec<String> 
     let store =
         run.masked_store.as_deref().map(|store| format!("--env {} ", quote_for_shell(&format!("SKALD_STORE={store}"))));
     vec![
-        format!("claude mcp add skald {}-- {}", store.unwrap_or_default(), words.join(" ")),
-        format!("claude mcp add --transport http skald {}{}", server.mcp_url(), header_option(server)),
+        format!("claude mcp add --scope user skald {}-- {}", store.unwrap_or_default(), words.join(" ")),
+        format!("claude mcp add --scope user --transport http skald {}{}", server.mcp_url(), header_option(server)),
     ]
 }
 

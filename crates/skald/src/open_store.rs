@@ -120,10 +120,15 @@ fn build_app(journal: Arc<dyn Journal>) -> App {
 /// Opens a store that must exist.
 pub(crate) async fn open_existing(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
     let address = store_address(arguments)?;
-    if let Some(path) = address.strip_prefix("sqlite:")
-        && !std::path::Path::new(path).exists()
-    {
-        bail!("there is no file {path}; name one with --store sqlite:PATH");
+    if let Some(path) = address.strip_prefix("sqlite:") {
+        match std::path::Path::new(path).try_exists() {
+            Ok(true) => {}
+            Ok(false) if arguments.store.is_none() => {
+                bail!("there is no world yet at {path}; start `skald serve`, or name another with --store sqlite:PATH")
+            }
+            Ok(false) => bail!("there is no file {path}; name one with --store sqlite:PATH"),
+            Err(error) => bail!("{path} cannot be read: {error}; run this as the user whom the file belongs to"),
+        }
     }
     open_journal(arguments).await
 }

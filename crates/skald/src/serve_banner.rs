@@ -44,7 +44,7 @@ impl ServeBanner<'_> {
         let _ = write!(
             text,
             "Connect a client, for example:\n  \
-             claude mcp add --transport http skald http://{http}/mcp{header}\n\
+             claude mcp add --scope user --transport http skald http://{http}/mcp{header}\n\
              `skald doctor` prints the configuration of this and other clients. Ctrl-C stops.",
             header = header_option(&server),
         );

@@ -57,8 +57,8 @@ pub(super) fn render_manifest(release: &Release) -> Value {
             "data_dir": {
                 "type": "directory",
                 "title": "World folder",
-                "description": "Where campaigns, lore and universes are kept. The folder is created if it is not there.",
-                "default": "${HOME}/Skald",
+                "description": "Where campaigns, lore and universes are kept: by default where `skald serve` has them too. The folder is created if it is not there.",
+                "default": "${HOME}/.local/share/skald",
                 "required": true,
             },
         },

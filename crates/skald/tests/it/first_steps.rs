@@ -42,6 +42,22 @@ fn the_version_is_a_command_too() {
 }
 
 #[test]
+fn before_the_first_world_a_list_says_how_to_begin() {
+    let home = TemporaryFolder::new();
+    for arguments in [&["campaign", "list"][..], &["campaign", "recap"], &["universe", "list"]] {
+        let mut command = skald_command(arguments);
+        command.env("HOME", home.file("")).env_remove("XDG_DATA_HOME").env_remove("SKALD_STORE");
+        let error = stderr_of_failure(command);
+        assert!(error.contains("there is no world yet at ") && error.contains("start `skald serve`"), "{error}");
+    }
+    let file = home.file("notes.md");
+    std::fs::write(&file, "no folder").expect("a file");
+    let below = format!("sqlite:{}/skald.db", file.display());
+    let error = stderr_of_failure(skald_command(&["campaign", "list", "--store", &below]));
+    assert!(error.contains("notes.md/skald.db cannot be read: "), "{error}");
+}
+
+#[test]
 fn campaigns_are_listed_and_told_again_in_a_terminal() {
     let world = World::sqlite();
     let (mut client, server) = world.client(Surface::Rest);

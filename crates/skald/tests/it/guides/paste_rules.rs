@@ -100,10 +100,11 @@ fn servers_are_added_to_claude_code_as_it_expects() {
         assert_eq!(claude_problem(command), None, "{command}");
     }
     for wrong in [
-        "claude mcp add --transport http http://127.0.0.1:8081/mcp",
-        "claude mcp add --transport http --header \"A: b\" skald http://127.0.0.1:8081/mcp",
-        "claude mcp add skald skald mcp",
-        "claude mcp add skald http://127.0.0.1:8081/mcp",
+        "claude mcp add --scope user --transport http http://127.0.0.1:8081/mcp",
+        "claude mcp add --scope user --transport http --header \"A: b\" skald http://127.0.0.1:8081/mcp",
+        "claude mcp add --scope user skald skald mcp",
+        "claude mcp add --scope user skald http://127.0.0.1:8081/mcp",
+        "claude mcp add --transport http skald http://127.0.0.1:8081/mcp",
     ] {
         assert!(claude_problem(wrong).is_some(), "{wrong}");
     }
@@ -111,10 +112,14 @@ fn servers_are_added_to_claude_code_as_it_expects() {
 
 fn claude_problem(line: &str) -> Option<&'static str> {
     let mut words: Vec<&str> = line.split_whitespace().skip(3).collect();
-    let mut is_http = false;
+    let (mut is_http, mut is_everywhere) = (false, false);
     while let [option @ ("--transport" | "--scope"), value, ..] = words[..] {
         is_http |= option == "--transport" && value == "http";
+        is_everywhere |= option == "--scope" && value == "user";
         words.drain(..2);
+    }
+    if !is_everywhere {
+        return Some("without --scope user, Skald is there in the current folder only");
     }
     match words[..] {
         ["skald", address, ..] if is_http && address.starts_with("http") => match words[2..] {
