@@ -51,13 +51,11 @@ fn fill(server: &TestServer) -> anyhow::Result<()> {
         run::run_captured(&mut command).map(drop)
     };
     call("campaign_create", json!({"name": CAMPAIGN, "gm_mode": "AI"}))?;
-    let people = json!([{"display_name": "Ana", "role": "PLAYER"}, {"display_name": "Ben", "role": "PLAYER"}]);
-    call("participant_create", json!({"participants": people}))?;
-    let actors = json!([
-        {"name": "Mira", "kind": "PC", "controller": "Ana", "template": "daggerheart"},
-        {"name": "The duke", "kind": "NPC", "notes": "A vampire.", "notes_visible_to": ["gm"]}
-    ]);
-    call("actor_create", json!({"actors": actors}))?;
+    let ben = json!([{"display_name": "Ben", "role": "PLAYER"}]);
+    call("participant_create", json!({"display_name": "Ana", "role": "PLAYER", "participants": ben}))?;
+    let duke = json!([{"name": "The duke", "kind": "NPC", "notes": "A vampire.", "notes_visible_to": ["gm"]}]);
+    let mira = json!({"name": "Mira", "kind": "PC", "controller": "Ana", "template": "daggerheart", "actors": duke});
+    call("actor_create", mira)?;
     // One session is over, and one is being played.
     call("session_start", json!({"name": "The first bell"}))?;
     call("session_note", json!({"text": "The bridge fell.", "tags": ["bridge"]}))?;
