@@ -36,10 +36,10 @@ pub enum RateClass {
 }
 
 impl RateClass {
-    /// The class of a request; `None` if its surface counts requests itself. What lists is a list however it is asked
+    /// The class of a request; `None` if its surface counts requests itself, or has counted this one. What lists is a list however it is asked
     /// for.
     pub(crate) fn of_request(entry: &OperationEntry, work: &RequestControl) -> Option<Self> {
-        if matches!(work.surface, RequestSurface::Page | RequestSurface::Kanka) {
+        if work.is_counted || matches!(work.surface, RequestSurface::Page | RequestSurface::Kanka) {
             return None;
         }
         Some(match (entry.lists, work.is_read) {

@@ -19,6 +19,8 @@ pub struct RequestControl {
     pub surface: RequestSurface,
     /// Whether it reads a resource or is a `GET`: reads have a rate limit of their own.
     pub is_read: bool,
+    /// Whether the surface has counted the request against the limits already, or it belongs to one that was counted.
+    pub is_counted: bool,
     /// Whether ids may not be replaced by names: fields of a URI are ids.
     pub takes_only_ids: bool,
     /// The revision of the stream after this operation, set by the operation: the caller can expect it in the next

@@ -39,7 +39,9 @@ const PLACE_SEPARATOR: char = '~';
 
 /// A hash of the caller's context. Another build may hash differently, and then announces the context once more.
 async fn context_hash(service_context: &ServiceContext, caller: &Caller) -> String {
-    let read = service_context.engine.read(caller, CONTEXT_URI, &RequestControl::default()).await;
+    // The watch was counted when it was opened.
+    let work = RequestControl { is_counted: true, ..RequestControl::default() };
+    let read = service_context.engine.read(caller, CONTEXT_URI, &work).await;
     let mut hasher = DefaultHasher::new();
     read.map(skald_app::ReadContents::into_text).unwrap_or_default().hash(&mut hasher);
     format!("{:016x}", hasher.finish())

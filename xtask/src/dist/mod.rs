@@ -285,6 +285,31 @@ mod tests {
         }
     }
 
+    /// Whoever raises the version changes the names of the files in these pages as well.
+    #[test]
+    fn the_pages_name_the_files_of_this_release() {
+        let release = Release::read().unwrap();
+        let read = |page: &str| fs::read_to_string(paths::root().join("docs").join(page)).unwrap();
+        let (install, plugin) = (read("install.md"), read("plugin.md"));
+        for name in [
+            debian_package::file_name(&release),
+            release.file_name("tar.gz"),
+            release.file_name("oci.tar"),
+            oci_image::local_name(&release),
+        ] {
+            assert!(install.contains(&name), "docs/install.md does not name {name}");
+        }
+        let name = claude_plugin::file_name(&release);
+        assert!(plugin.contains(&name), "docs/plugin.md does not name {name}");
+        // Addresses have four numbers, versions three.
+        let is_version = |word: &&str| word.split('.').filter(|part| !part.is_empty()).count() == 3;
+        for page in [&install, &plugin] {
+            let words = page.split(|c: char| !c.is_ascii_digit() && c != '.').map(|word| word.trim_matches('.'));
+            let versions: Vec<&str> = words.filter(is_version).collect();
+            assert!(!versions.is_empty() && versions.iter().all(|version| *version == release.version), "{versions:?}");
+        }
+    }
+
     #[test]
     fn an_owner_that_nobody_has_set_is_warned_of() {
         let warning = describe_owner(OWNER_PLACEHOLDER).unwrap();

@@ -84,7 +84,7 @@ pub(super) fn write(release: &Release, payload: &Payload, staging: &Path, folder
 }
 
 /// What Docker and Podman call the image after they have loaded it.
-fn local_name(release: &Release) -> String {
+pub(super) fn local_name(release: &Release) -> String {
     format!("localhost/skald:{}", release.version)
 }
 

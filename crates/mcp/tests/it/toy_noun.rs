@@ -257,6 +257,8 @@ struct Surfaces {
 impl Surfaces {
     fn start() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        // Before the engine, which looks its counters up once.
+        let exposition = Exposition::install().expect("no other test of this program has metrics");
         let mut app = app();
         app.nouns = Nouns::all().with_noun(Arc::new(LanternNoun));
         let local = LocalEngine::new(app);
@@ -265,7 +267,6 @@ impl Surfaces {
         runtime.spawn(async move { following.follow(from).await });
         let closing = CancellationToken::new();
 
-        let exposition = Exposition::install().expect("no other test of this program has metrics");
         let access = Access { engine: Arc::clone(&engine), is_token_required: false, protected_resource: None };
         let (mcp, _) = skald_mcp::http_route(Arc::clone(&engine), &McpOptions::default());
         let routes = skald_http::routes(

@@ -337,7 +337,10 @@ async fn the_table_leads_to_recaps_and_shows_the_luck_of_the_session() {
     roll(&first).await;
     let picture = format!("{table}/luck.svg?session={first}&amp;rolls=1");
     let page = world.get(&owner, &table).await.body;
-    assert!(page.contains(&format!("<div id=\"luck\"><figure class=\"card luck\"><img src=\"{picture}\"")), "{page}");
+    assert!(
+        page.contains(&format!("<div id=\"luck\"><figure class=\"card luck\"><img data-themed src=\"{picture}\"")),
+        "{page}"
+    );
     assert_eq!(world.get(&owner, &picture.replace("&amp;", "&")).await.status, 200);
     let evening = async || world.get(&owner, &format!("{table}/sessions/1")).await.body;
     assert!(evening().await.contains(&picture));
