@@ -238,6 +238,14 @@ impl Caller {
         }
     }
 
+    /// Whether the caller was given a role at gates.
+    pub(crate) fn has_gate_role(&self) -> bool {
+        match &self.principal {
+            Principal::Owner => true,
+            Principal::Holder(holder) => holder.gate_role.is_some(),
+        }
+    }
+
     /// The caller as somebody who looks at a campaign: with the participants that they are, and the actors that these play.
     pub(crate) fn viewer_in(&self, campaign_id: &str, state: &CampaignState) -> Viewer {
         let is_game_master = self.role_in(campaign_id).is_some_and(|role| role >= CampaignRole::Gm);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::campaign::{CONTEXT_URI, CampaignStream, campaign_stream};
+use crate::campaign::{CONTEXT_URI, CampaignStream, campaign_stream, timeline_uri};
 use crate::campaign_lookup::DocumentOwners;
 use crate::lore::{LoreStream, lore_stream};
 use crate::resource_changes::{AnnouncedChange, Announcement, ChangeAudience, JournalPlace, News, ResourceChange};
@@ -169,6 +169,8 @@ pub(crate) async fn announcements_of(
             all.push(None);
             continue;
         };
+        // Steps of runs and times of universes stand in the timeline of their campaign.
+        let mut timeline = None;
         let audience = match noun.record_audience() {
             RecordAudience::Nobody => {
                 all.push(None);
@@ -187,14 +189,18 @@ pub(crate) async fn announcements_of(
             RecordAudience::CampaignInDocument(collection) => {
                 let owner = owners.find_owner(collection, record.stream.id()).await?;
                 let campaign_id = owner.and_then(|owner| owner.campaign_id);
+                timeline = campaign_id.as_deref().map(timeline_uri);
                 ChangeAudience::InCampaign(campaign_id.unwrap_or_else(|| EVERY_CAMPAIGN.into()))
             }
             RecordAudience::GameMastersAndCreatorInDocument(collection) => {
                 let owner = owners.find_owner(collection, record.stream.id()).await?;
+                timeline = owner.as_ref().and_then(|owner| owner.campaign_id.as_deref()).map(timeline_uri);
                 owner.map_or_else(ChangeAudience::every_game_master, ChangeAudience::RunReaders)
             }
         };
-        all.push(Some(Announcement::new(noun.changed_resources(record), &audience, place)));
+        let timeline = timeline.map(|uri| ResourceChange::Resource(uri.into()));
+        let changes = noun.changed_resources(record).into_iter().chain(timeline);
+        all.push(Some(Announcement::new(changes, &audience, place)));
     }
     Ok(all)
 }

@@ -163,12 +163,13 @@ impl RevealedLoreCache {
     }
 }
 
-/// Whether a caller may see a run. A run of a campaign is visible to its game masters and to the player who created it;
-/// a run without a campaign needs the role of player in every campaign.
+/// Whether a caller may see a run. A run of a campaign is visible to its game masters and to the player who created it. A run
+/// without a campaign is visible to its creator, to game masters of all campaigns, and to players of all campaigns whose token
+/// has a role at gates: a reviewer, and not everybody at a table.
 pub(crate) fn can_see_run(caller: &Caller, campaign_id: Option<&str>, created_by: &str) -> bool {
     caller.role_in(campaign_id.unwrap_or(EVERY_CAMPAIGN)).is_some_and(|role| {
-        let is_own = campaign_id.is_none() || created_by == caller.id();
-        role >= CampaignRole::Gm || (role >= CampaignRole::Player && is_own)
+        let is_reviewer = campaign_id.is_none() && caller.has_gate_role();
+        role >= CampaignRole::Gm || (role >= CampaignRole::Player && (is_reviewer || created_by == caller.id()))
     })
 }
 

@@ -34,7 +34,7 @@ impl Readiness {
         self.0.stopping.clone().cancelled_owned()
     }
 
-    /// Sets why nothing can be stored; `None` when storing works again.
+    /// Sets why nothing can be stored, in words for everybody; `None` when storing works again.
     pub fn set_store_error(&self, why: Option<String>) {
         *self.0.store_error.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }

@@ -92,7 +92,10 @@ pub type ReadPart = Box<dyn FnOnce(&str) + Send>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreHealth {
     Ready,
+    /// The cause is for the log: it may name files and hosts.
     Unready(String),
+    /// What is whole can be read, and nothing is written any more.
+    Damaged,
 }
 
 /// What every method of the port returns.

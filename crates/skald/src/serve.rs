@@ -316,7 +316,11 @@ async fn watch_health(local: Arc<LocalEngine>, readiness: Readiness, grpc: skald
     loop {
         let trouble = match &*health.borrow_and_update() {
             StoreHealth::Ready => None,
-            StoreHealth::Unready(why) => Some(why.clone()),
+            // Everybody may ask, so causes are only in the log: they name files and hosts.
+            StoreHealth::Unready(_) => Some("the store cannot be written; the log of the server says why".to_owned()),
+            StoreHealth::Damaged => {
+                Some("the file is damaged: what is whole can be read, nothing is written; restore a backup".to_owned())
+            }
         };
         if readiness.is_accepting_requests() {
             grpc.set_serving(trouble.is_none()).await;

@@ -100,7 +100,7 @@ fn uris_of_event(campaign_id: &str, event: &Value) -> Vec<String> {
         // Whoever plays an actor knows what it knows: notes, rolls, and private lore.
         "actor" if kind.starts_with("actor.control_set") => {
             let lore = ["entities", "graph.svg"].map(|part| format!("lore://{campaign_id}/{part}"));
-            let world = ["entities", "timeline"].map(|part| format!("imagineer://campaigns/{campaign_id}/{part}"));
+            let world = [format!("imagineer://campaigns/{campaign_id}/entities"), timeline_uri(campaign_id)];
             uris.extend(["actors", "participants", "sessions"].map(|part| format!("{campaign}/{part}")));
             uris.extend(lore.into_iter().chain(world));
         }
@@ -121,10 +121,19 @@ fn uris_of_event(campaign_id: &str, event: &Value) -> Vec<String> {
     if moves_trackers || ["tracker", "spotlight", "visibility"].contains(&part) || event.get("actor_id").is_some() {
         uris.push(campaign.clone());
     }
+    let begins_scene = part == "spotlight" && event.get("scene").is_some();
+    if begins_scene || ["session", "roll", "visibility"].contains(&part) {
+        uris.push(timeline_uri(campaign_id));
+    }
     if !["note", "roll", "tracker", "spotlight", "visibility"].contains(&part) {
         uris.extend([campaign, "campaigns://list".to_owned()]);
     }
     uris
+}
+
+/// The timeline of a campaign, which also has sessions, scenes, rolls, reveals, steps of runs and times of universes.
+pub(crate) fn timeline_uri(campaign_id: &str) -> String {
+    format!("imagineer://campaigns/{campaign_id}/timeline")
 }
 
 fn kind_of(event: &Value) -> &str {

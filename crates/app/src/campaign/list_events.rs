@@ -531,6 +531,32 @@ impl App {
         Ok(events)
     }
 
+    /// The events of the last so many records, and whether there are earlier ones. For a guest it is so many events that
+    /// they see: otherwise each hidden command would push one of these out.
+    pub(super) async fn read_newest_events(
+        &self,
+        redaction: &Redaction,
+        entered_campaign: &EnteredCampaign,
+        count: usize,
+    ) -> Result<(Vec<LoggedEvent>, bool), Fault> {
+        let mut last = entered_campaign.committed.revision();
+        if entered_campaign.shown_revision().is_some() {
+            let first = last.saturating_sub(count as u64);
+            return Ok((self.read_events(redaction, entered_campaign, first, count).await?, first > 0));
+        }
+        let mut events = Vec::new();
+        while last > 0 && events.len() <= count {
+            let after = last.saturating_sub(RECORDS_PER_READ as u64);
+            let records = usize::try_from(last - after).unwrap_or(RECORDS_PER_READ);
+            let mut earlier = self.read_events(redaction, entered_campaign, after, records).await?;
+            earlier.append(&mut events);
+            (events, last) = (earlier, after);
+        }
+        let left_out = events.len().saturating_sub(count);
+        events.drain(..left_out);
+        Ok((events, left_out > 0))
+    }
+
     fn parse_record_events(&self, record: &Record) -> Result<Vec<LoggedEvent>, Fault> {
         let events: Vec<CampaignEvent> =
             serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;

@@ -38,6 +38,7 @@ mod visible_to;
 pub(crate) use access::EnteredCampaign;
 pub(crate) use campaign_answer::CampaignAnswer;
 pub(crate) use campaign_summary::CampaignSummary;
+pub(crate) use changed_resources::timeline_uri;
 pub(crate) use numbers::CampaignNumberCache;
 pub(crate) use record_group_roll::{ActorRollDetails, RecordedGroupRoll};
 pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};

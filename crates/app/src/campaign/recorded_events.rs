@@ -67,9 +67,7 @@ impl App {
         let (logged, is_cut) = if let Some(session_id) = session_id {
             (self.read_events_since_session(&redaction, &campaign, session_id).await?, false)
         } else {
-            let first = campaign.committed.revision().saturating_sub(limits::EVENTS_SCANNED_MAX as u64);
-            let events = self.read_events(&redaction, &campaign, first, limits::EVENTS_SCANNED_MAX).await?;
-            (events, first > 0)
+            self.read_newest_events(&redaction, &campaign, limits::EVENTS_SCANNED_MAX).await?
         };
         let people = redaction.redact_people(campaign.state());
         let played: Vec<(&LoggedEvent, &'static str, Option<String>)> =

@@ -24,8 +24,8 @@ impl StreamKind for CampaignStream {
     const NAME: &'static str = "campaign";
     type Parts = WholeSnapshot<CampaignState>;
     type ReadCache = ();
-    // Raised when notes got numbers: an older snapshot does not have them.
-    const SNAPSHOT_VERSION: u32 = 3;
+    // Raised when secrets knew when they were written: an older snapshot does not have that.
+    const SNAPSHOT_VERSION: u32 = 4;
     const USES_SNAPSHOTS: bool = true;
 
     fn next_read_cache((): &()) {}

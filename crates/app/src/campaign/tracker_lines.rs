@@ -12,7 +12,7 @@ const OWNERS_LISTED_MAX: usize = 50;
 
 /// What events changed, as far as it may be seen, a line for each change: `Mira: HP 6 to 4`.
 pub(super) fn change_lines(events: &[CampaignEvent], seen: &Redaction, state: &CampaignState) -> Vec<String> {
-    describe_changes(&seen.redact_events(state, events), &seen.redact_people(state))
+    describe_changes(&seen.redact_events(state, None, events), &seen.redact_people(state))
 }
 
 /// The lines of events that are redacted already.

@@ -99,7 +99,7 @@ impl App {
         for record in records.iter().rev() {
             let events: Vec<CampaignEvent> =
                 serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-            for event in redaction.redact_events(&committed.state, &events) {
+            for event in redaction.redact_events(&committed.state, Some(record.at), &events) {
                 if let CampaignEvent::RollRecorded(roll) = event {
                     rolls.push(json!({
                         "id": roll.id, "session_id": roll.session_id, "participant_id": roll.participant_id,

@@ -144,9 +144,10 @@ impl App {
     async fn browsed_ids(&self, lore: &EnteredLore, input: &BrowseLoreInput, most: usize) -> Result<Vec<u64>, Fault> {
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let tag = input.tag.as_deref().map(str::trim).filter(|tag| !tag.is_empty());
-        let is_visible = |entity: &&std::sync::Arc<Entity>| lore.redaction.is_visible(&***entity);
+        let is_current =
+            |entity: &&std::sync::Arc<Entity>| !entity.is_superseded() && lore.redaction.is_visible(&***entity);
         if query.is_none() && tag.is_none() && input.entity_type.is_none() {
-            let newest = lore.state().newest_entities().filter(is_visible);
+            let newest = lore.state().newest_entities().filter(is_current);
             return Ok(newest.take(most).map(|entity| entity.entity_id).collect());
         }
         let filter = EntityFilter {
@@ -202,7 +203,7 @@ impl EnteredLore {
                 count(entity);
             }
         } else {
-            let visible = self.state().entities().filter(|entity| self.redaction.is_visible(&***entity));
+            let visible = self.state().current_entities().filter(|entity| self.redaction.is_visible(&***entity));
             for entity in visible {
                 count(entity);
             }

@@ -121,17 +121,20 @@ impl EnteredLore {
     /// The entities with the most mentions among those that the caller sees, and the mentions between them. A mention in a
     /// text that the caller may not see is not counted.
     fn mention_graph(&self, theme: Theme) -> MentionGraph {
+        let is_current = |id: u64| self.visible_entity(id).is_some_and(|entity| !entity.is_superseded());
         let mut edges: BTreeMap<(u64, u64), usize> = BTreeMap::new();
-        for entity in self.state().entities().filter(|entity| self.redaction.is_visible(&***entity)) {
+        for entity in self.state().current_entities().filter(|entity| self.redaction.is_visible(&***entity)) {
             let posts = self.visible_posts(entity).filter_map(|post| post.text.as_ref());
             for target in entity.text.iter().chain(posts).flat_map(|text| text.mentions.iter()) {
-                if *target != entity.entity_id && self.visible_entity(*target).is_some() {
+                if *target != entity.entity_id && is_current(*target) {
                     *edges.entry((entity.entity_id, *target)).or_default() += 1;
                 }
             }
         }
         let relationships = self.state().relationships().all();
-        let relationships: Vec<_> = relationships.filter(|one| self.is_relationship_visible(one)).collect();
+        let relationships = relationships.filter(|one| self.is_relationship_visible(one));
+        let relationships: Vec<_> =
+            relationships.filter(|one| is_current(one.source_id) && is_current(one.target_id)).collect();
         let mut degrees: BTreeMap<u64, usize> = BTreeMap::new();
         let related = relationships.iter().map(|one| (one.source_id, one.target_id));
         for (from, to) in edges.keys().copied().chain(related) {

@@ -137,7 +137,7 @@ impl EnteredLore {
     fn complete_reference(&self, typed: &str) -> Completion {
         let mut values: Vec<String> = Vec::new();
         if typed.starts_with(|letter: char| letter.is_ascii_digit()) {
-            let ids = self.state().entities().filter(|entity| self.redaction.is_visible(&***entity));
+            let ids = self.state().current_entities().filter(|entity| self.redaction.is_visible(&***entity));
             let numbers = ids.map(|entity| entity.entity_id.to_string());
             values.extend(numbers.filter(|number| number.starts_with(typed)));
         }

@@ -30,7 +30,9 @@ fn caller(column: &str, here: &Value, elsewhere: &Value) -> Caller {
         "player" => [("*".to_owned(), CampaignRole::Player)].into(),
         _ => [("*".to_owned(), CampaignRole::Gm)].into(),
     };
-    let holder = Holder::new("token_matrix", column, PrincipalKind::Human, roles);
+    // The run of the evening has no campaign: of players, those see it whose token has a role at gates.
+    let gate_role = (column == "player").then(|| "agent".to_owned());
+    let holder = Holder { gate_role, ..Holder::new("token_matrix", column, PrincipalKind::Human, roles) };
     let conversation = Conversation::Session(column.into());
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation }
 }

@@ -167,6 +167,26 @@ fn a_guest_cannot_count_hidden_commands() {
     });
 }
 
+/// A timeline ends with so many events. Hidden commands do not push those out that a guest sees.
+#[test]
+fn a_timeline_of_a_guest_does_not_count_hidden_commands() {
+    run(async {
+        let campaign = WatchedCampaign::new().await;
+        for scene in ["The quay", "The bridge"] {
+            campaign.call(&owner(), "session_note", json!({"scene": scene})).await;
+        }
+        let timeline = async || campaign.call(&campaign.guest, "timeline", json!({"include": "all"})).await;
+        let before = timeline().await;
+        assert_eq!((&before.0["total"], before.0.get("truncated")), (&json!(3), None), "{before:?}");
+        for _ in 0..limits::EVENTS_SCANNED_MAX {
+            campaign.note("hush", "gm").await;
+        }
+        assert_eq!(timeline().await, before);
+        let (of_player, _) = campaign.call(&campaign.player, "timeline", json!({"include": "all"})).await;
+        assert_eq!(of_player["truncated"], true, "players know the revision");
+    });
+}
+
 /// By asking what comes after each revision, or by making up cursors, a guest would find the gaps.
 #[test]
 fn a_guest_cannot_ask_by_revision() {

@@ -1,8 +1,9 @@
 //! Tests of runs that not everybody may see: they are announced, listed and watched by those who may and nobody else.
 
 use serde_json::{Value, json};
-use skald_app::{Caller, Engine};
+use skald_app::{Caller, CampaignRole, Code, Engine, PrincipalKind};
 
+use crate::gate::token_holder;
 use crate::reveals::{Listener, run};
 use crate::secrets::{Table, owner};
 
@@ -51,6 +52,42 @@ fn the_list_of_runs_changes_for_those_who_see_one() {
             assert_eq!(news.concerns_list(caller), hears);
         }
     });
+}
+
+/// Hosts give players tokens for all campaigns. Only a token for gates shows the runs of others.
+#[test]
+fn a_run_without_a_campaign_is_for_its_creator_and_for_reviewers() {
+    run(async {
+        let table = Table::new().await;
+        let player = |name, gate_role| token_holder(name, PrincipalKind::Human, gate_role, CampaignRole::Player);
+        let (ana, ben, reviewer) = (player("Ana", None), player("Ben", None), player("Rea", Some("human")));
+        let gm = token_holder("Gia", PrincipalKind::Human, None, CampaignRole::Gm);
+        for (caller, run_id) in [(&owner(), "the-ambush"), (&ana, "token_Ana-1")] {
+            let input = json!({"process_id": "exploration-process", "run_id": run_id});
+            table.call(caller, "state_gate.create_run", input).await;
+        }
+        for (caller, seen) in [
+            (&owner(), &["token_Ana-1", "the-ambush"][..]),
+            (&gm, &["token_Ana-1", "the-ambush"]),
+            (&reviewer, &["token_Ana-1", "the-ambush"]),
+            (&ana, &["token_Ana-1"]),
+            (&ben, &[]),
+            (&table.ana, &[]),
+        ] {
+            let listed = table.call(caller, "state_gate.list_runs", json!({})).await;
+            let ids: Vec<&str> = listed["runs"].as_array().expect("runs").iter().map(id_of).collect();
+            assert_eq!(ids, seen, "{}", caller.id());
+            for run_id in ["the-ambush", "token_Ana-1"] {
+                let read = table.try_call(caller, "state_gate.get_state", json!({"run_id": run_id})).await;
+                let code = read.map_or_else(|fault| Some(fault.code()), |_| None);
+                assert_eq!(code, (!seen.contains(&run_id)).then_some(Code::RunNotFound), "{} {run_id}", caller.id());
+            }
+        }
+    });
+}
+
+fn id_of(run: &Value) -> &str {
+    run["run_id"].as_str().expect("an id")
 }
 
 #[test]

@@ -305,6 +305,101 @@ fn a_reveal_is_recorded_and_seen_as_somebody_else() {
     });
 }
 
+/// A game master corrects a text before they reveal the thing.
+#[test]
+fn a_reveal_does_not_show_what_was_replaced_before() {
+    block_on(async {
+        let table = Table::new().await;
+        let call = async |operation: &str, input: Value| table.call(&owner(), operation, input).await;
+        let note = json!({"text": "quondam note", "tags": ["quondam tag"], "visible_to": ["gm"]});
+        let note_id = call("session_note", note).await["id"].clone();
+        call("session_note", json!({"note_id": note_id, "text": "hodie note", "tags": ["hodie tag"]})).await;
+        call("visibility", json!({"method": "reveal", "note_id": note_id})).await;
+        // The visibility and the text change in one command.
+        let widow = json!({"name": "Widow", "kind": "NPC", "notes": "quondam notes", "notes_visible_to": ["gm"]});
+        let widow = call("actor_create", widow).await["id"].clone();
+        call("actor_update", json!({"actor_id": widow, "notes": "quondam more notes"})).await;
+        let shown = json!({"actor_id": widow, "notes": "hodie notes", "notes_visible_to": ["table"]});
+        call("actor_update", shown).await;
+        let set = async |meaning: &str, reason: &str| {
+            let tracker = json!({"name": "Doom", "max": 6, "meaning": meaning, "reason": reason, "visible_to": ["gm"]});
+            call("tracker", json!({"method": "set", "trackers": [tracker]})).await;
+        };
+        set("quondam meaning", "quondam reason").await;
+        let change = json!([{"name": "Doom", "by": 1, "reason": "quondam change"}]);
+        call("tracker", json!({"method": "change", "trackers": change})).await;
+        set("hodie meaning", "quondam other reason").await;
+        call("visibility", json!({"method": "reveal", "tracker": "Doom"})).await;
+        for (name, caller) in [("ana", &table.ana), ("ben", &table.ben), ("guest", &table.guest)] {
+            let answers = table.all_answers(caller).await;
+            assert_eq!(leaks(&answers, "quondam"), [""; 0], "{name}");
+            for now in ["hodie note", "hodie tag", "hodie notes", "hodie meaning", "Doom"] {
+                assert!(!leaks(&answers, now).is_empty(), "{name} sees {now}");
+            }
+        }
+        let answers = table.all_answers(&owner()).await;
+        for before in ["note", "notes", "more notes", "meaning", "reason", "change", "other reason"] {
+            assert!(!leaks(&answers, &format!("quondam {before}")).is_empty(), "game masters see {before}");
+        }
+    });
+}
+
+#[test]
+fn who_could_see_a_text_before_it_was_replaced_sees_it_in_the_history() {
+    block_on(async {
+        let table = Table::new().await;
+        let call = async |operation: &str, input: Value| table.call(&owner(), operation, input).await;
+        let note_id = call("session_note", json!({"text": "prima", "visible_to": ["gm"]})).await["id"].clone();
+        let reveal = |who: Value| json!({"method": "reveal", "note_id": note_id, "who": who});
+        let change = |text: &str| json!({"note_id": note_id, "text": text});
+        // Ana reads the second text and Ben the third one; the first two were replaced before it was his.
+        call("session_note", change("secunda")).await;
+        call("visibility", reveal(json!(["Ana"]))).await;
+        call("session_note", change("tertia")).await;
+        call("visibility", reveal(json!(["Ben"]))).await;
+        call("session_note", change("quarta")).await;
+        call("visibility", reveal(json!([]))).await;
+        let texts = async |caller: &Caller| {
+            let asked = json!({"campaign_id": table.campaign_id, "types": ["note"], "order": "oldest", "limit": 100});
+            let answer = table.call(caller, "events_list", asked).await;
+            let events = answer["events"].as_array().expect("events").clone();
+            let own = events.into_iter().filter(|logged| logged["event"]["note_id"] == note_id);
+            own.map(|logged| logged["event"]["text"].as_str().expect("a text").to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&owner()).await, ["prima", "secunda", "tertia", "quarta"]);
+        assert_eq!(texts(&table.ana).await, ["", "secunda", "tertia", "quarta"]);
+        assert_eq!(texts(&table.ben).await, ["", "tertia", "quarta"]);
+        assert_eq!(texts(&table.guest).await, ["", "quarta"]);
+        let asked = json!({"campaign_id": table.campaign_id, "types": ["note.added"], "compact": true, "limit": 1});
+        let lines = table.call(&table.guest, "events_list", asked).await["lines"].to_string();
+        assert!(lines.contains("note, corrected since"), "{lines}");
+    });
+}
+
+#[test]
+fn a_revealed_roll_does_not_name_the_other_rolls_of_its_group() {
+    block_on(async {
+        let table = Table::new().await;
+        let rolls = json!([{"actor_id": "Mira"}, {"actor_id": "Duke", "modifier": 9}]);
+        let input = json!({"rolls": rolls, "visible_to": ["gm"]});
+        let rolled = table.call(&owner(), "group_roll", input).await;
+        let (revealed, hidden) = (&rolled["recorded"]["roll_ids"][0], &rolled["recorded"]["roll_ids"][1]);
+        table.call(&owner(), "visibility", json!({"method": "reveal", "roll_id": revealed})).await;
+        let rolls_of = async |caller: &Caller| {
+            let asked = json!({"campaign_id": table.campaign_id, "types": ["roll"], "limit": 100});
+            let answer = table.call(caller, "events_list", asked).await;
+            assert!(answer.to_string().contains(hidden.as_str().expect("an id")) == (caller == &owner()), "{answer}");
+            let events = answer["events"].as_array().expect("events");
+            let own = events.iter().find(|logged| logged["event"]["id"] == *revealed).expect("the roll");
+            own["event"]["input"]["rolls"].clone()
+        };
+        assert_eq!(rolls_of(&owner()).await, rolls, "game masters see what was asked for");
+        for caller in [&table.ana, &table.ben, &table.guest] {
+            assert_eq!(rolls_of(caller).await, json!([{"actor_id": "Mira"}]));
+        }
+    });
+}
+
 #[test]
 fn wrong_fields_and_other_roles_are_refused() {
     block_on(async {

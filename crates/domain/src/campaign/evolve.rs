@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::actor_sheet::Traits;
 use super::entities::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
     SessionStatus,
 };
 use super::event::CampaignEvent;
-use super::secrets::SecretSubject;
+use super::secrets::{SecretPart, SecretSubject};
 use super::state::{CampaignState, NoteOrigin};
 use super::tracker::{Tracker, TrackerOwner, public_time};
 use crate::Moment;
@@ -42,7 +44,9 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
         }
         E::ActorAdded { actor_id, name, kind, notes, notes_visible_to } => {
             state.add_actor(actor_id, name, *kind, notes, at);
-            state.record_visibility(&SecretSubject::actor_notes(actor_id), notes_visible_to, None, at);
+            let of = SecretSubject::actor_notes(actor_id);
+            state.record_visibility(&of, notes_visible_to, None, given.at);
+            state.record_written(&of, SecretPart::Text, given.at);
         }
         E::ActorUpdated { actor_id, name, kind, notes, .. } => {
             let public_at = public_time(&event.visibility(), at);
@@ -52,6 +56,9 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
                 set_if_some(&mut actor.notes, notes.as_ref());
                 actor.updated_at = public_at.unwrap_or(actor.updated_at);
             });
+            if notes.is_some() {
+                state.record_written(&SecretSubject::actor_notes(actor_id), SecretPart::Text, given.at);
+            }
         }
         E::ActorRemoved { actor_id, .. } => {
             state.set_controller(actor_id, None, at);
@@ -72,7 +79,16 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
             let origin = NoteOrigin { session_id: session_id.clone(), by: given.by.clone(), number };
             state.notes.insert(note_id.as_str().into(), Arc::new(origin));
             state.count_notes(session_id.as_deref(), public_time(visible_to, at), |count| count + 1);
-            state.record_visibility(&SecretSubject::note(note_id), visible_to, session_id.as_deref(), at);
+            let of = SecretSubject::note(note_id);
+            state.record_visibility(&of, visible_to, session_id.as_deref(), given.at);
+            state.record_written(&of, SecretPart::Text, given.at);
+            state.record_written(&of, SecretPart::Tags, given.at);
+        }
+        E::NoteChanged { note_id, text, tags, .. } => {
+            let written = [(SecretPart::Text, text.is_some()), (SecretPart::Tags, tags.is_some())];
+            for (part, _) in written.into_iter().filter(|(_, is_written)| *is_written) {
+                state.record_written(&SecretSubject::note(note_id), part, given.at);
+            }
         }
         E::NoteRemoved { note_id, visible_to } => state.remove_note(note_id, public_time(visible_to, at)),
         E::RollRecorded(roll) => {
@@ -81,17 +97,18 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
                 session.updated_at = public_time(&roll.visible_to, at).unwrap_or(session.updated_at);
             });
             if let Some(of) = event.secret_subject() {
-                state.record_visibility(&of, &roll.visible_to, roll.session_id.as_deref(), at);
+                state.record_visibility(&of, &roll.visible_to, roll.session_id.as_deref(), given.at);
             }
             for change in &roll.changes {
                 state.apply_tracker_change(change, at);
             }
         }
-        E::ActorSheetSet { .. } => state.set_sheet(event, at),
+        E::ActorSheetSet { .. } => state.set_sheet(event, given.at),
         E::TrackerSet { owner, tracker, .. } => {
             state.put_tracker(owner, tracker, at);
             let of = SecretSubject::tracker(owner, &tracker.name);
-            state.record_visibility(&of, &tracker.visible_to, None, at);
+            state.record_visibility(&of, &tracker.visible_to, None, given.at);
+            state.record_written(&of, SecretPart::Text, given.at);
         }
         E::TrackerChanged { change, .. } => state.apply_tracker_change(change, at),
         E::TrackerRemoved { owner, name, visible_to, .. } => {
@@ -100,10 +117,9 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
         }
         E::VisibilityChanged { of, visible_to, .. } => {
             let session_id = state.session_of_subject(of);
-            state.record_visibility(of, visible_to, session_id.as_deref(), at);
+            state.record_visibility(of, visible_to, session_id.as_deref(), given.at);
         }
-        E::NoteChanged { .. }
-        | E::SpotlightSet { .. }
+        E::SpotlightSet { .. }
         | E::CampaignUpdated { .. }
         | E::CampaignActivated {}
         | E::CampaignCompleted {}
@@ -145,7 +161,8 @@ impl CampaignState {
         }
     }
 
-    fn set_sheet(&mut self, event: &CampaignEvent, at: Moment) {
+    fn set_sheet(&mut self, event: &CampaignEvent, written_at: Timestamp) {
+        let at = Moment::from(written_at);
         let CampaignEvent::ActorSheetSet { actor_id, template, traits, trackers } = event else { return };
         let public_at = public_time(&event.visibility(), at);
         self.actors.change(actor_id, |actor| {
@@ -165,7 +182,8 @@ impl CampaignState {
             let known = self.secret(&of).map(|secret| secret.visible_to().clone());
             let visible_to = known.unwrap_or_else(|| tracker.visible_to.clone());
             self.put_tracker(&owner, &Tracker { visible_to: visible_to.clone(), ..tracker.clone() }, at);
-            self.record_visibility(&of, &visible_to, None, at);
+            self.record_visibility(&of, &visible_to, None, written_at);
+            self.record_written(&of, SecretPart::Text, written_at);
         }
     }
 

@@ -44,7 +44,7 @@ pub use insertion_ordered_map::{HasId, InsertionOrderedMap};
 pub use recap::{LuckReport, LuckRow, NotableRoll, People, describe_events, luck_report, recap};
 pub use refusal::{CampaignAction, CampaignRefusal, CampaignRefusalKind};
 pub use roll::{LoggedRoll, RecordedRoll};
-pub use secrets::{CampaignSecret, HiddenCount, SecretSubject};
+pub use secrets::{CampaignSecret, HiddenCount, SecretPart, SecretSubject};
 pub use spotlight::{GAME_MASTER, Spotlight};
 pub use state::{CampaignState, NoteOrigin};
 pub use tracker::{

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,6 @@ use super::event::CampaignEvent;
 use super::refusal::{CampaignAction, CampaignRefusal};
 use super::state::CampaignState;
 use super::tracker::TrackerOwner;
-use crate::Moment;
 use crate::decider::DecisionContext;
 use crate::limits;
 use crate::visibility::{Viewer, Visibility, VisibilityStep};
@@ -93,11 +93,65 @@ pub struct CampaignSecret {
     pub is_removed: bool,
     /// Who could see it since when, the oldest first; the last one holds now.
     pub steps: Vec<VisibilityStep>,
+    /// When its text and tags were written that hold now.
+    written: WrittenMoments,
+    /// For each step what it was about: what is replaced before a reveal is not revealed.
+    written_at_steps: Vec<WrittenAtStep>,
+}
+
+/// When the text and the tags of a secret were written, in microseconds. `None` before it was a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct WrittenMoments {
+    text: Option<i64>,
+    tags: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct WrittenAtStep {
+    at_micros: i64,
+    written: WrittenMoments,
+}
+
+/// A part of a secret that is replaced alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretPart {
+    /// The text of a note, the notes of an actor, or what a tracker means.
+    Text,
+    /// The tags of a note.
+    Tags,
+}
+
+impl WrittenMoments {
+    fn part(&mut self, part: SecretPart) -> &mut Option<i64> {
+        match part {
+            SecretPart::Text => &mut self.text,
+            SecretPart::Tags => &mut self.tags,
+        }
+    }
 }
 
 impl CampaignSecret {
     pub fn visible_to(&self) -> &Visibility {
         self.steps.last().map_or(&Visibility::Table, |step| &step.visible_to)
+    }
+
+    /// Whether a viewer could see what was written at a moment before it was replaced.
+    pub fn was_shown(&self, viewer: &Viewer, part: SecretPart, written_at: Timestamp) -> bool {
+        let written_at = Some(written_at.as_microsecond());
+        let mut steps = self.steps.iter().zip(&self.written_at_steps);
+        steps.any(|(step, at_step)| {
+            let mut written = at_step.written;
+            *written.part(part) == written_at && step.visible_to.is_visible_to(viewer)
+        })
+    }
+
+    fn record_written(&mut self, part: SecretPart, at: Timestamp) {
+        let at = at.as_microsecond();
+        *self.written.part(part) = Some(at);
+        // One command may reveal first and write then: nobody was shown what stood there between the two.
+        if let Some(step) = self.written_at_steps.last_mut().filter(|step| step.at_micros == at) {
+            *step.written.part(part) = Some(at);
+        }
     }
 }
 
@@ -230,7 +284,7 @@ impl CampaignState {
         of: &SecretSubject,
         visible_to: &Visibility,
         session_id: Option<&str>,
-        at: Moment,
+        at: Timestamp,
     ) {
         let key = of.key();
         if visible_to.is_table() && !self.secrets.contains_key(key.as_str()) {
@@ -239,12 +293,20 @@ impl CampaignState {
         let playing = self.active_session().map(|session| session.id.clone());
         let secret = self.secrets.entry(key.into()).or_insert_with(|| {
             let session_id = session_id.map(str::to_owned);
-            Arc::new(CampaignSecret { of: of.clone(), session_id, is_removed: false, steps: Vec::new() })
+            Arc::new(CampaignSecret {
+                of: of.clone(),
+                session_id,
+                is_removed: false,
+                steps: Vec::new(),
+                written: WrittenMoments::default(),
+                written_at_steps: Vec::new(),
+            })
         });
         let secret = Arc::make_mut(secret);
         secret.is_removed = false;
         if secret.steps.last().is_none_or(|step| step.visible_to != *visible_to) {
-            secret.steps.push(VisibilityStep { visible_to: visible_to.clone(), since: at, session_id: playing });
+            secret.steps.push(VisibilityStep { visible_to: visible_to.clone(), since: at.into(), session_id: playing });
+            secret.written_at_steps.push(WrittenAtStep { at_micros: at.as_microsecond(), written: secret.written });
         }
         match of {
             SecretSubject::ActorNotes { actor_id } => {
@@ -252,6 +314,13 @@ impl CampaignState {
             }
             SecretSubject::Tracker { owner, name } => self.set_tracker_visibility(owner, name, visible_to),
             _ => {}
+        }
+    }
+
+    /// Records that a part of something was written. What was never a secret is not recorded.
+    pub(super) fn record_written(&mut self, of: &SecretSubject, part: SecretPart, at: Timestamp) {
+        if let Some(secret) = self.secrets.get_mut(of.key().as_str()) {
+            Arc::make_mut(secret).record_written(part, at);
         }
     }
 

@@ -106,7 +106,8 @@ impl LoreState {
         findings
     }
 
-    fn current_entities(&self) -> impl Iterator<Item = &Arc<Entity>> {
+    /// The entities that are not superseded, by their ids: those of lists, counts and searches.
+    pub fn current_entities(&self) -> impl Iterator<Item = &Arc<Entity>> {
         self.entities().filter(|entity| !entity.is_superseded())
     }
 

@@ -106,6 +106,17 @@ impl LoreState {
         matches
     }
 
+    /// Whether an entity that the filter may find has the tag.
+    fn is_tag_in_sight(&self, tag_id: u32, filter: &EntityFilter) -> bool {
+        filter.sees_private
+            || self.chunks.iter().any(|(number, chunk)| {
+                let index = chunk.index();
+                let tagged = index.tagged_any(&[tag_id]).intersection(index.live);
+                let is_revealed = |slot: u8| filter.revealed.contains(&chunk.id_at(slot, *number));
+                !tagged.intersection(index.public).is_empty() || tagged.iter().any(is_revealed)
+            })
+    }
+
     /// Of the names that are the query but for accents, those that have its accents come first.
     fn put_exact_spelling_first(&self, matches: &mut [EntityMatch], query: &str) {
         let count = matches.iter().take_while(|found| found.rank == MatchRank::ExactName).count();
@@ -169,9 +180,9 @@ struct QuerySearch {
 impl PreparedEntityFilter {
     /// `None` if a tag is unknown: no entity has it.
     fn new(state: &LoreState, filter: &EntityFilter) -> Option<Self> {
-        // A tag that is there with other accents only is what is meant.
-        let tags =
-            filter.tags.iter().map(|tag| state.find_tag(tag).map_or_else(|| state.tags_like(tag), |tag| vec![tag]));
+        // A tag that is there with other accents only is what is meant. One that only hidden entities have is not there.
+        let exact = |name: &String| state.find_tag(name).filter(|tag| state.is_tag_in_sight(*tag, filter));
+        let tags = filter.tags.iter().map(|name| exact(name).map_or_else(|| state.tags_like(name), |tag| vec![tag]));
         let tags: Vec<Vec<u32>> = tags.collect();
         if tags.iter().any(Vec::is_empty) {
             return None;

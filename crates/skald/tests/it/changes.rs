@@ -90,6 +90,43 @@ fn changes_reach_those_who_watch_also_from_another_process() {
     }
 }
 
+/// What the timeline has beside written events.
+#[test]
+fn the_timeline_is_told_with_what_stands_in_it() {
+    let world = World::sqlite();
+    let [campaign_id, last] = create_campaigns(&world);
+    let server = world.serve(&["--role", "human"]);
+    let timeline = format!("imagineer://campaigns/{campaign_id}/timeline");
+    let mut owner = server.client(Surface::Rest);
+    let mut told = |tool: &str, input: serde_json::Value, expected: &[&str]| {
+        let mut answer = json!(null);
+        let uris = [timeline.clone()];
+        let heard = collect_notifications(&server, Surface::Session, &uris, &last, expected.len(), || {
+            answer = owner.ok(tool, &input);
+        });
+        assert_eq!(heard, expected, "{tool} {input}");
+        answer
+    };
+    let about = |mut input: serde_json::Value| {
+        input["campaign_id"] = json!(campaign_id);
+        input
+    };
+    let (alone, with_list) = (&[timeline.as_str()][..], &[timeline.as_str(), "list"][..]);
+    let session = told("session_start", about(json!({"name": "Low tide"})), alone)["id"].clone();
+    told("session_note", about(json!({"scene": "The quay"})), alone);
+    let note = told("session_note", about(json!({"text": "They set out.", "visible_to": ["gm"]})), &[]);
+    told("roll", json!({"expression": "1d20", "session_id": session}), alone);
+    told("visibility", about(json!({"method": "reveal", "note_id": note["id"]})), alone);
+    told("session_end", about(json!({})), alone);
+    // Universes and runs are resources, so the list of these changes as well.
+    let universe = json!({"method": "create", "universeId": "sol", "name": "Sol", "campaignId": campaign_id});
+    told("universe", universe, with_list);
+    told("universe", json!({"method": "rename", "universeId": "sol", "name": "The sun"}), alone);
+    let process = "exploration-process";
+    told("state_gate.create_run", json!({"process_id": process, "campaign_id": campaign_id}), with_list);
+    told("state_gate.create_run", json!({"process_id": process}), &["list"]);
+}
+
 #[test]
 fn a_client_on_stdio_hears_too() {
     let world = World::sqlite();

@@ -22,6 +22,9 @@ const WITHOUT_RIGHTS: &str = "trap '' XFSZ
     if [ \"$(id -u)\" = 0 ]; then set -- setpriv --bounding-set=-dac_override \"$@\"; fi
     exec \"$@\"";
 
+/// What everybody is told. The cause may name files, so it is in the log alone.
+const IN_THE_LOG: &str = "the store cannot be written; the log of the server says why";
+
 struct ServerOnDisk {
     server: RunningProgram,
     rest: RestClient,
@@ -110,7 +113,8 @@ fn where_there_is_no_room_nothing_is_written_until_there_is() {
     // Leaves room for some notes, and then for half of a page.
     kept.limit_file_size(&(length + 50_000).to_string());
     let unsent = kept.send_notes_until_refused();
-    wait_until_unready(&mut kept.rest, "disk I/O error");
+    wait_until_unready(&mut kept.rest, IN_THE_LOG);
+    kept.server.wait_for_stderr("disk I/O error");
     kept.assert_readable();
     // A note of the same length: a shorter one might still fit.
     assert_note_refused(&mut kept.rest, &kept.campaign_id, &unsent);
@@ -196,10 +200,30 @@ fn a_folder_that_becomes_read_only_is_written_again_once_it_can_be() {
     kept.limit_file_size("0");
     assert_note_refused(&mut kept.rest, &kept.campaign_id, "in between");
     kept.limit_file_size("unlimited");
-    wait_until_unready(&mut kept.rest, "readonly");
+    kept.server.wait_for_stderr("readonly");
+    wait_until_unready(&mut kept.rest, IN_THE_LOG);
     kept.assert_readable();
     assert_note_refused(&mut kept.rest, &kept.campaign_id, "in between");
     set_writable(&path, true);
+    kept.assert_recovered("in between", &path);
+}
+
+/// Everybody may ask whether the server is ready, also without a token.
+#[test]
+fn nobody_is_told_the_path_of_a_file_that_cannot_be_opened() {
+    let folder = TemporaryFolder::new();
+    let mut kept = ServerOnDisk::new(&folder);
+    let (path, here, gone) = (kept.path.clone(), folder.file("disk"), folder.file("elsewhere"));
+    std::fs::rename(&here, &gone).expect("a folder with another name");
+    kept.limit_file_size("0");
+    assert_note_refused(&mut kept.rest, &kept.campaign_id, "in between");
+    kept.limit_file_size("unlimited");
+    kept.server.wait_for_stderr("unable to open database file");
+    assert!(kept.server.stderr().contains(here.to_str().expect("UTF-8")), "the log names the file");
+    for path in ["/ready", "/mcp/health"] {
+        assert_eq!(kept.rest.get(path), (503, json!({"status": "unready", "reason": IN_THE_LOG})), "{path}");
+    }
+    std::fs::rename(&gone, &here).expect("the folder with its name");
     kept.assert_recovered("in between", &path);
 }
 
@@ -239,7 +263,8 @@ mod mounted {
         while file.write_all(&[0; 4_096]).is_ok() {}
         drop(file);
         let unsent = kept.send_notes_until_refused();
-        wait_until_unready(&mut kept.rest, "full");
+        wait_until_unready(&mut kept.rest, IN_THE_LOG);
+        kept.server.wait_for_stderr("disk is full");
         kept.assert_readable();
         assert_note_refused(&mut kept.rest, &kept.campaign_id, "in between");
         std::fs::remove_file(filler).expect("the filler");

@@ -44,8 +44,8 @@ pub(crate) struct SecretWorld {
     pub(crate) shared_with_ana: BTreeSet<String>,
     /// The markers in what every member of the campaign may see, and no stranger.
     pub(crate) for_members: BTreeSet<String>,
-    /// The markers in what only game masters may see, of things that have changed or are gone since: nobody needs to see
-    /// them.
+    /// The markers in what only game masters may see, of things that have changed or are gone since, or that belong to no
+    /// campaign: nobody needs to see them.
     pub(crate) replaced: BTreeSet<String>,
     /// A campaign without secrets.
     elsewhere: String,
@@ -135,6 +135,8 @@ impl SecretWorld {
         self.change_canon(&mut owner, &campaign_id);
         self.change_tags(&campaign_id);
         self.change_runs(&mut owner, &campaign_id);
+        self.replace_and_reveal(&mut owner, &campaign_id);
+        self.plant_run_without_campaign(&mut owner);
         let universe = json!({"method": "create", "universeId": "sol", "name": "Sol", "campaignId": campaign_id});
         owner.ok("universe", &universe);
         self.values.add(&["universeId", "universe_id", "universe"], &json!("sol"));
@@ -409,6 +411,67 @@ impl SecretWorld {
         owner.ok("state_gate.run", &cancelled);
     }
 
+    /// What a game master corrects before they reveal it, and one roll of a secret group.
+    fn replace_and_reveal(&mut self, owner: &mut TestClient, campaign_id: &Value) {
+        let of_campaign = |input: Value| merge(&json!({"campaign_id": campaign_id}), &input);
+        let reveal = |subject: Value| of_campaign(merge(&json!({"method": "reveal"}), &subject));
+        let note = json!({
+            "text": self.replaced("unrevealednote"), "tags": [self.replaced("unrevealedtag")], "visible_to": ["gm"]
+        });
+        let note_id = owner.ok("session_note", &of_campaign(note))["id"].clone();
+        let corrected =
+            json!({"note_id": note_id, "text": self.public("revealednote"), "tags": [self.public("revealedtag")]});
+        owner.ok("session_note", &of_campaign(corrected));
+        owner.ok("visibility", &reveal(json!({"note_id": note_id})));
+        let widow = json!({
+            "name": "Widow", "kind": "NPC", "notes": self.replaced("unrevealednotes"), "notes_visible_to": ["gm"]
+        });
+        let widow = owner.ok("actor_create", &of_campaign(widow))["id"].clone();
+        let shown = json!({"actor_id": widow, "notes": self.public("revealednotes"), "notes_visible_to": ["table"]});
+        owner.ok("actor_update", &of_campaign(shown));
+        let tracker = |meaning: String, reason: String| {
+            let tracker = json!({"name": "Doom", "max": 6, "meaning": meaning, "reason": reason, "visible_to": ["gm"]});
+            of_campaign(json!({"method": "set", "trackers": [tracker]}))
+        };
+        let set = tracker(self.replaced("unrevealedmeaning"), self.replaced("unrevealedreason"));
+        owner.ok("tracker", &set);
+        let change = json!([{"name": "Doom", "by": 1, "reason": self.replaced("unrevealedchange")}]);
+        owner.ok("tracker", &of_campaign(json!({"method": "change", "trackers": change})));
+        let set = tracker(self.public("revealedmeaning"), self.replaced("anotherreason"));
+        owner.ok("tracker", &set);
+        owner.ok("visibility", &reveal(json!({"tracker": "Doom"})));
+        let entity = json!({
+            "entity_type": "note", "name": self.replaced("unrevealedname"), "entry": self.replaced("unrevealedentry"),
+            "is_private": true
+        });
+        let created = owner.ok("create_entities", &of_campaign(json!({"entities": [entity]})));
+        let entity_id = created["results"][0]["entity_id"].clone();
+        let corrected = json!({
+            "entity_id": entity_id, "name": self.public("revealedname"), "entry": self.public("revealedentry")
+        });
+        owner.ok("update_entities", &of_campaign(json!({"updates": [corrected]})));
+        owner.ok("visibility", &reveal(json!({"entity_id": entity_id})));
+        self.values.add(&["entity_id", "id", "entity"], &entity_id);
+        let hidden = format!("1d20 # {}", self.replaced("grouproll"));
+        let group = json!({
+            "rolls": [{"actor_id": "Mira"}, {"actor_id": "Widow", "expression": hidden}], "visible_to": ["gm"],
+            "session_id": self.values.of("session_id")[0]
+        });
+        let rolled = owner.ok("group_roll", &group);
+        let roll_id = &rolled["recorded"]["roll_ids"][0];
+        owner.ok("visibility", &reveal(json!({"roll_id": roll_id})));
+        self.values.add(&["roll_id"], roll_id);
+    }
+
+    /// A run without a campaign is not for everybody who plays in every campaign.
+    fn plant_run_without_campaign(&mut self, owner: &mut TestClient) {
+        let run = Run::from_answer(&owner.ok(CREATE, &json!({"process_id": "proof"})));
+        run.write("note.md", &self.replaced("looseevidence"));
+        let payload = json!({"finding": self.replaced("loosepayload")});
+        run.emit_accepted(owner, "submit_note", &json!({"artifact_paths": ["note.md"], "payload": payload}));
+        self.values.add(&["run_id", "run"], &json!(run.id));
+    }
+
     /// One secret of each kind that is shared with Ana.
     fn plant_for_ana(&mut self, owner: &mut TestClient, campaign_id: &Value) {
         let of_campaign = |input: Value| merge(&json!({"campaign_id": campaign_id}), &input);
@@ -476,19 +539,21 @@ impl SecretWorld {
         owner.ok(CREATE, &json!({"process_id": "proof", "campaign_id": campaign_id}));
     }
 
-    /// A token with a role in the campaign; in another one for a stranger.
+    /// A token with a role in the campaign; in another one for a stranger, and in all for the player.
     pub(crate) fn token(&self, role: &str) -> String {
         let campaign_id = text_of(&self.values.of("campaign_id")[0]);
         let participant_id = text_of(&self.values.of("participant_id")[0]);
         let of = |role: &str, campaign_id: &str, more: &[&str]| {
-            let arguments =
-                ["Ada", "--role", role, "--for", campaign_id, "--calls", "0", "--reads", "0", "--lists", "0"];
-            let arguments = [&arguments[..], &["--page", "0", "--kanka", "0"]].concat();
+            let arguments = ["Ada", "--role", role, "--calls", "0", "--reads", "0", "--lists", "0"];
+            let campaign = ["--for", campaign_id];
+            let campaign = if campaign_id.is_empty() { &[][..] } else { &campaign };
+            let arguments = [&arguments[..], campaign, &["--page", "0", "--kanka", "0"]].concat();
             self.gate.world.create_token(&[&arguments[..], more].concat()).0
         };
         match role {
             "stranger" => of("gm", &self.elsewhere, &[]),
             "Ana" => of("player", &campaign_id, &["--participant", &participant_id]),
+            "player" => of("player", "", &[]),
             _ => of(role, &campaign_id, &[]),
         }
     }

@@ -35,7 +35,7 @@ impl Status {
         match (&*self.health.borrow(), &health) {
             (StoreHealth::Ready, StoreHealth::Unready(why)) => tracing::error!(why, "the database cannot be reached"),
             (StoreHealth::Unready(_), StoreHealth::Ready) => tracing::info!("the database can be reached again"),
-            (StoreHealth::Ready, StoreHealth::Ready) | (StoreHealth::Unready(_), StoreHealth::Unready(_)) => {}
+            _ => {}
         }
         self.health.send_replace(health);
     }

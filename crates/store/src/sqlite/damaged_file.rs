@@ -27,9 +27,7 @@ impl Damage {
     pub(super) fn record_error(&self, error: &rusqlite::Error) -> StoreError {
         if is_damage(error) && !self.is_found.swap(true, Ordering::AcqRel) {
             tracing::error!(%error, "the file is damaged; nothing more is written to it");
-            self.health.send_replace(StoreHealth::Unready(format!(
-                "the file is damaged ({error}): what is whole can be read, nothing is written; restore a backup"
-            )));
+            self.health.send_replace(StoreHealth::Damaged);
         }
         to_store_error(error)
     }

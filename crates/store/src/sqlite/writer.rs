@@ -194,6 +194,7 @@ impl Writer {
         tracing::error!(%error, "the journal cannot be written");
         let mut pause = RETRY_PAUSES.0;
         let mut next = Instant::now() + pause;
+        let mut logged = error.to_string();
         loop {
             match self.jobs.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(job) => {
@@ -210,8 +211,12 @@ impl Writer {
                     return;
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "the journal still cannot be written");
-                    self.health.send_replace(StoreHealth::Unready(error.to_string()));
+                    let why = error.to_string();
+                    if logged != why {
+                        tracing::error!(%error, "the journal still cannot be written");
+                        logged.clone_from(&why);
+                    }
+                    self.health.send_replace(StoreHealth::Unready(why));
                 }
             }
             pause = (pause * 2).min(RETRY_PAUSES.1);

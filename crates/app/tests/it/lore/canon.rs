@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skald_app::{App, Caller, CampaignRole, Code, ImportOptions, LocalEngine, Nouns, PrincipalKind};
+use skald_app::{
+    App, Caller, CampaignRole, Code, CompletionRequest, CompletionTarget, Engine, ImportOptions, LocalEngine, Nouns,
+    PrincipalKind, RequestControl,
+};
 use skald_journal::{Journal, rebuild};
 use skald_lore_files::SourceFile;
 
@@ -242,6 +245,46 @@ fn marks_are_listed_and_only_a_person_takes_them_back() {
         assert_eq!(lore.get(ilse).await["name"], "Ilse");
         lore.call("canon", json!({"method": "mark", "entity_id": ilse, "confidence": "DRAFT"})).await;
         assert_eq!(lore.find_names(json!({"query": "New"})).await, ["Ilse"]);
+    });
+}
+
+#[test]
+fn what_is_superseded_is_in_no_list_and_no_count() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entities = json!([
+            {"entity_type": "location", "name": "Harbour", "entry": "Beside the [[Mill]].", "tags": ["coast"]},
+            {"entity_type": "note", "name": "Mill", "entry": "At the [[Harbour]].", "tags": ["wheel"]},
+            {"entity_type": "location", "name": "Ferry", "entry": "To the [[Harbour]]."}
+        ]);
+        let ids = lore.create(entities).await;
+        let bond = json!({"method": "add", "entity_id": ids[0], "type": "owns", "target_id": ids[1]});
+        lore.call("relationships", bond).await;
+        let views = async || {
+            let browsed = lore.call("browse_lore", lore.with_campaign(json!({}))).await;
+            let overview =
+                lore.call("campaign_overview", lore.with_campaign(json!({}))).await["stats"]["entities"].clone();
+            let graph = lore.call("read_mention_graph", lore.with_campaign(json!({}))).await.to_string();
+            let target = CompletionTarget::Resource("lore://{campaign_id}/entity/{entity_id}".to_owned());
+            let given = vec![("campaign_id".to_owned(), lore.campaign_id.clone())];
+            let typed = ids[1].to_string();
+            let request = CompletionRequest { target, argument: "entity_id".to_owned(), typed, given };
+            let completed = lore.engine.complete(&Caller::owner(), &request, &RequestControl::default()).await;
+            let count = completed.expect("a completion").total;
+            let names = rows(&browsed, "rows").iter().map(|row| row["name"].clone());
+            (names.collect::<Vec<_>>(), browsed["types"].clone(), browsed["tags"].clone(), overview, graph, count)
+        };
+        let (rows, types, tags, overview, graph, count) = views().await;
+        assert_eq!(rows, ["Ferry", "Mill", "Harbour"]);
+        assert_eq!((types, tags), (json!(["location", "note"]), json!(["coast", "wheel"])));
+        assert_eq!(overview, json!({"location": 2, "note": 1}));
+        assert!(graph.contains("Mill") && count == 1, "{graph}");
+        lore.decide_as_person(json!({"method": "mark", "entity_id": ids[1], "confidence": "SUPERSEDED"})).await;
+        let (rows, types, tags, overview, graph, count) = views().await;
+        assert_eq!(rows, ["Ferry", "Harbour"]);
+        assert_eq!((types, tags), (json!(["location"]), json!(["coast"])));
+        assert_eq!(overview, json!({"location": 2}));
+        assert!(!graph.contains("Mill") && graph.contains("Ferry") && count == 0, "{graph}");
     });
 }
 

@@ -586,3 +586,30 @@ fn players_hear_of_what_becomes_public_or_private() {
         }
     });
 }
+
+/// A tag that only hidden entities have does not take the place of one with other accents.
+#[test]
+fn a_secret_tag_does_not_hide_one_with_other_accents() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        lore.create_one(json!({"entity_type": "item", "name": "Lamp", "tags": ["Öl"]})).await;
+        let found = async |caller: &Caller| {
+            let asked = json!({"campaign_id": lore.campaign_id, "tags": ["ol"]});
+            names(&lore.call_as(caller, "find_entities", asked).await.expect("an answer"))
+        };
+        let callers = ROLES.map(|role| lore.caller(role));
+        for caller in &callers {
+            assert_eq!(found(caller).await, ["Lamp"]);
+        }
+        let hidden = json!({"entity_type": "item", "name": "Jar", "tags": ["Ol"], "is_private": true});
+        let hidden = lore.create_one(hidden).await;
+        for caller in &callers {
+            assert_eq!(found(caller).await, ["Lamp"]);
+        }
+        assert_eq!(found(&Caller::owner()).await, ["Jar"], "game masters see the tag that is meant");
+        lore.update(json!({"entity_id": hidden, "is_private": false})).await;
+        for caller in &callers {
+            assert_eq!(found(caller).await, ["Jar"]);
+        }
+    });
+}

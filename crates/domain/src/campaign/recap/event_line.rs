@@ -30,6 +30,8 @@ pub fn describe_events<'e>(
 fn describe_event(event: &CampaignEvent, names: &Names<'_>) -> String {
     match event {
         CampaignEvent::RollRecorded(roll) => describe_roll(roll, names),
+        // What was corrected before it was revealed.
+        CampaignEvent::NoteAdded { text, .. } if text.is_empty() => "note, corrected since".to_owned(),
         CampaignEvent::NoteAdded { text, .. } => format!("note: {}", truncate_text(text, TEXT_CHARS_SHOWN)),
         CampaignEvent::SessionStarted { name, .. } if name.is_empty() => "session started".to_owned(),
         CampaignEvent::SessionStarted { name, .. } => {
