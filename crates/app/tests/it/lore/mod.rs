@@ -14,6 +14,8 @@ mod search;
 mod seed_examples;
 mod timeline;
 mod writing;
+mod writing_batches;
+mod writing_names;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -161,6 +163,15 @@ impl LoreCampaign {
     async fn stream_revision(&self) -> u64 {
         self.journal.head(&self.stream()).await.expect("a head").revision
     }
+}
+
+fn character(name: &str) -> Value {
+    json!({"entity_type": "character", "name": name})
+}
+
+/// An entity as lists of parents, children and mentions have it.
+fn named(entity_id: u64, name: &str) -> Value {
+    json!({"entity_id": entity_id, "name": name})
 }
 
 fn rows<'a>(answer: &'a Value, field: &str) -> &'a [Value] {
