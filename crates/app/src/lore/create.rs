@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use skald_domain::lore::{EntityChange, LoreCommand, NewEntity, fold_name};
 
 use super::access::EnteredLore;
-use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch};
+use super::batch::{
+    BatchItem, BatchOutput, BatchSubject, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch,
+};
 use super::entity_fields::{EntityTypeWord, clearable, privacy};
 use super::entity_reference::EntityReference;
 use super::entry_input::{EntryFields, unresolved_links};
@@ -219,6 +221,10 @@ impl BatchItem for NewEntityItem {
         pointer: &'a str,
     ) -> BoxFuture<'a, Result<PreparedItem, Fault>> {
         Box::pin(app.prepare_creation(lore, self, pointer))
+    }
+
+    fn subject(&self, _: &EnteredLore) -> BatchSubject {
+        BatchSubject::New
     }
 
     fn failed_result(&self, _: &EnteredLore, failure: &ItemFailure) -> ItemResult {

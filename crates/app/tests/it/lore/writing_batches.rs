@@ -198,3 +198,63 @@ fn a_batch_takes_no_revision_of_the_lore() {
         assert_eq!(lore.stream_revision().await, 0);
     });
 }
+
+/// Each item was prepared on the state before the call: a text that equalled the one of then changed nothing.
+#[test]
+fn the_last_of_several_items_about_one_thing_has_the_last_word() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entity_id = lore.create_one(json!({"entity_type": "journal", "name": "Log", "entry": "B"})).await;
+        let post_id = lore.create_post(json!({"entity_id": entity_id, "name": "Side", "entry": "B"})).await;
+        let revisions = |results: &[Value]| -> Vec<Value> {
+            assert!(results.iter().all(|result| result["success"] == true), "{results:?}");
+            results.iter().map(|result| result["revision"].clone()).collect()
+        };
+        let updates = json!([
+            {"entity_id": entity_id, "entry": "A", "expected_revision": 1},
+            {"entity_id": "Log", "entry": "B", "expected_revision": 2}
+        ]);
+        assert_eq!(revisions(&lore.results("update_entities", json!({"updates": updates})).await), [2, 3]);
+        assert_eq!(lore.get(entity_id).await["entry"], "B");
+        for (text, expected) in [(json!({"entry": "A"}), "B"), (json!({"entry_append": "A"}), "B")] {
+            let mut first = text;
+            first["entity_id"] = entity_id.into();
+            // With others between them, in more items than are prepared at once.
+            let mut updates = vec![first.clone()];
+            updates.extend((0..40).map(|_| json!({"entity_id": entity_id, "type": "Log"})));
+            updates.push(json!({"entity_id": entity_id, "entry": "B"}));
+            revisions(&lore.results("update_entities", json!({"updates": updates})).await);
+            assert_eq!(lore.get(entity_id).await["entry"], expected, "{first}");
+        }
+        let update = |text: &str| json!({"entity_id": entity_id, "post_id": post_id, "entry": text});
+        let updates = json!({"updates": [update("A"), update("B")]});
+        assert_eq!(revisions(&lore.results("update_posts", updates).await), [2, 3]);
+        assert_eq!(lore.get(entity_id).await["posts"][0]["entry"], "B");
+        let update = |text: &str, revision: u64| json!({"entity_id": entity_id, "post_id": post_id, "entry": text, "expected_revision": revision});
+        let updates = json!({"updates": [update("A", 3), update("B", 4), update("B", 5)]});
+        assert_eq!(revisions(&lore.results("update_posts", updates).await), [4, 5, 5]);
+        assert_eq!(lore.get(entity_id).await["posts"][0]["entry"], "B");
+    });
+}
+
+#[test]
+fn a_name_that_an_item_gives_is_known_to_the_items_after_it() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let created = lore.create(json!([character("X"), character("Child")])).await;
+        let updates = json!([
+            {"entity_id": created[0], "name": "Y"}, {"entity_id": "Y", "tags": ["old"]},
+            {"entity_id": "Child", "parent": "Y"}, {"entity_id": "Nobody", "name": "Z"}
+        ]);
+        let results = lore.results("update_entities", json!({"updates": updates})).await;
+        for (result, entity_id) in results.iter().zip([created[0], created[0], created[1]]) {
+            assert_eq!((&result["success"], &result["entity_id"]), (&json!(true), &json!(entity_id)), "{result}");
+        }
+        failure(&results[3], Code::NotFound);
+        let renamed = lore.get("Y").await;
+        assert_eq!((&renamed["tags"], &renamed["children"][0]["name"]), (&json!(["old"]), &json!("Child")));
+        let twice = lore.results("delete_entities", json!({"entity_ids": [created[0], created[0]]})).await;
+        assert_eq!(twice[0]["success"], true);
+        failure(&twice[1], Code::NotFound);
+    });
+}
