@@ -1,5 +1,5 @@
-//! Import of lore from files, for the command line. Entities are created first, and get their texts, parents and posts in
-//! a second pass, when everything that a text may link has an id.
+//! Import of lore from files, for the command line. Entities, and posts that texts mention, are created first; texts, parents
+//! and other posts come in a later pass, when everything that a text may link has an id.
 //!
 //! What somebody has changed in Skald since the last import stays, see `import_merge.rs` and `import_changes.rs`. An entity
 //! has the hash of its source only once all of it is stored: an import that was interrupted goes on with the next one.
@@ -95,6 +95,7 @@ impl App {
             overwrite: options.overwrite,
             target,
             ids: HashMap::new(),
+            post_ids: HashMap::new(),
             actors,
             linked_actors: BTreeMap::new(),
             unchanged: Vec::new(),
@@ -103,6 +104,7 @@ impl App {
         run.report_other_sources();
         let mut plans = run.plan_entities();
         let unchanged = std::mem::take(&mut run.unchanged);
+        let mentioned_posts = run.mentioned_posts(&plans, &unchanged);
         let total = plans.len() * 2 + unchanged.len();
         let mut done = 0;
         for chunk in plans.chunks_mut(ITEMS_AT_ONCE) {
@@ -110,6 +112,9 @@ impl App {
             run.create_entities(chunk).await?;
             done += chunk.len();
             progress(done, total);
+        }
+        for chunk in plans.chunks_mut(ITEMS_AT_ONCE).filter(|_| !mentioned_posts.is_empty()) {
+            run.create_mentioned_posts(chunk, &mentioned_posts).await?;
         }
         for chunk in plans.chunks_mut(ITEMS_AT_ONCE) {
             run.complete_entities(chunk).await?;
@@ -145,6 +150,8 @@ pub(super) struct EntityPlan<'a> {
     is_private: bool,
     /// The posts that this import has created or found, by their `source_id`.
     pub posts: BTreeMap<String, SourcePost>,
+    /// The posts that this import has created before their texts, by their `source_id`.
+    pub mentioned_posts: BTreeMap<&'a str, u64>,
     /// `None` until it is created, and if that was refused.
     pub entity_id: Option<u64>,
     is_changed: bool,
@@ -197,9 +204,11 @@ pub(super) struct ImportRun<'a> {
     pub import: &'a Import,
     /// Whether changes that somebody made in Skald are overwritten.
     pub overwrite: bool,
-    target: ImportTarget<'a>,
+    pub target: ImportTarget<'a>,
     /// The ids of imported entities by their `source_id`.
     ids: HashMap<&'a str, u64>,
+    /// The ids of posts by their `source_id`.
+    pub post_ids: HashMap<&'a str, u64>,
     /// The ids of the actors of the campaign.
     actors: BTreeSet<String>,
     /// The entities that this import has linked to an actor, by the actor.
@@ -264,6 +273,7 @@ impl<'a> ImportRun<'a> {
                 stored_source_id,
                 fields,
                 posts: BTreeMap::new(),
+                mentioned_posts: BTreeMap::new(),
                 imported: EntityVersion::default(),
                 merge: FieldMerge::new(self.overwrite),
                 is_private: true,
@@ -352,7 +362,8 @@ impl<'a> ImportRun<'a> {
         }
         let outcomes = self.target.execute_all(items).await?;
         for ((place, source_id, post), outcome) in places.into_iter().zip(outcomes) {
-            self.report.posts += usize::from(matches!(outcome, ImportOutcome::Applied { .. }));
+            let is_counted = plans[place].mentioned_posts.values().any(|id| *id == post.post_id);
+            self.report.posts += usize::from(!is_counted && matches!(outcome, ImportOutcome::Applied { .. }));
             let post_id = match outcome {
                 ImportOutcome::Applied { post_id, .. } => post_id,
                 ImportOutcome::Unchanged => Some(post.post_id),
@@ -553,7 +564,7 @@ impl<'a> ImportRun<'a> {
     }
 
     pub(super) fn text_converter(&self) -> TextConverter<'_> {
-        TextConverter { import: self.import, ids: &self.ids, lore: self.lore.state() }
+        TextConverter { import: self.import, ids: &self.ids, post_ids: &self.post_ids, lore: self.lore.state() }
     }
 
     fn note_outcome(&mut self, plan: &mut EntityPlan<'_>, outcome: ImportOutcome) {
