@@ -223,10 +223,24 @@ fn other_words_of_other_clients_are_understood() {
         assert_eq!(kinds(&lore.get(created[0]).await), expected);
         let expected = json!({"entity_type": "organization", "type": "Faction", "is_private": false});
         assert_eq!(kinds(&lore.get(created[1]).await), expected);
-        assert_eq!(lore.get(created[2]).await["type"], "Villain");
-        assert_eq!(lore.find_names(json!({"entity_type": "npc"})).await, ["Mira"]);
+        let villain = lore.get(created[2]).await;
+        assert_eq!((&villain["type"], &villain["tags"]), (&json!("Villain"), &json!(["NPC"])));
+        assert_eq!(lore.find_names(json!({"entity_type": "npc"})).await, ["Mira", "Oan"]);
+        assert_eq!(lore.find_names(json!({"entity_type": "npc", "type": "villain"})).await, ["Oan"]);
         assert_eq!(lore.find_names(json!({"entity_type": "faction"})).await, ["The Hand"]);
         assert_eq!(lore.find_names(json!({"entity_type": "organization"})).await, ["The Hand", "The Guild"]);
+        // Each is found by the word that it was created with, also in the search that answers in these words.
+        lore.create(json!([{"entity_type": "faction", "name": "Guild2", "type": "Cult", "tags": ["faction"]}])).await;
+        assert_eq!(lore.get("Guild2").await["tags"], json!(["faction"]), "not twice");
+        assert_eq!(lore.find_names(json!({"entity_type": "faction"})).await, ["The Hand", "Guild2"]);
+        for (word, names) in [("npc", ["Mira", "Oan"]), ("faction", ["The Hand", "Guild2"])] {
+            let search = json!({"campaign_id": lore.campaign_id, "entity_type": word});
+            let found = lore.call("entity_search", search).await;
+            let found: Vec<(&Value, &Value)> =
+                found["entities"].as_array().unwrap().iter().map(|row| (&row["name"], &row["type"])).collect();
+            let (first, second) = (json!(names[0]), json!(names[1]));
+            assert_eq!(found, [(&first, &json!(word)), (&second, &json!(word))]);
+        }
         lore.update(json!({"entity_id": created[0], "is_hidden": false})).await;
         assert_eq!(lore.get(created[0]).await["is_private"], false);
         let both = lore.update(json!({"entity_id": created[0], "is_hidden": false, "is_private": true})).await;
