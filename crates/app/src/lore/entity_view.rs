@@ -160,7 +160,7 @@ impl EnteredLore {
         mentioned_by.dedup();
         let mentioned_by = mentioned_by.into_iter();
         let (mentioned_by, mentioned_by_total) = first_names(mentioned_by.filter_map(|id| self.named_entity(id)));
-        EntityView { mentions, mentions_total, children, children_total, mentioned_by, mentioned_by_total, ..view }
+        EntityView { children, children_total, mentions, mentions_total, mentioned_by, mentioned_by_total, ..view }
     }
 
     /// The posts of an entity that the caller sees.

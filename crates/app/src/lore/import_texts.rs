@@ -78,19 +78,19 @@ impl TextConverter<'_> {
             if mention.in_code && !is_html {
                 return None;
             }
-            let id_there = mention.id;
-            let id_here = match mention.kind {
+            let number = mention.id;
+            let new_id = match mention.kind {
                 MentionKind::Entity => {
-                    id_there.and_then(|id| self.import.mention_target(id)).and_then(|source_id| self.ids.get(source_id))
+                    number.and_then(|id| self.import.mention_target(id)).and_then(|source_id| self.ids.get(source_id))
                 }
-                MentionKind::Post => id_there
+                MentionKind::Post => number
                     .and_then(|id| self.import.post_mention_target(id))
                     .and_then(|source_id| self.post_ids.get(source_id.as_str())),
                 MentionKind::Attribute => None,
                 MentionKind::Icon | MentionKind::New => return None,
             };
             let written = &text[mention.range.clone()];
-            if let Some(id) = id_here {
+            if let Some(id) = new_id {
                 return Some(with_id(written, *id));
             }
             unresolved.push(written.to_owned());
