@@ -6,6 +6,10 @@ use sha2::{Digest, Sha256};
 
 use crate::link_index::{LinkIndex, LinkNames, fold_link};
 
+/// How the `source_id` of a post begins; its number there follows.
+pub(crate) const KANKA_POST_SOURCE: &str = "kanka:post:";
+pub(crate) const SKALD_POST_SOURCE: &str = "skald:post:";
+
 #[derive(Debug)]
 pub struct Import {
     pub format: ImportFormat,
@@ -136,6 +140,16 @@ impl Import {
     /// `[character:5|Ann]`.
     pub fn mention_target(&self, id: u64) -> Option<&str> {
         self.mentions.get(&id).map(String::as_str)
+    }
+
+    /// The `source_id` that the post has, if it is there, that a mention in a text means by its number: `[post:5]`.
+    pub fn post_mention_target(&self, id: u64) -> Option<String> {
+        let prefix = match self.format {
+            ImportFormat::Kanka => KANKA_POST_SOURCE,
+            ImportFormat::Skald => SKALD_POST_SOURCE,
+            ImportFormat::Markdown | ImportFormat::Foundry => return None,
+        };
+        Some(format!("{prefix}{id}"))
     }
 }
 

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::import::{
-    DistinctNames, Import, ImportFormat, ImportLoss, ImportedEntity, ImportedPost, ImportedText, hash_parts,
-    link_names_without_paths,
+    DistinctNames, Import, ImportFormat, ImportLoss, ImportedEntity, ImportedPost, ImportedText, KANKA_POST_SOURCE,
+    hash_parts, link_names_without_paths,
 };
 use crate::json_fields::{is_true, list_field, number_field, parse_json, text_field};
 use crate::source_file::file_extension;
@@ -261,7 +261,7 @@ fn image_key(path: &str) -> &str {
 }
 
 fn read_post(entity_id: u64, at: usize, post: &Value) -> ImportedPost {
-    let id = number_field(post, "id").map(|id| format!("kanka:post:{id}"));
+    let id = number_field(post, "id").map(|id| format!("{KANKA_POST_SOURCE}{id}"));
     ImportedPost {
         source_id: id.unwrap_or_else(|| format!("{}#post-{}", source_id(entity_id), at + 1)),
         name: text_field(post, "name").unwrap_or_else(|| "Post".to_owned()),

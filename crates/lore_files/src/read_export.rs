@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::entity_types::exact_type;
 use crate::front_matter::{YamlValue, parse_front_matter, split_front_matter};
-use crate::import::{Import, ImportFormat, ImportLoss, ImportedEntity, ImportedPost, ImportedText, hash_parts};
+use crate::import::{
+    Import, ImportFormat, ImportLoss, ImportedEntity, ImportedPost, ImportedText, SKALD_POST_SOURCE, hash_parts,
+};
 use crate::json_fields::parse_json;
 use crate::link_index::LinkIndex;
 use crate::skald_format::{
@@ -16,9 +18,6 @@ use crate::skald_format::{
 use crate::source_file::{check_archive_path, decode_text, is_markdown};
 use crate::vault::{VaultNote, add_unused_files, read_note};
 use crate::{ImportError, SourceFile};
-
-/// How the `source_id` of an exported post begins.
-const POST_SOURCE: &str = "skald:post:";
 
 /// The manifest, if these files are an export of ours.
 pub(crate) fn find_manifest(files: &[SourceFile]) -> Result<Option<Value>, ImportError> {
@@ -103,7 +102,7 @@ fn add_originals(entity: &mut ImportedEntity, path: &str, files: &[SourceFile], 
     entity.source_hash = hash_parts([entity.source_hash.as_bytes(), content]);
     add_original(&mut entity.text, originals.entry);
     for post in &mut entity.posts {
-        let post_id = post.source_id.strip_prefix(POST_SOURCE).and_then(|id| id.parse().ok());
+        let post_id = post.source_id.strip_prefix(SKALD_POST_SOURCE).and_then(|id| id.parse().ok());
         add_original(&mut post.text, post_id.and_then(|post_id: u64| originals.posts.remove(&post_id)));
     }
 }
@@ -210,7 +209,7 @@ fn read_body(entity: &mut ImportedEntity, body: &str, path: &str, losses: &mut V
         add_text(&mut posts, &body[start..line_start]);
         start = at;
         let number = posts.len() + 1;
-        let source_id = fields["post_id"].as_u64().map(|id| format!("{POST_SOURCE}{id}"));
+        let source_id = fields["post_id"].as_u64().map(|id| format!("{SKALD_POST_SOURCE}{id}"));
         posts.push(ImportedPost {
             source_id: source_id.unwrap_or_else(|| format!("{path}#post-{number}")),
             name: fields["name"].as_str().unwrap_or("Post").to_owned(),

@@ -28,9 +28,12 @@ impl WikiLink {
         let text = self.text.clone().filter(|text| !(self.is_embed && is_size(text)));
         // A label is shown to everybody, so it never has the name: the reader may not see the entity.
         let shown = text.or_else(|| self.heading.clone());
+        // A heading that is not shown is where the link leads.
+        let hidden_heading = self.heading.as_ref().filter(|heading| shown.as_ref() != Some(*heading));
+        let anchor = hidden_heading.map(|heading| format!("|anchor:#{}", mention_label(heading))).unwrap_or_default();
         match shown.map(|text| mention_label(&text)).filter(|label| !label.is_empty()) {
-            Some(label) => format!("[entity:{entity_id}|{label}]"),
-            None => format!("[entity:{entity_id}]"),
+            Some(label) => format!("[entity:{entity_id}|{label}{anchor}]"),
+            None => format!("[entity:{entity_id}{anchor}]"),
         }
     }
 }

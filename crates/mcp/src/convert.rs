@@ -52,7 +52,9 @@ pub(crate) fn tool_result(
             let value = answer.into_value();
             match text_field.and_then(|field| value.get(field)) {
                 Some(field) => {
-                    let mut result = CallToolResult::success(vec![ContentBlock::text(field.to_string())]);
+                    let mut content = vec![ContentBlock::text(field.to_string())];
+                    content.extend(rest_of_page(&value));
+                    let mut result = CallToolResult::success(content);
                     result.structured_content = Some(value);
                     result
                 }
@@ -69,6 +71,12 @@ pub(crate) fn tool_result(
     };
     result.meta = revision_meta(revision);
     result
+}
+
+/// What says that a page is not everything, as a text of its own: the text of the page is the bare list.
+fn rest_of_page(value: &Value) -> Option<ContentBlock> {
+    let sync_info = value.get("sync_info").filter(|sync_info| sync_info.get("next_cursor").is_some())?;
+    Some(ContentBlock::text(json!({"sync_info": sync_info}).to_string()))
 }
 
 fn revision_meta(revision: Option<&u64>) -> Option<MetaObject> {

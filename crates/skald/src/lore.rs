@@ -18,7 +18,7 @@ use crate::export_folder::write_export_folder;
 use crate::open_store;
 use crate::output::{ProgressBar, ask_yes_or_no, error_from_fault, print_lines, print_note, to_printable};
 
-/// Maximum losses, links or campaigns that are listed; of the rest only the number is printed.
+/// Maximum losses, links or campaigns that are listed on a terminal; of the rest only the number is printed.
 const LISTED_MAX: usize = 20;
 /// What the files of an export do not have.
 const NOT_EXPORTED: &str =
@@ -36,7 +36,8 @@ pub(crate) async fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     let campaign = find_campaign(&engine, arguments.store.campaign.as_deref()).await?;
     let options = ImportOptions { dry_run: true, overwrite: arguments.overwrite };
     let planned = run_import(&engine, &campaign, &import, options).await?;
-    print_plan(&campaign, &import, &planned);
+    let listed_max = if arguments.list_all || !std::io::stdout().is_terminal() { usize::MAX } else { LISTED_MAX };
+    print_plan(&campaign, &import, &planned, listed_max);
     if arguments.dry_run {
         print_lines("This was a dry run: nothing was imported.");
         return Ok(());
@@ -61,7 +62,7 @@ pub(crate) async fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
         campaign.label()
     ));
     if report.losses != planned.losses {
-        print_losses(&report.losses);
+        print_losses(&report.losses, listed_max);
     }
     Ok(())
 }
@@ -158,7 +159,7 @@ fn player_of(campaign_id: &str) -> Caller {
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
 }
 
-fn print_plan(campaign: &ChosenCampaign, import: &Import, report: &ImportReport) {
+fn print_plan(campaign: &ChosenCampaign, import: &Import, report: &ImportReport, listed_max: usize) {
     let format = match import.format {
         ImportFormat::Markdown => "Markdown files",
         ImportFormat::Kanka => "an export of Kanka",
@@ -179,26 +180,54 @@ fn print_plan(campaign: &ChosenCampaign, import: &Import, report: &ImportReport)
     if created + updated > 0 {
         print_lines(&format!("{} entries that players will see", report.seen_by_players));
     }
-    print_list("changed here since the last import", report.changed_here.iter().map(|kept| (&kept.source, &kept.what)));
-    print_losses(&report.losses);
-    print_list("links that lead to nothing here", report.unresolved.iter().map(|link| (&link.source, &link.link)));
+    let changed_here = report.changed_here.iter().map(|kept| (&kept.source, &kept.what));
+    print_list("changed here since the last import", changed_here, listed_max);
+    print_losses(&report.losses, listed_max);
+    let unresolved = report.unresolved.iter().map(|link| (&link.source, &link.link));
+    print_list("links that lead to nothing here", unresolved, listed_max);
 }
 
-fn print_losses(losses: &[ImportLoss]) {
-    print_list("not taken over", losses.iter().map(|loss| (&loss.source, &loss.what)));
+fn print_losses(losses: &[ImportLoss], listed_max: usize) {
+    print_list("not taken over", losses.iter().map(|loss| (&loss.source, &loss.what)), listed_max);
+}
+
+fn print_list<'a>(title: &str, rows: impl ExactSizeIterator<Item = (&'a String, &'a String)>, listed_max: usize) {
+    for line in list_lines(title, rows, listed_max) {
+        print_lines(&line);
+    }
 }
 
 /// How many there are, and the first of them, each with its source.
-fn print_list<'a>(title: &str, rows: impl ExactSizeIterator<Item = (&'a String, &'a String)>) {
+fn list_lines<'a>(
+    title: &str,
+    rows: impl ExactSizeIterator<Item = (&'a String, &'a String)>,
+    listed_max: usize,
+) -> Vec<String> {
     let count = rows.len();
     if count == 0 {
-        return;
+        return Vec::new();
     }
-    print_lines(&format!("{title}: {count}"));
-    for (source, what) in rows.take(LISTED_MAX) {
-        print_lines(&format!("  {}: {}", to_printable(source), to_printable(what)));
+    let mut lines = vec![format!("{title}: {count}")];
+    let row = |(source, what): (&String, &String)| format!("  {}: {}", to_printable(source), to_printable(what));
+    lines.extend(rows.take(listed_max).map(row));
+    if count > listed_max {
+        lines.push(format!("  and {} more; --list-all lists them", count - listed_max));
     }
-    if count > LISTED_MAX {
-        print_lines(&format!("  and {} more", count - LISTED_MAX));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_cut_only_for_a_terminal_and_says_how_to_see_all() {
+        let rows: Vec<(String, String)> =
+            (0..=LISTED_MAX).map(|number| (format!("note {number}"), "is lost".to_owned())).collect();
+        let lines = |listed_max: usize| list_lines("not taken over", rows.iter().map(|(a, b)| (a, b)), listed_max);
+        let (cut, whole) = (lines(LISTED_MAX), lines(usize::MAX));
+        assert_eq!((cut.len(), cut.last().unwrap().as_str()), (22, "  and 1 more; --list-all lists them"));
+        assert_eq!((whole.len(), whole.last().unwrap().as_str()), (22, "  note 20: is lost"));
+        assert_eq!(list_lines("x", [].iter().map(|(a, b)| (a, b)), 5), [""; 0]);
     }
 }

@@ -1,5 +1,6 @@
 //! Batches of changes: one command for each item, stored together, with one result for each item in input order.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
@@ -156,6 +157,29 @@ pub(super) fn check_batch(call: &Call<'_>, fitting: usize, field: &str) -> Resul
     Err(fault.with_path(format!("/{field}")).hint(hint))
 }
 
+/// What an item of a batch changes, as far as the state before it tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum BatchSubject {
+    /// Something new, which no other item can be about.
+    New,
+    Entity(u64),
+    Post(u64),
+    /// It names something that is not there, such as an entity whose name an earlier item gives.
+    Missing,
+}
+
+/// How many of the first items can be prepared on the same state: no item is about what one before it changes. At least
+/// the first can.
+fn independent_items<I: BatchItem>(lore: &EnteredLore, items: &[I]) -> usize {
+    let mut subjects = BTreeSet::new();
+    let is_independent = |item: &&I| match item.subject(lore) {
+        BatchSubject::New => true,
+        BatchSubject::Missing => false,
+        subject => subjects.insert(subject),
+    };
+    items.iter().take(ITEMS_AT_ONCE).take_while(is_independent).count().max(1)
+}
+
 /// One item of a batch, which becomes a command.
 pub(super) trait BatchItem: Sync {
     /// Makes the command, given the lore as it is now and the JSON pointer of the item.
@@ -166,10 +190,8 @@ pub(super) trait BatchItem: Sync {
         pointer: &'a str,
     ) -> BoxFuture<'a, Result<PreparedItem, Fault>>;
 
-    /// Whether the item depends on those before it, such as one of several that add to the same text.
-    fn is_ordered(&self) -> bool {
-        false
-    }
+    /// What it changes. An item is prepared on what the items before it that change the same have left.
+    fn subject(&self, lore: &EnteredLore) -> BatchSubject;
 
     /// The result of an item that was not stored has the ids that the item names.
     fn failed_result(&self, lore: &EnteredLore, failure: &ItemFailure) -> ItemResult;
@@ -266,10 +288,21 @@ impl App {
         answer: impl Fn(usize) -> ItemAnswer + Send + Sync,
     ) -> BatchOutput {
         let mut results = Vec::with_capacity(items.len());
+        let mut newest: Option<EnteredLore> = None;
         while results.len() < items.len() {
             let begin = results.len();
-            let unordered = items[begin..].iter().take(ITEMS_AT_ONCE).take_while(|item| !item.is_ordered()).count();
-            let chunk = &items[begin..begin + unordered.max(1)];
+            let next = &items[begin];
+            if begin > 0 && next.subject(newest.as_ref().unwrap_or(lore)) != BatchSubject::New {
+                match self.load_lore(call, lore.campaign_id.clone()).await {
+                    Ok(loaded) => newest = Some(loaded),
+                    Err(fault) => {
+                        results.push(CommandAnswer::Now(next.failed_result(lore, &ItemFailure::from(fault))));
+                        continue;
+                    }
+                }
+            }
+            let lore = newest.as_ref().unwrap_or(lore);
+            let chunk = &items[begin..begin + independent_items(lore, &items[begin..])];
             let places: Vec<ItemPlace> =
                 (begin..begin + chunk.len()).map(|index| ItemPlace::new(call, field, index)).collect();
             let preparing = chunk
@@ -335,12 +368,7 @@ impl App {
         {
             return Ok(ItemPreparation::Answered(answered));
         }
-        if !item.is_ordered() {
-            return Ok(ItemPreparation::Command(item.prepare(self, lore, &place.pointer).await?));
-        }
-        // An item that adds to a text is prepared on what the items before it left.
-        let newest = self.load_lore(call, lore.campaign_id.clone()).await?;
-        Ok(ItemPreparation::Command(item.prepare(self, &newest, &place.pointer).await?))
+        Ok(ItemPreparation::Command(item.prepare(self, lore, &place.pointer).await?))
     }
 
     async fn send_item<O: Operation>(

@@ -156,7 +156,7 @@ impl App {
             ..lore.entity_filter()
         };
         let matches = if let Some(query) = query {
-            self.search_lore(lore, filter, query, None).await?.matches
+            self.search_lore(lore, filter, query, None, None).await?.matches
         } else {
             let mut matches = lore.state().find(&filter);
             matches.reverse();

@@ -116,7 +116,7 @@ impl EnteredLore {
     fn overview(&self, summary: CampaignSummary) -> CampaignOverviewOutput {
         let mut entities: BTreeMap<String, usize> = BTreeMap::new();
         for entity in self.state().current_entities().filter(|entity| self.redaction.is_visible(&***entity)) {
-            *entities.entry(type_word(entity)).or_default() += 1;
+            *entities.entry(type_word(self.state(), entity)).or_default() += 1;
         }
         let relationships = self.state().relationships().all();
         let stats = CampaignStats {

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use skald_domain::lore::{EntityChange, LoreCommand, NewEntity, fold_name};
 
 use super::access::EnteredLore;
-use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch};
+use super::batch::{
+    BatchItem, BatchOutput, BatchSubject, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch,
+};
 use super::entity_fields::{EntityTypeWord, clearable, privacy};
 use super::entity_reference::EntityReference;
 use super::entry_input::{EntryFields, unresolved_links};
@@ -221,6 +223,10 @@ impl BatchItem for NewEntityItem {
         Box::pin(app.prepare_creation(lore, self, pointer))
     }
 
+    fn subject(&self, _: &EnteredLore) -> BatchSubject {
+        BatchSubject::New
+    }
+
     fn failed_result(&self, _: &EnteredLore, failure: &ItemFailure) -> ItemResult {
         ItemResult::of_failure(failure, ItemResult { name: Some(self.name.clone()), ..ItemResult::default() })
     }
@@ -237,12 +243,21 @@ impl App {
         let (text, row) = self.change_entry(lore, &fields, None, |_| None)?.into_parts();
         let entity_type = item.entity_type.entity_type();
         let is_private = privacy(item.is_private, item.is_hidden, pointer)?;
-        let subtype = item.r#type.clone().or_else(|| item.entity_type.subtype().map(ToOwned::to_owned));
+        let word = item.entity_type.subtype();
+        let subtype = item.r#type.clone().filter(|subtype| !subtype.trim().is_empty());
+        let mut tags = item.tags.clone().unwrap_or_default();
+        // With a type of its own it has the word that it was created with as a tag, by which it is found.
+        if let (Some(word), Some(subtype)) = (word, &subtype)
+            && ![subtype].into_iter().chain(&tags).any(|known| fold_name(known) == fold_name(word))
+        {
+            tags.push(word.to_owned());
+        }
+        let subtype = subtype.or_else(|| word.map(ToOwned::to_owned));
         let new = NewEntity {
             entity_type,
             name: item.name.clone(),
             subtype: subtype.unwrap_or_default(),
-            tags: item.tags.clone().unwrap_or_default(),
+            tags,
             aliases: item.aliases.clone().unwrap_or_default(),
             is_private: is_private.unwrap_or(entity_type.is_private_by_default()),
             parent: Self::resolve_parent(lore, item.parent.as_ref(), pointer)?.flatten(),

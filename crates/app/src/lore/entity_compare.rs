@@ -125,7 +125,7 @@ impl EnteredLore {
         let parent = details.parent.and_then(|id| self.named_entity(id)).and_then(|parent| parent.name);
         let mut fields = vec![
             ("name", json!(entity.name)),
-            ("entity_type", json!(type_word(entity))),
+            ("entity_type", json!(type_word(self.state(), entity))),
             ("type", json!(*entity.subtype)),
             ("tags", json!(tags)),
             ("aliases", json!(details.aliases)),

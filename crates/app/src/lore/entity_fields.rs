@@ -83,12 +83,12 @@ pub(super) fn clearable(text: Option<&String>) -> Option<Option<String>> {
 
 /// A list, which an empty text clears like any other field.
 pub(super) fn list_or_empty_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
-    deserializer.deserialize_any(ListVisitor)
+    deserializer.deserialize_any(ListOrEmptyTextVisitor)
 }
 
-struct ListVisitor;
+struct ListOrEmptyTextVisitor;
 
-impl<'de> Visitor<'de> for ListVisitor {
+impl<'de> Visitor<'de> for ListOrEmptyTextVisitor {
     type Value = Option<Vec<String>>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::lore::{Entity, EntityFilter, EntityType, fold_name};
+use skald_domain::lore::{Entity, EntityFilter, EntityType, LoreState, fold_name};
 use skald_domain::text_fold::fold_text;
 
 use super::access::EnteredLore;
@@ -120,11 +120,11 @@ impl Operation for EntitySearch {
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let filter = EntityFilter {
             entity_type: input.entity_type.map(EntityTypeWord::entity_type),
-            subtype: input.entity_type.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned),
+            subtype_or_tag: input.entity_type.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned),
             ..lore.entity_filter()
         };
         let found = match query {
-            Some(query) => app.search_lore(&lore, filter, query, start.rest).await?,
+            Some(query) => app.search_lore(&lore, filter, query, start.rest, None).await?,
             None => SearchResult::without_query(lore.state().find(&filter)),
         };
         let visible: Vec<&Arc<Entity>> =
@@ -193,13 +193,14 @@ impl EntitySearchInput {
     }
 }
 
-/// The type of an entity in the word by which a client asks for it: a character of type NPC is an `npc`.
-pub(super) fn type_word(entity: &Entity) -> String {
-    let subtype = fold_name(&entity.subtype);
-    match (entity.entity_type, subtype.as_str()) {
-        (EntityType::Character, "npc") => "npc".to_owned(),
-        (EntityType::Organization, "faction") => "faction".to_owned(),
-        (entity_type, _) => entity_type.as_str().to_owned(),
+/// The type of an entity in the word by which a client asks for it: a character of type NPC, or with that tag, is an `npc`.
+pub(super) fn type_word(state: &LoreState, entity: &Entity) -> String {
+    let is_tagged = |word: &str| state.tag_names(entity).into_iter().any(|tag| fold_name(tag) == word);
+    let is = |word: &str| fold_name(&entity.subtype) == word || is_tagged(word);
+    match entity.entity_type {
+        EntityType::Character if is("npc") => "npc".to_owned(),
+        EntityType::Organization if is("faction") => "faction".to_owned(),
+        entity_type => entity_type.as_str().to_owned(),
     }
 }
 
@@ -222,7 +223,7 @@ impl EnteredLore {
             id: entity.entity_id.to_string(),
             entity_id: entity.entity_id,
             name: entity.name.to_string(),
-            r#type: type_word(entity),
+            r#type: type_word(self.state(), entity),
             description: self.brief_text(texts.markdown(entity.text.as_ref()), &[]),
         }
     }

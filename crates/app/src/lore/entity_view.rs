@@ -1,5 +1,7 @@
 //! Entities and posts as answers show them.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,12 +67,24 @@ pub(super) struct EntityView {
     pub posts_after: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<NamedEntity>,
-    /// What the entry mentions.
+    /// How many there are, if these are not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
+    pub children_total: Option<usize>,
+    /// What its texts mention.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<NamedEntity>,
+    /// How many there are, if these are not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
+    pub mentions_total: Option<usize>,
     /// What mentions it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mentioned_by: Vec<NamedEntity>,
+    /// How many there are, if these are not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unlisted" = true))]
+    pub mentioned_by_total: Option<usize>,
 }
 
 /// An entity that another one refers to.
@@ -127,10 +141,15 @@ impl EnteredLore {
         }
     }
 
-    /// What refers to an entity and what it refers to, as far as the caller sees it.
-    pub(super) fn with_relations(&self, entity: &Entity, view: EntityView) -> EntityView {
-        let mentions = entity.text.iter().flat_map(|text| text.mentions.iter());
-        let children = self.state().children(entity.entity_id);
+    /// What refers to an entity, and what its entry and the shown posts refer to, as far as the caller sees it.
+    pub(super) fn with_relations(&self, entity: &Entity, shown_posts: &BTreeSet<u64>, view: EntityView) -> EntityView {
+        let shown_posts = self.visible_posts(entity).filter(|post| shown_posts.contains(&post.post_id));
+        let shown_texts = entity.text.iter().chain(shown_posts.filter_map(|post| post.text.as_ref()));
+        let mut mentioned_before = BTreeSet::new();
+        let mentions = shown_texts.flat_map(|text| &text.mentions).filter(|id| mentioned_before.insert(**id));
+        let (mentions, mentions_total) = first_names(mentions.filter_map(|id| self.mention_target(*id)));
+        let children = self.state().children(entity.entity_id).into_iter();
+        let (children, children_total) = first_names(children.filter_map(|id| self.named_entity(id)));
         let mut mentioned_by: Vec<u64> = self
             .state()
             .mentioned_by(entity.entity_id)
@@ -139,12 +158,9 @@ impl EnteredLore {
             .map(|place| place.entity_id)
             .collect();
         mentioned_by.dedup();
-        EntityView {
-            mentions: mentions.filter_map(|id| self.mention_target(*id)).take(NAMES_MAX).collect(),
-            children: children.into_iter().filter_map(|id| self.named_entity(id)).take(NAMES_MAX).collect(),
-            mentioned_by: mentioned_by.into_iter().filter_map(|id| self.named_entity(id)).take(NAMES_MAX).collect(),
-            ..view
-        }
+        let mentioned_by = mentioned_by.into_iter();
+        let (mentioned_by, mentioned_by_total) = first_names(mentioned_by.filter_map(|id| self.named_entity(id)));
+        EntityView { children, children_total, mentions, mentions_total, mentioned_by, mentioned_by_total, ..view }
     }
 
     /// The posts of an entity that the caller sees.
@@ -195,6 +211,14 @@ impl EnteredLore {
             None => self.named_entity(entity_id),
         }
     }
+}
+
+/// As many names as a view lists, and how many there are if that is not all.
+fn first_names(names: impl Iterator<Item = NamedEntity>) -> (Vec<NamedEntity>, Option<usize>) {
+    let mut names: Vec<NamedEntity> = names.collect();
+    let total = (names.len() > NAMES_MAX).then_some(names.len());
+    names.truncate(NAMES_MAX);
+    (names, total)
 }
 
 fn moment(at: Timestamp) -> Moment {

@@ -13,6 +13,7 @@ use skald_journal::search_tokens::{self, SearchTerm};
 
 use super::access::EnteredLore;
 use super::entity_fields::EntityTypeWord;
+use super::entity_reference::EntityReference;
 use super::entity_view::EntityView;
 use super::entry_input::CUT_MARK;
 use super::get::parse_moment;
@@ -65,6 +66,8 @@ pub(super) struct FindEntitiesInput {
     r#type: Option<String>,
     /// All of these.
     tags: Option<Vec<String>>,
+    /// What it belongs to or is in, by id or unique name.
+    parent: Option<EntityReference>,
     /// By its date: start, end or both.
     date_range: Option<DateRange>,
     /// false: ids and names only, for looking around.
@@ -139,15 +142,28 @@ impl Operation for FindEntities {
         let lore = app.enter_lore::<Self>(call, input.campaign_id.as_deref()).await?;
         let filter = input.filter(&lore)?;
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
+        let children = lore.children_of(input.parent.as_ref())?;
+        let find = || {
+            let mut matches = lore.state().find(&filter);
+            matches.retain(|found| children.as_ref().is_none_or(|children| children.contains(&found.entity_id)));
+            matches
+        };
         let mut found = match query {
-            Some(query) => app.search_lore(&lore, filter, query, rows.start.rest).await?,
-            None => SearchResult::without_query(lore.state().find(&filter)),
+            Some(query) => app.search_lore(&lore, filter.clone(), query, rows.start.rest, children.as_ref()).await?,
+            None => SearchResult::without_query(find()),
         };
         if let Some(days) = days {
-            let ids: Vec<u64> = found.matches.iter().map(|found| found.entity_id).collect();
-            let years = app.entities_naming_years(&lore, ids.len(), days).await?;
-            let dated = app.entities_on_days(&lore, &ids, days, years.as_ref()).await?;
-            found.matches.retain(|found| dated.contains(&found.entity_id));
+            match query {
+                // Only some of the hits were ranked: the days have to be known before that.
+                Some(query) if found.rest.is_some() || rows.start.rest.is_some() => {
+                    let dated = app.matches_on_days(&lore, &find(), days).await?;
+                    found = app.search_lore(&lore, filter.clone(), query, rows.start.rest, Some(&dated)).await?;
+                }
+                _ => {
+                    let dated = app.matches_on_days(&lore, &found.matches, days).await?;
+                    found.matches.retain(|found| dated.contains(&found.entity_id));
+                }
+            }
         }
         let page: Vec<&EntityMatch> = found.matches.iter().skip(rows.start.skipped).take(rows.count).collect();
         let is_full = input.include_full.unwrap_or(true);
@@ -190,14 +206,24 @@ impl FindEntitiesInput {
         let word = self.entity_type;
         let subtype = self.r#type.clone().filter(|text| !text.trim().is_empty());
         let since = self.last_synced.as_deref().map(|text| parse_moment(text, "/last_synced")).transpose()?;
+        let subtype_or_tag = word.and_then(EntityTypeWord::subtype).filter(|_| subtype.is_none());
         Ok(EntityFilter {
             entity_type: word.map(EntityTypeWord::entity_type),
-            subtype: subtype.or_else(|| word.and_then(EntityTypeWord::subtype).map(ToOwned::to_owned)),
+            subtype,
+            subtype_or_tag: subtype_or_tag.map(ToOwned::to_owned),
             tags: self.tags.clone().unwrap_or_default(),
             name,
             updated_after: since,
             ..lore.entity_filter()
         })
+    }
+}
+
+impl EnteredLore {
+    /// The children of the entity that a filter names.
+    fn children_of(&self, parent: Option<&EntityReference>) -> Result<Option<BTreeSet<u64>>, Fault> {
+        let parent = parent.map(|parent| self.resolve_entity(parent, "/parent")).transpose()?;
+        Ok(parent.map(|parent| self.state().children(parent).into_iter().collect()))
     }
 }
 
@@ -255,6 +281,18 @@ impl Days {
 }
 
 impl App {
+    /// The entities of these matches whose date is in a range.
+    async fn matches_on_days(
+        &self,
+        lore: &EnteredLore,
+        matches: &[EntityMatch],
+        days: Days,
+    ) -> Result<BTreeSet<u64>, Fault> {
+        let ids: Vec<u64> = matches.iter().map(|found| found.entity_id).collect();
+        let years = self.entities_naming_years(lore, ids.len(), days).await?;
+        self.entities_on_days(lore, &ids, days, years.as_ref()).await
+    }
+
     /// The entities whose entry has a word that is a year of the range, or, of many years, begins like one: no other entry
     /// has a date in it. `None` if reading the entries is as fast.
     async fn entities_naming_years(

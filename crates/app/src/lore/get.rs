@@ -119,8 +119,17 @@ impl EnteredLore {
     /// An entity with everything that the caller may see of it.
     pub(super) fn whole_entity(&self, entity_id: u64, with_posts: bool, texts: &Texts) -> Option<EntityView> {
         let entity = self.visible_entity(entity_id)?;
-        let view = self.with_relations(entity, self.full_view(entity, texts));
-        Some(EntityView { posts: with_posts.then(|| self.post_views(entity, texts)), ..view })
+        let posts = with_posts.then(|| self.visible_posts(entity).map(|post| post.post_id).collect());
+        Some(self.entity_with_posts(entity, posts.as_ref(), texts))
+    }
+
+    /// An entity with some of its posts.
+    fn entity_with_posts(&self, entity: &Entity, post_ids: Option<&BTreeSet<u64>>, texts: &Texts) -> EntityView {
+        let no_posts = BTreeSet::new();
+        let shown = post_ids.unwrap_or(&no_posts);
+        let posts = post_ids
+            .map(|shown| self.post_views(entity, texts).into_iter().filter(|post| shown.contains(&post.id)).collect());
+        EntityView { posts, ..self.with_relations(entity, shown, self.full_view(entity, texts)) }
     }
 }
 
@@ -137,9 +146,9 @@ struct EntityTexts {
 impl EnteredLore {
     /// An entity with the posts whose texts were read.
     fn view_with_posts(&self, entity_id: u64, read: &EntityTexts) -> Option<EntityView> {
-        let view = self.whole_entity(entity_id, true, &read.texts)?;
-        let posts = view.posts.into_iter().flatten().filter(|post| read.post_ids.contains(&post.id));
-        Some(EntityView { posts: Some(posts.collect()), posts_after: read.posts_after, ..view })
+        let entity = self.visible_entity(entity_id)?;
+        let view = self.entity_with_posts(entity, Some(&read.post_ids), &read.texts);
+        Some(EntityView { posts_after: read.posts_after, ..view })
     }
 
     /// The posts of an entity that the caller sees and that follow one of its posts; all if it has no such post.

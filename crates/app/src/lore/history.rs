@@ -103,6 +103,10 @@ pub(super) struct LoreHistoryOutput {
     /// The conflict as which it waits, since it contradicts an authoritative value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
+    /// Fields of the version that could not come back, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-unlisted" = true))]
+    pub left_out: Vec<String>,
     /// How many were removed for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<usize>,
@@ -152,9 +156,11 @@ impl LoreHistoryOutput {
     fn of_stored(stored: &StoredAnswer) -> Self {
         let held = stored.field("held").and_then(Value::as_str).map(ToOwned::to_owned);
         let number = |name: &str| stored.field(name).and_then(Value::as_u64);
+        let left_out = stored.field("left_out").and_then(Value::as_array).into_iter().flatten();
         Self {
             entity_id: number("entity_id"),
             revision: number("revision"),
+            left_out: left_out.filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
             removed: number("removed").and_then(|removed| usize::try_from(removed).ok()),
             ..Self::default()
         }
@@ -374,17 +380,36 @@ impl App {
             return self.restore_post(call, lore, (entity_id, post_id), &version).await;
         }
         let text = self.kept_text(lore, version.text.as_ref()).await?;
-        let parent = version.parent.filter(|parent| lore.visible_entity(*parent).is_some());
+        let mut left_out = Vec::new();
+        let parent = match version.parent {
+            Some(parent) if lore.visible_entity(parent).is_none() => {
+                left_out.push(format!("parent: entity {parent} is not there any more"));
+                Some(None)
+            }
+            Some(parent) if !lore.state().may_have_parent(entity_id, parent) => {
+                left_out.push(format!("parent: entity {parent} lies below it now; the present parent stays"));
+                None
+            }
+            parent => Some(parent),
+        };
+        let other = |actor_id: &String| lore.state().entity_of_actor(actor_id).filter(|other| *other != entity_id);
+        let actor_id = match version.actor_id.as_ref().and_then(|actor_id| Some((actor_id, other(actor_id)?))) {
+            Some((actor_id, other)) => {
+                left_out.push(format!("actor_id: {actor_id} is entity {other} now"));
+                None
+            }
+            None => Some(version.actor_id.clone()),
+        };
         let change = EntityChange {
             name: Some(version.name.clone()),
             subtype: Some(version.subtype.clone()),
             tags: Some(version.tags.clone()),
             aliases: Some(version.aliases.clone()),
             is_private: Some(version.is_private),
-            parent: Some(parent),
+            parent,
             image: Some(version.image.clone()),
             date: Some(version.date.clone()),
-            actor_id: Some(version.actor_id.clone()),
+            actor_id,
             text: Some(text),
             source: None,
         };
@@ -392,7 +417,8 @@ impl App {
         let command = LoreCommand::RestoreVersion { entity_id, change: Box::new(change), posts };
         let answer = move |state: &LoreState| {
             let revision = state.entity(entity_id).map(|entity| entity.revision);
-            LoreHistoryOutput { entity_id: Some(entity_id), revision, ..LoreHistoryOutput::default() }
+            let left_out = left_out.clone();
+            LoreHistoryOutput { entity_id: Some(entity_id), revision, left_out, ..LoreHistoryOutput::default() }
         };
         self.run_lore_command(call, lore, command, answer).await
     }

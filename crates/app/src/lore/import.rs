@@ -1,24 +1,24 @@
-//! Import of lore from files, for the command line. Entities are created first, and get their texts, parents and posts in
-//! a second pass, when everything that a text may link has an id.
+//! Import of lore from files, for the command line. Entities, and posts that texts mention, are created first; texts, parents
+//! and other posts come in a later pass, when everything that a text may link has an id.
 //!
-//! What somebody has changed in Skald since the last import stays, see `import_changes.rs`. An entity has the hash of its source only once all of it is stored: an import that was interrupted goes on with the
-//! next one. Nothing is shown on the way that is private before or after it.
+//! What somebody has changed in Skald since the last import stays, see `import_merge.rs` and `import_changes.rs`. An entity
+//! has the hash of its source only once all of it is stored: an import that was interrupted goes on with the next one.
+//! Nothing is shown on the way that is private before or after it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skald_domain::lore::{
-    CanonField, Entity, EntityChange, EntityVersion, ImportSource, LoreCommand, LoreEvent, NewEntity, NewPost, Post,
-    PostChange, SourcePost, TextKey, TextRef, fold_name, name_identity,
+    CanonField, Entity, EntityChange, EntityVersion, ImportSource, LoreCommand, LoreEvent, NewEntity, PostChange,
+    SourcePost, TextRef, name_identity,
 };
-use skald_lore_files::{Import, ImportLoss, ImportedEntity, ImportedPost, ImportedText};
+use skald_lore_files::{Import, ImportLoss, ImportedEntity};
 use skald_markup::Entry;
 
 use super::access::EnteredLore;
 use super::batch::{ITEMS_AT_ONCE, PreparedItem};
-use super::entry_input::EntryChange;
 use super::import_changes::{FieldMerge, UNFINISHED_HASH, imported_version};
-use super::import_fields::{FittedEntity, fit_entity, fit_post_name, stored_source_id};
+use super::import_fields::{FittedEntity, fit_entity, stored_source_id};
 use super::import_target::{ImportOutcome, ImportTarget};
 use super::import_texts::TextConverter;
 use super::texts::Texts;
@@ -63,7 +63,7 @@ pub struct UnresolvedLink {
 }
 
 impl ImportReport {
-    fn add_loss(&mut self, source: &str, what: impl Into<String>) {
+    pub(super) fn add_loss(&mut self, source: &str, what: impl Into<String>) {
         self.losses.push(ImportLoss { source: source.to_owned(), what: what.into() });
     }
 }
@@ -95,6 +95,7 @@ impl App {
             overwrite: options.overwrite,
             target,
             ids: HashMap::new(),
+            post_ids: HashMap::new(),
             actors,
             linked_actors: BTreeMap::new(),
             unchanged: Vec::new(),
@@ -103,6 +104,7 @@ impl App {
         run.report_other_sources();
         let mut plans = run.plan_entities();
         let unchanged = std::mem::take(&mut run.unchanged);
+        let mentioned_posts = run.mentioned_posts(&plans, &unchanged);
         let total = plans.len() * 2 + unchanged.len();
         let mut done = 0;
         for chunk in plans.chunks_mut(ITEMS_AT_ONCE) {
@@ -110,6 +112,9 @@ impl App {
             run.create_entities(chunk).await?;
             done += chunk.len();
             progress(done, total);
+        }
+        for chunk in plans.chunks_mut(ITEMS_AT_ONCE).filter(|_| !mentioned_posts.is_empty()) {
+            run.create_mentioned_posts(chunk, &mentioned_posts).await?;
         }
         for chunk in plans.chunks_mut(ITEMS_AT_ONCE) {
             run.complete_entities(chunk).await?;
@@ -128,31 +133,15 @@ impl App {
         run.report.seen_by_players = plans.iter().filter(|plan| plan.entity_id.is_some() && !plan.is_private).count();
         Ok(run.report)
     }
-
-    /// The change of a text, given the one of the last import or of somebody since.
-    fn change_imported_text(
-        &self,
-        campaign_id: &str,
-        entry: Option<Entry>,
-        before: Option<&TextRef>,
-        texts: &Texts,
-    ) -> Result<EntryChange, Fault> {
-        match (entry, before) {
-            (None, None) => Ok(EntryChange::Unchanged),
-            (None, Some(_)) => Ok(EntryChange::Cleared),
-            (Some(entry), before) if texts.entry(before) == Some(&entry) => Ok(EntryChange::Unchanged),
-            (Some(entry), _) => self.new_text(campaign_id, entry).map(|text| EntryChange::Written(Box::new(text))),
-        }
-    }
 }
 
 /// An entity of the import that is new, or has changed in its source.
-struct EntityPlan<'a> {
-    source: &'a ImportedEntity,
+pub(super) struct EntityPlan<'a> {
+    pub source: &'a ImportedEntity,
     stored_source_id: String,
     fields: FittedEntity,
     /// The entity before the import, if it was imported earlier.
-    before: Option<Arc<Entity>>,
+    pub before: Option<Arc<Entity>>,
     /// What earlier imports have written into it.
     imported: EntityVersion,
     /// Decides which of its fields the import writes.
@@ -160,9 +149,11 @@ struct EntityPlan<'a> {
     /// Whether only game masters will see it.
     is_private: bool,
     /// The posts that this import has created or found, by their `source_id`.
-    posts: BTreeMap<String, SourcePost>,
+    pub posts: BTreeMap<String, SourcePost>,
+    /// The posts that this import has created before their texts, by their `source_id`.
+    pub mentioned_posts: BTreeMap<&'a str, u64>,
     /// `None` until it is created, and if that was refused.
-    entity_id: Option<u64>,
+    pub entity_id: Option<u64>,
     is_changed: bool,
     /// Whether a part of it was refused. Then it stays unfinished, and the next import tries again.
     is_refused: bool,
@@ -206,23 +197,25 @@ impl EntityPlan<'_> {
     }
 }
 
-struct ImportRun<'a> {
-    app: &'a App,
+pub(super) struct ImportRun<'a> {
+    pub app: &'a App,
     /// The lore before the import.
-    lore: EnteredLore,
-    import: &'a Import,
+    pub lore: EnteredLore,
+    pub import: &'a Import,
     /// Whether changes that somebody made in Skald are overwritten.
-    overwrite: bool,
-    target: ImportTarget<'a>,
+    pub overwrite: bool,
+    pub target: ImportTarget<'a>,
     /// The ids of imported entities by their `source_id`.
     ids: HashMap<&'a str, u64>,
+    /// The ids of posts by their `source_id`.
+    pub post_ids: HashMap<&'a str, u64>,
     /// The ids of the actors of the campaign.
     actors: BTreeSet<String>,
     /// The entities that this import has linked to an actor, by the actor.
     linked_actors: BTreeMap<String, u64>,
     /// Entities whose source is as it was at the last import.
     unchanged: Vec<(&'a ImportedEntity, Arc<Entity>)>,
-    report: ImportReport,
+    pub report: ImportReport,
 }
 
 impl<'a> ImportRun<'a> {
@@ -280,6 +273,7 @@ impl<'a> ImportRun<'a> {
                 stored_source_id,
                 fields,
                 posts: BTreeMap::new(),
+                mentioned_posts: BTreeMap::new(),
                 imported: EntityVersion::default(),
                 merge: FieldMerge::new(self.overwrite),
                 is_private: true,
@@ -368,7 +362,8 @@ impl<'a> ImportRun<'a> {
         }
         let outcomes = self.target.execute_all(items).await?;
         for ((place, source_id, post), outcome) in places.into_iter().zip(outcomes) {
-            self.report.posts += usize::from(matches!(outcome, ImportOutcome::Applied { .. }));
+            let is_counted = plans[place].mentioned_posts.values().any(|id| *id == post.post_id);
+            self.report.posts += usize::from(!is_counted && matches!(outcome, ImportOutcome::Applied { .. }));
             let post_id = match outcome {
                 ImportOutcome::Applied { post_id, .. } => post_id,
                 ImportOutcome::Unchanged => Some(post.post_id),
@@ -409,145 +404,6 @@ impl<'a> ImportRun<'a> {
         let of_posts: Vec<TextRef> = keys.map(|key| TextRef { key, mentions: Vec::new() }).collect();
         references.extend(&of_posts);
         self.app.load_texts(&self.lore.campaign_id, references.into_iter()).await
-    }
-
-    /// Creates posts, or updates those that were imported before: under the same `source_id`, or for an import that did not
-    /// store that yet, of the same name. Others stay, since somebody may have written them here. Each command comes with
-    /// the post as the import leaves it, and the id under which that is stored.
-    fn post_commands(
-        &mut self,
-        plan: &mut EntityPlan<'a>,
-        texts: &Texts,
-    ) -> Result<Vec<(String, SourcePost, PreparedItem)>, Fault> {
-        let Some(entity_id) = plan.entity_id else { return Ok(Vec::new()) };
-        let (source, before) = (plan.source, plan.before.clone());
-        let source_id = source.source_id.as_str();
-        let imported = before.as_ref().and_then(|entity| entity.details().source.as_ref());
-        let imported = imported.map(|source| source.posts.clone()).unwrap_or_default();
-        let mut earlier: Vec<&Arc<Post>> = before.iter().flat_map(|entity| entity.details().posts.iter()).collect();
-        let mut items = Vec::with_capacity(source.posts.len());
-        for post in &source.posts {
-            let name = fit_post_name(source_id, &post.name, &mut self.report.losses);
-            let stored_id = stored_source_id("", &post.source_id);
-            let left = imported.get(&stored_id);
-            let by_id = earlier.iter().position(|known| left.is_some_and(|left| left.post_id == known.post_id));
-            // Of several posts of one name each is matched once.
-            let by_name = || {
-                let is_free = |post: &Post| {
-                    !post.is_archived() && imported.values().all(|imported| imported.post_id != post.post_id)
-                };
-                earlier.iter().position(|known| is_free(known) && fold_name(&known.name) == fold_name(&name))
-            };
-            let known = by_id.or_else(by_name).map(|at| earlier.remove(at));
-            let Some(known) = known else {
-                let (text, row) = self.change_text(source_id, post.text.as_ref(), None, texts)?.into_parts();
-                let (is_private, text) = (post.is_private, text.flatten());
-                let key = text.as_ref().map(|text| text.key);
-                let left = SourcePost { post_id: 0, name: name.clone(), is_private, text: key };
-                let new = NewPost { entity_id, name, is_private, text, post_id: None };
-                items.push((stored_id, left, PreparedItem::new(LoreCommand::CreatePost(Box::new(new)), row)));
-                continue;
-            };
-            if let Some(left) = left {
-                plan.posts.insert(stored_id.clone(), left.clone());
-            }
-            if known.is_archived() {
-                self.report
-                    .add_loss(source_id, format!("the post {:?} is in the archive, and stays there", known.name));
-                continue;
-            }
-            let (change, left, row) = self.post_change(source, (&**known, name), post, left, texts)?;
-            let (post_id, change) = (known.post_id, Box::new(change));
-            let command = LoreCommand::UpdatePost { entity_id, post_id, expected_revision: None, change };
-            items.push((stored_id, left, PreparedItem::new(command, row)));
-        }
-        for post in earlier.into_iter().filter(|post| !post.is_archived()) {
-            self.report.add_loss(source_id, format!("the post {:?} is not in the source, and stays", post.name));
-        }
-        Ok(items)
-    }
-
-    /// The change of a post that is there, and the post as the import leaves it. `left` is what the last import left.
-    fn post_change(
-        &mut self,
-        source: &ImportedEntity,
-        (known, name): (&Post, String),
-        post: &ImportedPost,
-        left: Option<&SourcePost>,
-        texts: &Texts,
-    ) -> Result<(PostChange, SourcePost, Option<SideRow>), Fault> {
-        let ours = SourcePost {
-            post_id: known.post_id,
-            name: known.name.to_string(),
-            is_private: known.is_private,
-            text: known.text.as_ref().map(|text| text.key),
-        };
-        let left = left.unwrap_or(&ours);
-        let mut merge = FieldMerge::new(self.overwrite);
-        let new_name = merge.merge("name", &left.name, &ours.name, name.clone());
-        let is_private = merge.merge("is_private", &left.is_private, &ours.is_private, post.is_private);
-        let mut change = self.change_text(&source.source_id, post.text.as_ref(), known.text.as_ref(), texts)?;
-        let has_same_text = matches!(change, EntryChange::Unchanged);
-        // Links that were resolved since the last import have changed the text too.
-        let is_text_changed_here =
-            left.text != ours.text && !self.only_links_differ(&source.source_id, left.text, known.text.as_ref(), texts);
-        let keeps_text = !has_same_text && !merge.takes_source("entry", is_text_changed_here);
-        if keeps_text {
-            change = EntryChange::Unchanged;
-        }
-        if let Some(what) = merge.into_report() {
-            let what = format!("the post {:?}: {what}", known.name);
-            self.report.changed_here.push(ImportLoss { source: source.source_id.clone(), what });
-        }
-        let (text, row) = change.into_parts();
-        let written = text.as_ref().map(|text| text.as_ref().map(|text| text.key));
-        let after = SourcePost {
-            post_id: known.post_id,
-            name: if new_name.is_some() || name == ours.name { name } else { left.name.clone() },
-            is_private: if is_private.is_some() || post.is_private == ours.is_private {
-                post.is_private
-            } else {
-                left.is_private
-            },
-            text: written.unwrap_or(if keeps_text { left.text } else { ours.text }),
-        };
-        Ok((PostChange { name: new_name, is_private, text }, after, row))
-    }
-
-    /// The change of a text, unless somebody has changed it since the last import. `versions` are the text of that import
-    /// and the present one.
-    fn merge_text(
-        &mut self,
-        source: &ImportedEntity,
-        text: Option<&ImportedText>,
-        (imported, ours): (Option<&TextRef>, Option<&TextRef>),
-        merge: &mut FieldMerge,
-        texts: &Texts,
-    ) -> Result<EntryChange, Fault> {
-        let change = self.change_text(&source.source_id, text, ours, texts)?;
-        if matches!(change, EntryChange::Unchanged) {
-            return Ok(change);
-        }
-        let (imported, key) = (imported.map(|text| text.key), ours.map(|text| text.key));
-        let is_changed_here = imported != key && !self.only_links_differ(&source.source_id, imported, ours, texts);
-        Ok(if merge.takes_source("entry", is_changed_here) { change } else { EntryChange::Unchanged })
-    }
-
-    /// Whether a text differs from the one of the last import in links alone that were resolved since.
-    fn only_links_differ(
-        &self,
-        source_id: &str,
-        imported: Option<TextKey>,
-        ours: Option<&TextRef>,
-        texts: &Texts,
-    ) -> bool {
-        let (Some(imported), Some(ours)) = (imported.and_then(|key| texts.entry_of(key)), texts.entry(ours)) else {
-            return false;
-        };
-        let text_converter = self.text_converter();
-        let linked =
-            skald_markup::replace_wiki_links(&imported.markdown, |link| text_converter.link_target(source_id, link));
-        linked == ours.markdown
     }
 
     fn final_command(
@@ -707,33 +563,8 @@ impl<'a> ImportRun<'a> {
         Ok(is_allowed.then_some((text.reference, text.row)))
     }
 
-    fn text_converter(&self) -> TextConverter<'_> {
-        TextConverter { import: self.import, ids: &self.ids, lore: self.lore.state() }
-    }
-
-    /// Converts a text, reports what it lost, and compares it with the stored one.
-    fn change_text(
-        &mut self,
-        source_id: &str,
-        text: Option<&ImportedText>,
-        before: Option<&TextRef>,
-        texts: &Texts,
-    ) -> Result<EntryChange, Fault> {
-        let converted = self.text_converter().convert_text(source_id, text);
-        let unresolved = converted.unresolved.into_iter();
-        self.report.unresolved.extend(unresolved.map(|link| UnresolvedLink { source: source_id.to_owned(), link }));
-        if let Some(loss) = converted.loss {
-            self.report.add_loss(source_id, loss);
-            return Ok(EntryChange::Unchanged);
-        }
-        let change = self.app.change_imported_text(&self.lore.campaign_id, converted.entry, before, texts)?;
-        let (count, count_max) = (change.mention_count(), limits::LORE_MENTIONS_MAX);
-        if count > count_max {
-            let what = format!("a text that mentions {count} entities is not imported, allowed: {count_max}");
-            self.report.add_loss(source_id, what);
-            return Ok(EntryChange::Unchanged);
-        }
-        Ok(change)
+    pub(super) fn text_converter(&self) -> TextConverter<'_> {
+        TextConverter { import: self.import, ids: &self.ids, post_ids: &self.post_ids, lore: self.lore.state() }
     }
 
     fn note_outcome(&mut self, plan: &mut EntityPlan<'_>, outcome: ImportOutcome) {

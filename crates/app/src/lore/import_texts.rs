@@ -14,6 +14,8 @@ pub(super) struct TextConverter<'a> {
     pub import: &'a Import,
     /// The ids in the campaign, by the `source_id` of the import.
     pub ids: &'a HashMap<&'a str, u64>,
+    /// The ids of posts in the campaign, in the same way.
+    pub post_ids: &'a HashMap<&'a str, u64>,
     /// The lore before the import.
     pub lore: &'a LoreState,
 }
@@ -76,14 +78,20 @@ impl TextConverter<'_> {
             if mention.in_code && !is_html {
                 return None;
             }
-            let target = match mention.kind {
-                MentionKind::Entity => mention.id.and_then(|id| self.import.mention_target(id)),
-                MentionKind::Post | MentionKind::Attribute => None,
+            let number = mention.id;
+            let new_id = match mention.kind {
+                MentionKind::Entity => {
+                    number.and_then(|id| self.import.mention_target(id)).and_then(|source_id| self.ids.get(source_id))
+                }
+                MentionKind::Post => number
+                    .and_then(|id| self.import.post_mention_target(id))
+                    .and_then(|source_id| self.post_ids.get(source_id.as_str())),
+                MentionKind::Attribute => None,
                 MentionKind::Icon | MentionKind::New => return None,
             };
             let written = &text[mention.range.clone()];
-            if let Some(id) = target.and_then(|target| self.ids.get(target)) {
-                return Some(with_entity_id(written, *id));
+            if let Some(id) = new_id {
+                return Some(with_id(written, *id));
             }
             unresolved.push(written.to_owned());
             // Nothing here has attributes.
@@ -107,9 +115,9 @@ fn unlinked_text(mention: &Mention, written: &str) -> String {
 }
 
 /// The mention with another id. Everything else stays as it is written.
-fn with_entity_id(mention: &str, entity_id: u64) -> String {
+fn with_id(mention: &str, id: u64) -> String {
     let (word, rest) = mention.split_once(':').unwrap_or((mention, ""));
-    format!("{word}:{entity_id}{}", rest.trim_start_matches(|letter: char| letter.is_ascii_digit()))
+    format!("{word}:{id}{}", rest.trim_start_matches(|letter: char| letter.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -135,7 +143,7 @@ mod tests {
         let import = import_files(&export).unwrap();
         let ids = HashMap::from([("skald:5", 6), ("skald:6", 7)]);
         let lore = LoreState::default();
-        let text_converter = TextConverter { import: &import, ids: &ids, lore: &lore };
+        let text_converter = TextConverter { import: &import, ids: &ids, post_ids: &HashMap::new(), lore: &lore };
         let converted = |text: &str| {
             let converted = text_converter.convert_text("skald:5", Some(&ImportedText::Markdown(text.to_owned())));
             (converted.entry.map(|entry| entry.markdown).unwrap_or_default(), converted.unresolved)
@@ -162,7 +170,7 @@ mod tests {
         let import = import_files(&kanka).unwrap();
         let ids = HashMap::from([("kanka:1", 40)]);
         let lore = LoreState::default();
-        let text_converter = TextConverter { import: &import, ids: &ids, lore: &lore };
+        let text_converter = TextConverter { import: &import, ids: &ids, post_ids: &HashMap::new(), lore: &lore };
         let html = ImportedText::Html("<p>See <b>[note:1|it]</b> and [note:2].</p>".to_owned());
         let converted = text_converter.convert_text("kanka:1", Some(&html));
         let entry = converted.entry.unwrap();
@@ -176,7 +184,7 @@ mod tests {
         let import = import_files(&[source_file("a.md", "x")]).unwrap();
         let ids = HashMap::new();
         let lore = LoreState::default();
-        let text_converter = TextConverter { import: &import, ids: &ids, lore: &lore };
+        let text_converter = TextConverter { import: &import, ids: &ids, post_ids: &HashMap::new(), lore: &lore };
         let converted = |chars: usize| {
             let text = ImportedText::Markdown("é".repeat(chars));
             let converted = text_converter.convert_text("a.md", Some(&text));

@@ -30,6 +30,7 @@ mod history;
 mod import;
 mod import_changes;
 mod import_fields;
+mod import_merge;
 mod import_target;
 mod import_texts;
 mod kanka_context;

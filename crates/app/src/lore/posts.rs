@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use skald_domain::lore::{LoreCommand, LoreEvent, NewPost, PostChange};
 
 use super::access::EnteredLore;
-use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch};
+use super::batch::{
+    BatchItem, BatchOutput, BatchSubject, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch,
+};
 use super::entity_fields::privacy;
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
@@ -246,6 +248,10 @@ impl BatchItem for NewPostItem {
         Box::pin(ready(app.prepare_post(lore, self, pointer)))
     }
 
+    fn subject(&self, _: &EnteredLore) -> BatchSubject {
+        BatchSubject::New
+    }
+
     fn failed_result(&self, lore: &EnteredLore, failure: &ItemFailure) -> ItemResult {
         ItemResult { revision: None, ..lore.failed_entity(failure, &self.entity_id) }
     }
@@ -261,8 +267,8 @@ impl BatchItem for PostUpdateItem {
         Box::pin(app.prepare_post_update(lore, self, pointer))
     }
 
-    fn is_ordered(&self) -> bool {
-        self.entry_append.is_some()
+    fn subject(&self, _: &EnteredLore) -> BatchSubject {
+        BatchSubject::Post(self.post_id)
     }
 
     fn failed_result(&self, lore: &EnteredLore, failure: &ItemFailure) -> ItemResult {
@@ -280,6 +286,10 @@ impl BatchItem for PostDeletion {
         let (entity_id, post_id) = (lore.find_post(&self.entity_id, self.post_id, pointer), self.post_id);
         let archive = |entity_id| LoreCommand::ArchivePost { entity_id, post_id, expected_revision: None };
         Box::pin(ready(entity_id.map(|entity_id| PreparedItem::new(archive(entity_id), None))))
+    }
+
+    fn subject(&self, _: &EnteredLore) -> BatchSubject {
+        BatchSubject::Post(self.post_id)
     }
 
     fn failed_result(&self, lore: &EnteredLore, failure: &ItemFailure) -> ItemResult {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skald_domain::lore::{EntityFilter, EntityMatch, MatchRank, NameFilter};
+use skald_domain::lore::{EntityFilter, EntityMatch, MatchRank, NameFilter, fold_name};
 
 use super::access::EnteredLore;
 use super::stream::{ENTITIES, POSTS, TIMELINE};
@@ -173,21 +173,23 @@ impl<'a> TextSearch<'a> {
 
 impl App {
     /// Entities that fit a filter and a query. Names come before texts. Of more than `limits::RANKED_HITS_MAX` entities
-    /// with texts only the first are ranked; `rest` asks for the others.
+    /// with texts only the first are ranked; `rest` asks for the others. Nothing but entities `among` the given is found.
     pub(super) async fn search_lore(
         &self,
         lore: &EnteredLore,
         filter: EntityFilter,
         query: &str,
         rest: Option<UnrankedRest>,
+        among: Option<&BTreeSet<u64>>,
     ) -> Result<SearchResult, Fault> {
-        let search = TextSearch::new(lore, lore.fitting_entities(&filter), query);
+        let search = TextSearch::new(lore, lore.fitting_entities(&filter, among), query);
         let score = |id: u64| search.fits.as_ref().and_then(|fits| *fits.get(&id)?);
         let text_match = |entity_id| EntityMatch { entity_id, rank: MatchRank::NoQuery, score: score(entity_id) };
         // With a fuzzy name the most similar comes first, wherever the query was found.
         let is_fuzzy = matches!(filter.name, Some(NameFilter::Fuzzy(_)));
-        let named = lore.state().find(&EntityFilter { query: Some(query.to_owned()), ..filter });
-        let mentioning = lore.mentioning_entities(&named, search.fits.as_deref());
+        let mut named = lore.state().find(&EntityFilter { query: Some(query.to_owned()), ..filter });
+        let mentioning = lore.mentioning_entities(&named, query, search.fits.as_deref());
+        named.retain(|found| among.is_none_or(|among| among.contains(&found.entity_id)));
         let mut seen: BTreeSet<u64> = named.iter().map(|found| found.entity_id).collect();
         let other_hits: BTreeSet<u64> = seen.iter().copied().chain(mentioning.iter().copied()).collect();
         let (places, next) = self.search_sections(&search, rest, &other_hits).await?;
@@ -359,21 +361,35 @@ impl EnteredLore {
         serials.into()
     }
 
-    /// The entities that fit a filter; `None` if all do.
-    fn fitting_entities(&self, filter: &EntityFilter) -> Option<Arc<FittingEntities>> {
-        let fits_all = filter.entity_type.is_none()
+    /// The entities that fit a filter, and are among the given; `None` if all do.
+    fn fitting_entities(&self, filter: &EntityFilter, among: Option<&BTreeSet<u64>>) -> Option<Arc<FittingEntities>> {
+        let fits_all = among.is_none()
+            && filter.entity_type.is_none()
             && filter.subtype.is_none()
+            && filter.subtype_or_tag.is_none()
             && filter.tags.is_empty()
             && filter.name.is_none()
             && filter.updated_after.is_none();
-        let found = || self.state().find(filter).into_iter().map(|found| (found.entity_id, found.score)).collect();
+        let is_among = |found: &EntityMatch| among.is_none_or(|among| among.contains(&found.entity_id));
+        let matches = || self.state().find(filter).into_iter().filter(is_among);
+        let found = || matches().map(|found| (found.entity_id, found.score)).collect();
         (!fits_all).then(|| Arc::new(found()))
     }
 
-    /// The entities whose texts mention those that were found by their whole name or a word of it, as far as the caller
-    /// sees them. A text has the number of what it mentions, not the name.
-    fn mentioning_entities(&self, named: &[EntityMatch], fits: Option<&FittingEntities>) -> Vec<u64> {
-        let named = named.iter().filter(|found| found.rank <= MatchRank::NameWord).take(FOLLOWED_NAMES_MAX);
+    /// The entities whose texts mention those that were found by their whole name or a word of it, or by a whole alias, as
+    /// far as the caller sees them. A text has the number of what it mentions, not the name.
+    fn mentioning_entities(&self, named: &[EntityMatch], query: &str, fits: Option<&FittingEntities>) -> Vec<u64> {
+        let query = fold_name(query);
+        let has_alias = |entity_id: u64| {
+            let entity = self.visible_entity(entity_id);
+            entity.is_some_and(|entity| entity.details().aliases.iter().any(|alias| fold_name(alias) == query))
+        };
+        let is_followed = |found: &&EntityMatch| match found.rank {
+            MatchRank::ExactName | MatchRank::NamePrefix | MatchRank::NameWord => true,
+            MatchRank::NamePart | MatchRank::Alias => has_alias(found.entity_id),
+            MatchRank::TypeOrTag | MatchRank::NoQuery => false,
+        };
+        let named = named.iter().filter(is_followed).take(FOLLOWED_NAMES_MAX);
         let places = named.flat_map(|found| self.state().mentioned_by(found.entity_id));
         let visible = places.filter(|place| {
             self.visible_entity(place.entity_id).is_some()

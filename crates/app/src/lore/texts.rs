@@ -9,7 +9,7 @@ use skald_markup::Entry;
 
 use crate::sha256::sha256_hex;
 use crate::{App, Fault};
-use skald_journal::{FindingKind, RowCheck, SideRow};
+use skald_journal::{FindingKind, RowCheck, SideRow, search_tokens};
 
 /// The kind of the side rows of all campaigns, as a prefix.
 pub(super) const TEXT_KINDS: &str = "lore_text/";
@@ -28,7 +28,8 @@ struct TextRow {
     markdown: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     html: Option<String>,
-    /// The text without the syntax of its mentions, if it has any: that is no word to search for.
+    /// The text without mentions, tags of HTML and addresses of links, if it has other words then: these are no words to
+    /// search for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plain: Option<String>,
 }
@@ -84,8 +85,8 @@ impl App {
     pub(super) fn new_text(&self, campaign_id: &str, entry: Entry) -> Result<NewText, Fault> {
         let mentions = skald_markup::mentioned_ids(&entry.markdown);
         let salt = skald_journal::hex(&self.entropy.bytes());
-        let plain = (!skald_markup::mentions(&entry.markdown).is_empty())
-            .then(|| skald_markup::plain_text_with_names(&entry.markdown, |_| Some(String::new())));
+        let plain = skald_markup::plain_text_with_names(&entry.markdown, |_| Some(String::new()));
+        let plain = Some(plain).filter(|plain| search_tokens::tokens(plain) != search_tokens::tokens(&entry.markdown));
         let row = TextRow { salt, markdown: entry.markdown, html: entry.html, plain };
         let body = serde_json::to_string(&row).map_err(|error| Fault::internal(error, self.new_request_id()))?;
         let key = TextKey::from(<[u8; 32]>::from(Sha256::digest(body.as_bytes())));

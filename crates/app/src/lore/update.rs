@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use skald_domain::lore::{EntityChange, LoreCommand, LoreEvent};
 
 use super::access::EnteredLore;
-use super::batch::{BatchItem, BatchOutput, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch};
+use super::batch::{
+    BatchItem, BatchOutput, BatchSubject, ItemAnswer, ItemFailure, ItemResult, PreparedItem, check_batch,
+};
 use super::entity_fields::{clearable, list_or_empty_text, privacy};
 use super::entity_reference::EntityReference;
 use super::entry_input::EntryFields;
@@ -89,6 +91,11 @@ fn changed_result(done: &Applied<LoreStream>) -> ItemResult {
 }
 
 impl EnteredLore {
+    /// The entity that an item of a batch changes.
+    fn entity_subject(&self, reference: &EntityReference) -> BatchSubject {
+        self.resolve_entity(reference, "").map_or(BatchSubject::Missing, BatchSubject::Entity)
+    }
+
     /// The result of an item that was not stored.
     pub(super) fn failed_entity(&self, failure: &ItemFailure, reference: &EntityReference) -> ItemResult {
         let entity_id = match reference {
@@ -111,8 +118,12 @@ impl BatchItem for EntityUpdateItem {
         Box::pin(app.prepare_update(lore, self, pointer))
     }
 
-    fn is_ordered(&self) -> bool {
-        self.entry_append.is_some()
+    fn subject(&self, lore: &EnteredLore) -> BatchSubject {
+        // An earlier item may give an entity the name by which this one calls its parent.
+        match App::resolve_parent(lore, self.parent.as_ref(), "") {
+            Ok(_) => lore.entity_subject(&self.entity_id),
+            Err(_) => BatchSubject::Missing,
+        }
     }
 
     fn failed_result(&self, lore: &EnteredLore, failure: &ItemFailure) -> ItemResult {
@@ -208,6 +219,10 @@ impl BatchItem for DeletedEntity {
         let entity_id = lore.resolve_entity(&self.0, pointer);
         let command = entity_id.map(|entity_id| LoreCommand::ArchiveEntity { entity_id, expected_revision: None });
         Box::pin(ready(command.map(|command| PreparedItem::new(command, None))))
+    }
+
+    fn subject(&self, lore: &EnteredLore) -> BatchSubject {
+        lore.entity_subject(&self.0)
     }
 
     fn failed_result(&self, lore: &EnteredLore, failure: &ItemFailure) -> ItemResult {

@@ -400,6 +400,11 @@ impl LoreState {
         Ok((entity, post))
     }
 
+    /// Whether an entity can lie in another one, which must be there and not below it.
+    pub fn may_have_parent(&self, entity_id: u64, parent: u64) -> bool {
+        check_parent(self, entity_id, parent).is_ok()
+    }
+
     fn require_live_post(&self, entity_id: u64, post_id: u64) -> Result<(&Arc<Entity>, &Arc<Post>), LoreRefusal> {
         let (entity, post) = self.require_post(entity_id, post_id)?;
         if post.is_archived() { Err(LoreRefusal::PostArchived { post_id }) } else { Ok((entity, post)) }

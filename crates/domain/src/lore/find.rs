@@ -18,6 +18,8 @@ use crate::text_fold::fold_text;
 pub struct EntityFilter {
     pub entity_type: Option<EntityType>,
     pub subtype: Option<String>,
+    /// This subtype, or a tag of this name.
+    pub subtype_or_tag: Option<String>,
     /// All of these tags.
     pub tags: Vec<String>,
     pub name: Option<NameFilter>,
@@ -153,6 +155,7 @@ fn order_by_rank(matches: &[EntityMatch]) -> Vec<EntityMatch> {
 struct PreparedEntityFilter {
     entity_type: Option<EntityType>,
     subtype: Option<String>,
+    subtype_or_tags: Option<(String, Vec<u32>)>,
     /// One tag of each list.
     tags: Vec<Vec<u32>>,
     name: NameSearch,
@@ -209,6 +212,7 @@ impl PreparedEntityFilter {
         Some(Self {
             entity_type: filter.entity_type,
             subtype: filter.subtype.as_deref().map(fold_name),
+            subtype_or_tags: filter.subtype_or_tag.as_deref().map(|word| (fold_name(word), state.tags_like(word))),
             tags,
             name,
             query,
@@ -249,6 +253,10 @@ impl PreparedEntityFilter {
         }
         if let Some(subtype) = &self.subtype {
             slots = slots.intersection(index.of_subtype(subtype));
+        }
+        if let Some((subtype, tags)) = &self.subtype_or_tags {
+            let (of_subtype, tagged) = (index.of_subtype(subtype), index.tagged_any(tags));
+            slots = slots.iter().filter(|slot| of_subtype.contains(*slot) || tagged.contains(*slot)).collect();
         }
         if slots.is_empty() {
             return;

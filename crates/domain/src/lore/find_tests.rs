@@ -46,7 +46,9 @@ fn every_filter_counts() {
     let subtype = |subtype: &str| EntityFilter { subtype: Some(subtype.to_owned()), ..gm() };
     assert_eq!((ids(&lore, &subtype(" Npc")), ids(&lore, &subtype("cit"))), (vec![1, 3], vec![]));
     let tags = |tags: &[&str]| EntityFilter { tags: texts(tags), ..gm() };
+    let subtype_or_tag = |word: &str| EntityFilter { subtype_or_tag: Some(word.to_owned()), ..gm() };
     assert_eq!(ids(&lore, &tags(&["NORTH"])), [1, 2]);
+    assert_eq!((ids(&lore, &subtype_or_tag("North")), ids(&lore, &subtype_or_tag("npc"))), (vec![1, 2], vec![1, 3]));
     assert_eq!(ids(&lore, &tags(&["north", "RUIN"])), [2]);
     assert!(ids(&lore, &tags(&["north", "unknown"])).is_empty());
     let all =

@@ -319,6 +319,7 @@ fn any_filter() -> impl Strategy<Value = EntityFilter> {
         .prop_map(|(entity_type, subtype, tags, name, query, sees_private)| EntityFilter {
             entity_type,
             subtype,
+            subtype_or_tag: None,
             tags,
             name,
             sees_private,

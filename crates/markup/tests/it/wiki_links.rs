@@ -15,7 +15,11 @@ fn replaced(text: &str) -> String {
 fn links_that_are_known_become_mentions() {
     assert_eq!(replaced("See [[Ann]] in [[The Inn|the *old* inn]]."), "See [entity:1] in [entity:2|the *old* inn].");
     assert_eq!(replaced("[[ Ann ]][[Ann|]]"), "[entity:1][entity:1]");
-    assert_eq!(replaced("[[Ann#Youth]] [[Ann#^b1]] [[Ann#Youth|x]]"), "[entity:1|Youth] [entity:1] [entity:1|x]");
+    assert_eq!(
+        replaced("[[Ann#Youth]] [[Ann#^b1]] [[Ann#Youth|x]]"),
+        "[entity:1|Youth] [entity:1] [entity:1|x|anchor:#Youth]"
+    );
+    assert_eq!(replaced("[[Ann#A [b] c|Youth]]"), "[entity:1|Youth|anchor:#A (b) c]");
     assert_eq!(replaced("![[map.png]] ![[map.png|300]] ![[map.png|a map]]"), "[entity:3] [entity:3] [entity:3|a map]");
 }
 

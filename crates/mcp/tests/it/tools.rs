@@ -296,6 +296,32 @@ fn the_whole_list_is_cheap() {
     }
 }
 
+/// The text of a page is the bare list, so a client that reads texts alone took a page for everything.
+#[test]
+fn a_page_that_is_not_everything_says_so_in_a_text_of_its_own() {
+    let server = Server::start(default_engine());
+    call_tool(&server, "campaign_create", &json!({"name": "Bells", "gm_mode": "AI"}));
+    let entities: Vec<Value> =
+        (0..3).map(|number| json!({"entity_type": "item", "name": format!("Bell {number}")})).collect();
+    call_tool(&server, "create_entities", &json!({"entities": entities}));
+    let page = call_tool(&server, "find_entities", &json!({"limit": 2}));
+    let texts: Vec<Value> = page["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|block| serde_json::from_str(block["text"].as_str().unwrap()).unwrap())
+        .collect();
+    assert_eq!((texts.len(), texts[0].as_array().map(Vec::len)), (2, Some(2)));
+    assert_eq!(texts[1], json!({"sync_info": page["structuredContent"]["sync_info"]}));
+    assert_eq!(
+        (&texts[1]["sync_info"]["total_count"], texts[1]["sync_info"]["next_cursor"].is_string()),
+        (&json!(3), true)
+    );
+    let rest =
+        call_tool(&server, "find_entities", &json!({"limit": 2, "cursor": texts[1]["sync_info"]["next_cursor"]}));
+    assert_eq!(rest["content"].as_array().map(Vec::len), Some(1), "{rest}");
+}
+
 /// Clients of Kanka's tools read the text and expect an array; programs read the envelope.
 #[test]
 fn the_text_of_lore_tools_is_the_bare_array() {

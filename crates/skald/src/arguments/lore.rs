@@ -24,6 +24,10 @@ pub(crate) struct ImportArguments {
     /// Take what the source says also where somebody has changed it in Skald since the last import.
     #[arg(long)]
     pub overwrite: bool,
+    /// List everything that is not taken over, and not the first 20 of each kind alone. Also done where the output is no
+    /// terminal.
+    #[arg(long)]
+    pub list_all: bool,
     /// Import without asking.
     #[arg(long, short)]
     pub yes: bool,

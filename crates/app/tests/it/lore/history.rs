@@ -587,3 +587,39 @@ fn a_mention_of_what_was_removed_for_good_is_marked() {
         assert!(seen["results"][0]["mentions"].as_array().is_none_or(Vec::is_empty), "{seen}");
     });
 }
+
+/// The whole version was refused for one field that others have taken since.
+#[test]
+fn a_restored_version_leaves_out_what_others_have_taken_since() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let actor = lore.call("actor_create", json!({"name": "Mira", "kind": "PC"})).await["id"].clone();
+        let place = |name: &str| json!({"entity_type": "location", "name": name});
+        let created = lore.create(json!([place("City"), place("Realm"), place("Gone")])).await;
+        let [city, realm, gone] = created[..] else { panic!("{created:?}") };
+        let first = json!({"entity_id": city, "entry": "Old.", "parent": realm, "actor_id": actor});
+        lore.update(first).await;
+        lore.update(json!({"entity_id": city, "entry": "New.", "parent": gone, "actor_id": ""})).await;
+        lore.update(json!({"entity_id": realm, "parent": city, "actor_id": actor})).await;
+        let restore = json!({"method": "restore", "entity_id": city, "to": 2});
+        let restored = with_key_and_revision(&lore, (Some("back"), None), restore.clone()).await.expect("an answer");
+        let parent = format!("parent: entity {realm} lies below it now; the present parent stays");
+        let taken = format!("actor_id: {} is entity {realm} now", actor.as_str().unwrap());
+        assert_eq!(restored["left_out"], json!([parent, taken]), "{restored}");
+        let now = lore.get(city).await;
+        assert_eq!((&now["entry"], &now["parent"]["entity_id"]), (&json!("Old."), &json!(gone)));
+        assert_eq!(now.get("actor_id"), None);
+        let again = with_key_and_revision(&lore, (Some("back"), None), restore).await.expect("an answer");
+        assert_eq!(again["left_out"], restored["left_out"]);
+        // A parent that is not there any more is said as well.
+        lore.delete(gone).await;
+        let restored = lore.history(json!({"method": "restore", "entity_id": city, "to": 3})).await;
+        assert_eq!(restored["left_out"], json!([format!("parent: entity {gone} is not there any more")]));
+        assert_eq!(lore.get(city).await.get("parent"), None);
+        // Of an archived entity too.
+        lore.delete(city).await;
+        let restored = lore.history(json!({"method": "restore", "entity_id": city, "to": 2})).await;
+        assert_eq!(restored["left_out"].as_array().map(Vec::len), Some(2), "{restored}");
+        assert_sound(&*lore.journal).await;
+    });
+}

@@ -328,3 +328,79 @@ fn mentions_of_another_system_lead_to_nobody_here() {
         assert!(bystander["mentioned_by"].as_array().is_none_or(Vec::is_empty), "{bystander}");
     });
 }
+
+/// Mentions of posts lost their number, since posts had none when texts were written.
+#[test]
+fn mentions_of_posts_lead_to_the_imported_posts() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entity = json!({"entity_type": "location", "name": "Inn"});
+        lore.create(json!([{"entity_type": "note", "name": "First here"}, entity])).await;
+        lore.create_post(json!({"entity_id": "First here", "name": "Filler"})).await;
+        let cellar = lore.create_post(json!({"entity_id": "Inn", "name": "Cellar"})).await;
+        let attic = json!({"entity_id": "Inn", "name": "Attic", "entry": format!("Above [post:{cellar}]."), "is_private": true});
+        let attic = lore.create_post(attic).await;
+        let below = json!({"entity_id": "Inn", "post_id": cellar, "entry": format!("Below [post:{attic}|the attic].")});
+        lore.call("update_posts", json!({"updates": [below]})).await;
+        let text = |cellar: u64| format!("See [post:{cellar}|the cellar] and [post:{cellar}]; [post:99] is nothing.");
+        lore.update(json!({"entity_id": "Inn", "entry": text(cellar)})).await;
+        let exported = lore.engine.app().export_lore(&Caller::owner(), &lore.campaign_id).await.expect("an export");
+        let exported: Vec<ExportedEntity> = exported.into_iter().filter(|entity| entity.name == "Inn").collect();
+
+        let other = lore.call("campaign_create", json!({"name": "Other", "gm_mode": "HUMAN"})).await["id"].clone();
+        let other = other.as_str().expect("an id");
+        let copy = read_back("copy", &exported);
+        for dry_run in [true, false] {
+            let report = import_into(&lore, other, &copy, dry_run).await;
+            assert_eq!((report.created, report.posts, report.unresolved.len()), (1, 2, 1), "{report:?}");
+        }
+        let read = json!({"campaign_id": other, "entity_ids": ["Inn"], "include_posts": true});
+        let inn = lore.call("get_entities", read.clone()).await["results"][0].clone();
+        let here = |name: &str| {
+            let posts = inn["posts"].as_array().expect("posts");
+            let post = posts.iter().find(|post| post["name"] == name).unwrap_or_else(|| panic!("{inn}"));
+            (post["id"].as_u64().expect("an id"), post["entry"].clone(), post["is_private"].clone())
+        };
+        let ((cellar, below, _), (attic, above, is_private)) = (here("Cellar"), here("Attic"));
+        assert_eq!(inn["entry"], text(cellar).replace("[post:99]", "post:99"));
+        assert_eq!(
+            (below, above),
+            (json!(format!("Below [post:{attic}|the attic].")), json!(format!("Above [post:{cellar}].")))
+        );
+        assert_eq!(is_private, true);
+        let again = import_into(&lore, other, &copy, false).await;
+        assert_eq!((again.created, again.updated, again.unchanged, again.posts), (0, 0, 1, 0));
+        assert_eq!(lore.call("get_entities", read).await["results"][0], inn);
+    });
+}
+
+#[test]
+fn mentions_of_posts_of_kanka_are_taken_over() {
+    run(async {
+        let lore = LoreCampaign::new().await;
+        let entity = |text: &str, post: &str| {
+            let posts = json!([{"id": 50, "name": "Past", "entry": post, "visibility_id": 1}]);
+            json!({"entity": {"id": 1, "name": "Ann", "entry": text, "posts": posts}})
+        };
+        let ben = json!({"entity": {"id": 2, "name": "Ben", "entry": "<p>Of [post:50|her past].</p>"}});
+        let import = |text: &str, post: &str, ben: &Value| {
+            kanka(&[("characters/ann_1.json", entity(text, post)), ("characters/ben_2.json", ben.clone())])
+        };
+        lore.create_one(json!({"entity_type": "note", "name": "First here"})).await;
+        lore.create_post(json!({"entity_id": "First here", "name": "Filler"})).await;
+        let first = import("<p>See [post:50].</p>", "<p>Long ago.</p>", &ben);
+        let report = import_into(&lore, &lore.campaign_id, &first, false).await;
+        assert_eq!((losses(&report), report.posts, report.unresolved.len()), (Vec::new(), 1, 0));
+        let post_id = lore.get("Ann").await["posts"][0]["id"].clone();
+        let entry = async |name: &str| lore.get(name).await["entry"].as_str().unwrap().trim().to_owned();
+        assert_eq!(entry("Ann").await, format!("See [post:{post_id}]."));
+        assert_eq!(entry("Ben").await, format!("Of [post:{post_id}|her past]."));
+        // Of an entity that has not changed since, too.
+        let ben = json!({"entity": {"id": 2, "name": "Ben", "entry": "<p>Of [post:50|her old past].</p>"}});
+        let second = import("<p>See [post:50].</p>", "<p>Long ago.</p>", &ben);
+        let report = import_into(&lore, &lore.campaign_id, &second, false).await;
+        assert_eq!((report.updated, report.unchanged, report.unresolved.len()), (1, 1, 0));
+        assert_eq!(entry("Ben").await, format!("Of [post:{post_id}|her old past]."));
+        assert_eq!(lore.get("Ann").await["posts"].as_array().map(Vec::len), Some(1));
+    });
+}

@@ -4,6 +4,7 @@ mod agents;
 mod canon;
 mod canon_search;
 mod completions;
+mod entity_relations;
 mod history;
 mod importing;
 mod linked_pages;
@@ -11,9 +12,13 @@ mod note_search;
 mod privacy;
 mod relationships;
 mod search;
+mod search_dates;
+mod search_words;
 mod seed_examples;
 mod timeline;
 mod writing;
+mod writing_batches;
+mod writing_names;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -161,6 +166,15 @@ impl LoreCampaign {
     async fn stream_revision(&self) -> u64 {
         self.journal.head(&self.stream()).await.expect("a head").revision
     }
+}
+
+fn character(name: &str) -> Value {
+    json!({"entity_type": "character", "name": name})
+}
+
+/// An entity as lists of parents, children and mentions have it.
+fn named(entity_id: u64, name: &str) -> Value {
+    json!({"entity_id": entity_id, "name": name})
 }
 
 fn rows<'a>(answer: &'a Value, field: &str) -> &'a [Value] {

@@ -218,6 +218,8 @@ fn a_text_is_found_by_the_name_of_an_entity_that_it_mentions() {
         .await;
         assert_eq!(lore.find_names(json!({"query": "aelysh"})).await, ["Aelysh", "Session 4"]);
         assert_eq!(lore.find_names(json!({"query": "entity"})).await, [""; 0], "the syntax of a mention is no word");
+        let several = lore.find_names(json!({"query": "aelysh river"})).await;
+        assert_eq!(several, [""; 0], "the name is not looked for among other words");
     });
 }
 
