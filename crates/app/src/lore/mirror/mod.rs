@@ -34,6 +34,7 @@ pub use remote::{
 pub use sync::SyncScope;
 pub use sync_run::{SyncProgress, SyncReport};
 
+pub use versions::mirrored_tag_name;
 pub(super) use freshness::MirrorFreshness;
 pub(super) use operation::KankaMirror;
 pub(crate) use remote::NoRemotes;

@@ -288,7 +288,8 @@ pub trait RemoteLore: Send + Sync + 'static {
 
     fn update(&self, target: RemoteTarget, change: RemoteChange) -> RemoteFuture<'_, RemoteEntity>;
 
-    /// Renames a tag for all entities that have it. False if there is no such tag, or already one of the new name.
+    /// Renames a tag for all entities that have it. False if there is no such tag, or several, or already one of the new
+    /// name.
     fn rename_tag(&self, name: String, new_name: String) -> RemoteFuture<'_, bool>;
 
     fn delete(&self, target: RemoteTarget) -> RemoteFuture<'_, ()>;

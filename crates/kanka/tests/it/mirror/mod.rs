@@ -13,6 +13,7 @@ mod mentions;
 mod requests;
 
 use std::collections::{BTreeMap, BTreeSet};
+mod tags;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
