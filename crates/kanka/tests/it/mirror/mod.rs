@@ -10,6 +10,8 @@ mod kanka_shapes;
 mod kanka_stub;
 mod linking;
 mod mentions;
+mod moving_rows;
+mod posts;
 mod requests;
 
 use std::collections::{BTreeMap, BTreeSet};
