@@ -70,7 +70,7 @@ impl SyncRun<'_> {
         let Some(row) = self.agreed_row(seen.entity_id).await? else {
             return match local {
                 // It was deleted there, restored here, and is back there.
-                Some(_) => self.bind(seen.entity_id, seen).await,
+                Some(_) => self.bind(seen.entity_id, seen, AgreedRow::default()).await,
                 None => self.bind_or_create(&committed, seen).await,
             };
         };
@@ -121,9 +121,11 @@ impl SyncRun<'_> {
             row.problem.is_none() && row.kind == seen.kind.word && fold_name(&row.name) == fold_name(&name)
         };
         if let Some(place) = self.unanswered.iter().position(is_it) {
-            let (entity_id, _) = self.unanswered.remove(place);
-            if committed.state.entity(entity_id).is_some() {
-                return self.bind(entity_id, seen).await;
+            let (entity_id, created) = self.unanswered.remove(place);
+            if let Some(entity) = committed.state.entity(entity_id) {
+                let theirs = their_fields(seen, entity.entity_type, &AgreedRow::default());
+                let (base, entry_key) = created.agreed_fields(&theirs);
+                return self.bind(entity_id, seen, AgreedRow { base, entry_key, ..AgreedRow::default() }).await;
             }
             self.app.remove_created_row(self.campaign_id, entity_id).await?;
         }
@@ -133,16 +135,21 @@ impl SyncRun<'_> {
                 let is_same =
                     entity.entity_type == type_of_kind(seen.kind) && fold_name(&entity.name) == fold_name(&name);
                 if is_same && seen.kind.entity_type.is_some() && self.agreed_row(entity_id).await?.is_none() {
-                    return self.bind(entity_id, seen).await;
+                    return self.bind(entity_id, seen, AgreedRow::default()).await;
                 }
             }
         }
         self.create_here(committed, seen).await
     }
 
-    /// Gives an entity here the ids of the one there. Nothing is agreed on yet, so that fields that differ are conflicts.
-    async fn bind(&self, entity_id: u64, seen: &RemoteEntity) -> Result<Step<AppliedEntity>, SyncFailure> {
-        let row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..AgreedRow::default() };
+    /// Gives an entity here the ids of the one there. Fields that differ are conflicts, as far as nothing is agreed on yet.
+    async fn bind(
+        &self,
+        entity_id: u64,
+        seen: &RemoteEntity,
+        agreed: AgreedRow,
+    ) -> Result<Step<AppliedEntity>, SyncFailure> {
+        let row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..agreed };
         self.renumber(entity_id, RemoteTarget::from_entity(seen), &row).await?;
         Ok(Step::Again)
     }

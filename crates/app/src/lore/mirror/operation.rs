@@ -266,11 +266,12 @@ impl App {
                 continue;
             }
             conflict_count += row.conflicts.len() + row.posts.iter().map(|post| post.conflicts.len()).sum::<usize>();
-            let own = row.problem.map(|reason| MirrorProblem { entity_id, post_id: None, reason });
+            let own = row.problem.into_iter().chain(row.posts_problem);
+            let own = own.map(|reason| MirrorProblem { entity_id, post_id: None, reason });
             let posts = row.posts.into_iter().filter_map(|post| {
                 Some(MirrorProblem { entity_id, post_id: Some(post.post_id), reason: post.problem? })
             });
-            problems.extend(own.into_iter().chain(posts));
+            problems.extend(own.chain(posts));
         }
         for (entity_id, row) in self.created_rows(&lore.campaign_id).await? {
             if lore.state().entity(entity_id).is_none_or(|entity| entity.is_archived()) {

@@ -125,6 +125,9 @@ pub(super) struct AgreedRow {
 pub(super) struct AgreedId {
     pub entity_id: u64,
     /// The word of its kind there.
+    /// Why posts there could not be taken over. Only what was seen there sets and clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posts_problem: Option<String>,
     pub kind: String,
     /// Among the entities of its kind.
     pub id: u64,
@@ -151,7 +154,8 @@ pub(super) struct AgreedPost {
 impl AgreedRow {
     fn is_open(&self) -> bool {
         let is_open_post = |post: &AgreedPost| !post.conflicts.is_empty() || post.problem.is_some();
-        !self.conflicts.is_empty() || self.problem.is_some() || self.posts.iter().any(is_open_post)
+        let has_problem = self.problem.is_some() || self.posts_problem.is_some();
+        has_problem || !self.conflicts.is_empty() || self.posts.iter().any(is_open_post)
     }
 }
 
@@ -169,6 +173,37 @@ impl App {
     pub(in super::super) async fn read_link_row(&self, campaign_id: &str) -> Result<Option<MirrorLink>, Fault> {
         let row = self.journal.get(LINKS, campaign_id).await;
         let row = row.map_err(|error| self.store_fault(&error))?;
+    /// What was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<MirroredFields>,
+    /// The text here that was sent as the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_key: Option<TextKey>,
+}
+
+impl CreatedRow {
+    /// What both sides agree on if the remote place has what was sent, however it was edited here since. If it has
+    /// something else under that name, it is not known whose it is, and nothing is agreed on.
+    pub(super) fn agreed_fields(&self, theirs: &MirroredFields) -> (MirroredFields, Option<TextKey>) {
+        let nothing = (MirroredFields::default(), None);
+        let Some(sent) = &self.sent else { return nothing };
+        let says = |fields: &MirroredFields| {
+            let markdown_hash = fields.entry.as_ref().map(|entry| entry.markdown_hash.clone());
+            (fields.name.clone(), fields.subtype.clone(), markdown_hash)
+        };
+        if says(sent) != says(theirs) {
+            return nothing;
+        }
+        let agreed = MirroredFields {
+            tags: theirs.tags.iter().filter(|tag| sent.tags.contains(tag)).cloned().collect(),
+            aliases: Vec::new(),
+            is_private: sent.is_private && theirs.is_private,
+            parent: theirs.parent.filter(|parent| sent.parent == Some(*parent)),
+            date: theirs.date.clone().filter(|date| sent.date.as_ref() == Some(date)),
+            ..theirs.clone()
+        };
+        (agreed, self.entry_key)
+    }
         row.map(|body| self.parse_mirror_row(&body)).transpose()
     }
 

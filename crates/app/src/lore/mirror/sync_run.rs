@@ -293,6 +293,8 @@ impl SyncRun<'_> {
                 return Ok(true);
             }
         }
+                // What was sent without an answer may not be there.
+                (Some(agreed), false) if agreed.remote_id.is_none() => true,
         Ok(false)
     }
 }
