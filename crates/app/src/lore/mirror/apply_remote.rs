@@ -105,7 +105,7 @@ impl SyncRun<'_> {
         }
         let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_HERE))]);
         let posts = agreed_posts_as_seen(seen, &row);
-        let row = AgreedRow { base: theirs, posts, conflicts, ..row };
+        let row = AgreedRow { base: theirs, posts, conflicts, problem: None, ..row };
         self.put_row(entity.entity_id, &row).await?;
         Ok(Step::Done(AppliedEntity::Unchanged))
     }
@@ -356,7 +356,7 @@ impl SyncRun<'_> {
             let Some(entity) = entity else { return self.remove_row(entity_id).await };
             if self.is_changed_here(&committed, entity, &row).await? {
                 let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
-                return self.put_row(entity_id, &AgreedRow { conflicts, ..row }).await;
+                return self.put_row(entity_id, &AgreedRow { conflicts, problem: None, ..row }).await;
             }
             let command = LoreCommand::ArchiveEntity { entity_id, expected_revision: Some(entity.revision) };
             if !entity.canon_mark().fields.is_empty() {
@@ -364,7 +364,7 @@ impl SyncRun<'_> {
                     let _ = self.execute(command, Vec::new()).await?;
                 }
                 let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
-                return self.put_row(entity_id, &AgreedRow { conflicts, ..row }).await;
+                return self.put_row(entity_id, &AgreedRow { conflicts, problem: None, ..row }).await;
             }
             if self.execute(command, Vec::new()).await?.is_ok() {
                 self.report.pulled += 1;
