@@ -77,7 +77,7 @@ pub use lore::{
     ImportOptions, ImportReport, LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector,
     RemoteCreated, RemoteDraft, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind,
     RemoteLore, RemotePage, RemoteParent, RemotePost, RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress,
-    SyncReport, SyncScope, UnresolvedLink, mirror_linked_campaigns,
+    SyncReport, SyncScope, UnresolvedLink, mirror_linked_campaigns, mirrored_tag_name,
 };
 pub use memory_budget::{Reservation, reserve_answer, reserve_bytes, reserve_values};
 pub use noun_registry::{CampaignEffect, Noun, Nouns, RecordAudience, RecordSecrecy, SecretChanges};

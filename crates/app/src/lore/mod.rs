@@ -62,7 +62,7 @@ pub use mirror::{
     LinkedLore, NewLink, RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated, RemoteDraft,
     RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage,
     RemoteParent, RemotePost, RemotePostChange, RemoteProfile, RemoteTarget, SyncProgress, SyncReport, SyncScope,
-    mirror_linked_campaigns,
+    mirror_linked_campaigns, mirrored_tag_name,
 };
 pub(crate) use mirror::{MirrorMemory, NoRemotes};
 pub(crate) use stream::{LoreStream, lore_stream};

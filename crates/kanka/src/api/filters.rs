@@ -90,7 +90,7 @@ pub(super) fn typed_filter(request: &ApiRequest, kind: &EntityKind) -> ApiResult
         filter.insert("archived".to_owned(), json!(true));
     }
     let has_unsupported =
-        UNSUPPORTED_FILTERS.iter().any(|name| request.parameter(name).is_some_and(|value| value != "!!"))
+        UNSUPPORTED_FILTERS.iter().any(|name| request.parameter_list(name).into_iter().any(|value| value != "!!"))
             || [("has_attributes", true), ("has_entity_files", true), ("template", true)]
                 .iter()
                 .any(|(name, is_on)| request.flag(name) == Some(*is_on));

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use skald_app::{
     RemoteAlias, RemoteCreated, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteHead, RemoteKind, RemotePage,
-    RemoteParent, RemotePost,
+    RemoteParent, RemotePost, limits,
 };
-use skald_domain::lore::EntityType;
+use skald_domain::lore::{EntityType, name_identity};
 
 use crate::ENTITY_KINDS;
 
@@ -146,11 +146,13 @@ pub(super) fn typed_entity(
         return Err(broken("an entity has no id"));
     };
     let tags = tag_ids_of(row).map(|ids| ids.into_iter().map(|id| (id, known_tag(id))).collect::<Vec<_>>());
-    let (mut names, mut hidden_tags) = (Vec::new(), Vec::new());
+    let (mut names, mut hidden_tags): (Vec<String>, Vec<u64>) = (Vec::new(), Vec::new());
     for (id, tag) in tags.iter().flatten() {
         match tag {
-            Some(KnownTag::Named(name)) => names.push(name.clone()),
-            Some(KnownTag::Private) | None => hidden_tags.push(*id),
+            Some(KnownTag::Named(name)) if names.iter().any(|known| name_identity(known) == name_identity(name)) => {}
+            Some(KnownTag::Named(name)) if names.len() < limits::LORE_TAGS_MAX => names.push(name.clone()),
+            // Those that are not here go back with every list of tags, since the list replaces all.
+            Some(KnownTag::Named(_) | KnownTag::Private) | None => hidden_tags.push(*id),
         }
     }
     let has_image = row.get("has_custom_image").and_then(Value::as_bool).unwrap_or(true);

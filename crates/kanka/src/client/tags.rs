@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
-use skald_app::{RemoteFailure, RemoteFailureKind};
+use skald_app::{RemoteFailure, RemoteFailureKind, mirrored_tag_name};
 
 use super::KankaClient;
 use super::answers::{KnownTag, broken, data_of, flag_of, number_of, page_of, tag_ids_of, text_of};
@@ -22,13 +22,33 @@ struct KnownTags {
     tags: HashMap<u64, KnownTag>,
     /// Ids by names, without those of private tags: a name that is written here is public.
     ids: HashMap<String, u64>,
+    /// Ids by the names that the tags have here: a long one is cut.
+    mirrored_ids: HashMap<String, u64>,
     /// Ids that entities have and the list does not. They are not asked for again.
     missing: HashSet<u64>,
 }
 
+impl KnownTags {
+    fn id(&self, name: &str) -> Option<u64> {
+        let name = name.to_lowercase();
+        self.ids.get(&name).or_else(|| self.mirrored_ids.get(&name)).copied()
+    }
+
+    /// Whether the name that a tag has here leads back to it, or to one of the very same name. If not, it would be
+    /// taken for another tag, or could not be shown.
+    fn is_told_apart(&self, id: u64, name: &str) -> bool {
+        mirrored_tag_name(name).is_some_and(|mirrored| mirrored == name || self.id(&mirrored) == Some(id))
+    }
+}
+
 impl TagNames {
     pub(super) fn tag(&self, id: u64) -> Option<KnownTag> {
-        self.lock().tags.get(&id).cloned()
+        let known = self.lock();
+        let tag = known.tags.get(&id)?;
+        match tag {
+            KnownTag::Named(name) if !known.is_told_apart(id, name) => Some(KnownTag::Private),
+            tag => Some(tag.clone()),
+        }
     }
 
     /// Lists them again before they are used next.
@@ -41,7 +61,21 @@ impl TagNames {
     }
 
     fn id(&self, name: &str) -> Option<u64> {
-        self.lock().ids.get(&name.to_lowercase()).copied()
+        self.lock().id(name)
+    }
+
+    /// The tag of a name, if there is only one.
+    fn only_id(&self, name: &str) -> Option<u64> {
+        let known = self.lock();
+        let id = known.id(name)?;
+        let is_named = |tag: &KnownTag| match tag {
+            KnownTag::Named(other) => [Some(other), mirrored_tag_name(other).as_ref()]
+                .into_iter()
+                .flatten()
+                .any(|other| other.to_lowercase() == name.to_lowercase()),
+            KnownTag::Private => false,
+        };
+        (known.tags.values().filter(|tag| is_named(tag)).count() == 1).then_some(id)
     }
 
     /// Whether a list of all tags may say more about one of these.
@@ -55,6 +89,9 @@ impl TagNames {
         if let KnownTag::Named(name) = &tag {
             // Of several tags of one name the first is used.
             known.ids.entry(name.to_lowercase()).or_insert(id);
+            if let Some(name) = mirrored_tag_name(name) {
+                known.mirrored_ids.entry(name.to_lowercase()).or_insert(id);
+            }
         }
         known.tags.insert(id, tag);
     }
@@ -121,12 +158,12 @@ impl KankaClient {
         Ok(ids)
     }
 
-    /// False if there is no tag of that name, or already one of the other name.
+    /// False if there is no tag of that name, or several, or already one of the other name.
     pub(super) async fn rename_tag_there(&self, name: &str, new_name: &str) -> Result<bool, RemoteFailure> {
         if !self.tags.is_listed() {
             self.list_tags().await?;
         }
-        let (Some(id), None) = (self.tags.id(name), self.tags.id(new_name)) else { return Ok(false) };
+        let (Some(id), None) = (self.tags.only_id(name), self.tags.id(new_name)) else { return Ok(false) };
         let body = Map::from_iter([("name".to_owned(), json!(new_name))]);
         let answer = self.patch(&format!("tags/{id}"), body, name).await;
         // The next use lists them again, with the name that the answer may have lost.

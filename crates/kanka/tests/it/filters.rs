@@ -78,6 +78,13 @@ fn other_filters_of_typed_lists() {
         ("updated_by=2", vec![]),
         // What is not kept cannot be found by.
         ("race_id=4", vec![]),
+        ("locations=5", vec![]),
+        ("locations[]=5", vec![]),
+        ("races[]=1&races[]=2", vec![]),
+        ("families%5B%5D=2", vec![]),
+        ("families[0]=2", vec![]),
+        ("families[]=!!&name=ben", vec!["Ben"]),
+        ("families[]=&name=ben", vec!["Ben"]),
         ("attribute_name=HP", vec![]),
         ("has_attributes=0&name=ben", vec!["Ben"]),
         ("title=!!&name=ben", vec!["Ben"]),

@@ -23,6 +23,8 @@ use skald_journal::{CommittedState, SideRow};
 pub(super) const DELETED: &str = "deleted";
 pub(super) const DELETED_HERE: &str = "here";
 pub(super) const DELETED_THERE: &str = "there";
+/// Entities that could not be taken over are listed up to this number.
+const SKIPPED_MAX: usize = 100;
 
 /// What became of an entity that was seen there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl SyncRun<'_> {
         let Some(row) = self.agreed_row(seen.entity_id).await? else {
             return match local {
                 // It was deleted there, restored here, and is back there.
-                Some(_) => self.bind(seen.entity_id, seen).await,
+                Some(_) => self.bind(seen.entity_id, seen, AgreedRow::default()).await,
                 None => self.bind_or_create(&committed, seen).await,
             };
         };
@@ -105,7 +107,7 @@ impl SyncRun<'_> {
         }
         let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_HERE))]);
         let posts = agreed_posts_as_seen(seen, &row);
-        let row = AgreedRow { base: theirs, posts, conflicts, ..row };
+        let row = AgreedRow { base: theirs, posts, conflicts, problem: None, ..row };
         self.put_row(entity.entity_id, &row).await?;
         Ok(Step::Done(AppliedEntity::Unchanged))
     }
@@ -121,9 +123,11 @@ impl SyncRun<'_> {
             row.problem.is_none() && row.kind == seen.kind.word && fold_name(&row.name) == fold_name(&name)
         };
         if let Some(place) = self.unanswered.iter().position(is_it) {
-            let (entity_id, _) = self.unanswered.remove(place);
-            if committed.state.entity(entity_id).is_some() {
-                return self.bind(entity_id, seen).await;
+            let (entity_id, created) = self.unanswered.remove(place);
+            if let Some(entity) = committed.state.entity(entity_id) {
+                let theirs = their_fields(seen, entity.entity_type, &AgreedRow::default());
+                let (base, entry_key) = created.agreed_fields(&theirs);
+                return self.bind(entity_id, seen, AgreedRow { base, entry_key, ..AgreedRow::default() }).await;
             }
             self.app.remove_created_row(self.campaign_id, entity_id).await?;
         }
@@ -133,16 +137,21 @@ impl SyncRun<'_> {
                 let is_same =
                     entity.entity_type == type_of_kind(seen.kind) && fold_name(&entity.name) == fold_name(&name);
                 if is_same && seen.kind.entity_type.is_some() && self.agreed_row(entity_id).await?.is_none() {
-                    return self.bind(entity_id, seen).await;
+                    return self.bind(entity_id, seen, AgreedRow::default()).await;
                 }
             }
         }
         self.create_here(committed, seen).await
     }
 
-    /// Gives an entity here the ids of the one there. Nothing is agreed on yet, so that fields that differ are conflicts.
-    async fn bind(&self, entity_id: u64, seen: &RemoteEntity) -> Result<Step<AppliedEntity>, SyncFailure> {
-        let row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..AgreedRow::default() };
+    /// Gives an entity here the ids of the one there. Fields that differ are conflicts, as far as nothing is agreed on yet.
+    async fn bind(
+        &self,
+        entity_id: u64,
+        seen: &RemoteEntity,
+        agreed: AgreedRow,
+    ) -> Result<Step<AppliedEntity>, SyncFailure> {
+        let row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..agreed };
         self.renumber(entity_id, RemoteTarget::from_entity(seen), &row).await?;
         Ok(Step::Again)
     }
@@ -205,6 +214,7 @@ impl SyncRun<'_> {
             let new = NewEntity { ids: Some(ids), ..new.clone() };
             match self.execute(LoreCommand::CreateEntity(Box::new(new)), side_rows.clone()).await? {
                 Ok(_) => {
+                    self.link.skipped.remove(&seen.entity_id);
                     if let Step::Again = self.apply_remote_posts(seen, row).await? {
                         return Ok(Step::Again);
                     }
@@ -220,6 +230,10 @@ impl SyncRun<'_> {
         }
         if let Some(refusal) = refusal {
             self.report.skipped.push(format!("{} {}: {refusal}", seen.kind.word, seen.name));
+            if self.link.skipped.len() < SKIPPED_MAX {
+                let reason = format!("{} {:?} cannot be taken over: {refusal}", seen.kind.word, row.base.name);
+                self.link.skipped.insert(seen.entity_id, reason);
+            }
         }
         Ok(Step::Done(AppliedEntity::Unchanged))
     }
@@ -342,6 +356,7 @@ impl SyncRun<'_> {
     /// Archives an entity that is gone there, unless somebody changed it here.
     pub(super) async fn apply_remote_deletion(&mut self, entity_id: u64) -> Result<(), SyncFailure> {
         self.confirm_campaign().await?;
+        self.link.skipped.remove(&entity_id);
         for _ in 0..ATTEMPTS {
             let committed = self.read_lore().await?;
             let Some(row) = self.agreed_row(entity_id).await? else { return Ok(()) };
@@ -349,7 +364,7 @@ impl SyncRun<'_> {
             let Some(entity) = entity else { return self.remove_row(entity_id).await };
             if self.is_changed_here(&committed, entity, &row).await? {
                 let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
-                return self.put_row(entity_id, &AgreedRow { conflicts, ..row }).await;
+                return self.put_row(entity_id, &AgreedRow { conflicts, problem: None, ..row }).await;
             }
             let command = LoreCommand::ArchiveEntity { entity_id, expected_revision: Some(entity.revision) };
             if !entity.canon_mark().fields.is_empty() {
@@ -357,7 +372,7 @@ impl SyncRun<'_> {
                     let _ = self.execute(command, Vec::new()).await?;
                 }
                 let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
-                return self.put_row(entity_id, &AgreedRow { conflicts, ..row }).await;
+                return self.put_row(entity_id, &AgreedRow { conflicts, problem: None, ..row }).await;
             }
             if self.execute(command, Vec::new()).await?.is_ok() {
                 self.report.pulled += 1;

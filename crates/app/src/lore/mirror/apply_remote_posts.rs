@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skald_domain::lore::{
     CanonField, Entity, LoreCommand, LoreRefusalKind, MirroredPost, NewPost, Post, PostChange, VersionMerge, fold_name,
     merge_post,
@@ -13,6 +13,7 @@ use super::apply_remote::{
 };
 use super::remote::{RemoteEntity, RemotePost};
 use super::rows::{AgreedPost, AgreedRow};
+use super::send_posts::says_the_same;
 use super::sync_run::{SyncFailure, SyncRun};
 use super::versions::their_post;
 use skald_journal::SideRow;
@@ -26,6 +27,7 @@ impl SyncRun<'_> {
     ) -> Result<Step<()>, SyncFailure> {
         let Some(theirs) = &seen.posts else { return Ok(Step::Done(())) };
         let stored = row.clone();
+        row.posts_problem = None;
         for agreed in row.posts.clone() {
             let Some(remote_id) = agreed.remote_id else { continue };
             let theirs = theirs.iter().find(|post| post.id == remote_id);
@@ -67,13 +69,13 @@ impl SyncRun<'_> {
                     let version = their_post(theirs);
                     if version != agreed.base {
                         let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_HERE))]);
-                        row.posts[place] = AgreedPost { base: version, conflicts, ..agreed };
+                        row.posts[place] = AgreedPost { base: version, conflicts, problem: None, ..agreed };
                     }
                     Ok(Step::Done(()))
                 }
                 (None, Some(post)) if self.our_post_version(&committed, post, &agreed).await?.0 != agreed.base => {
                     let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
-                    row.posts[place] = AgreedPost { conflicts, ..agreed };
+                    row.posts[place] = AgreedPost { conflicts, problem: None, ..agreed };
                     Ok(Step::Done(()))
                 }
                 (None, Some(post)) => {
@@ -84,11 +86,12 @@ impl SyncRun<'_> {
                             let _ = self.execute(command, Vec::new()).await?;
                         }
                         let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_THERE))]);
-                        row.posts[place] = AgreedPost { conflicts, ..agreed };
+                        row.posts[place] = AgreedPost { conflicts, problem: None, ..agreed };
                         return Ok(Step::Done(()));
                     }
+                    let before = row.posts.clone();
                     row.posts.remove(place);
-                    self.execute_post_command(entity_id, command, Vec::new(), row).await
+                    self.execute_post_command(entity_id, command, Vec::new(), (row, before)).await
                 }
                 (None, None) => {
                     row.posts.remove(place);
@@ -132,17 +135,20 @@ impl SyncRun<'_> {
             next.entry_key = post.text.as_ref().map(|text| text.key);
         }
         next.conflicts = merged.conflicts.iter().map(|field| ((*field).to_owned(), value(field))).collect();
-        row.posts[place] = next;
         if change == PostChange::default() {
+            row.posts[place] = next;
             return Ok(Step::Done(()));
         }
+        let mut before = row.posts.clone();
+        before[place] = if_refused(&next, &agreed, &change, value);
+        row.posts[place] = next;
         let command = LoreCommand::UpdatePost {
             entity_id,
             post_id,
             expected_revision: Some(post.revision),
             change: Box::new(change),
         };
-        self.execute_post_command(entity_id, command, side_rows, row).await
+        self.execute_post_command(entity_id, command, side_rows, (row, before)).await
     }
 
     /// Has what changed there held, unless the same was before, and leaves the post here as it is: its name and text
@@ -187,7 +193,13 @@ impl SyncRun<'_> {
         for place in 0..row.posts.len() {
             let agreed = row.posts[place].clone();
             let Some(post) = entity.post(agreed.post_id).filter(|_| agreed.remote_id.is_none()) else { continue };
-            let (ours, _) = self.our_post_version(&committed, post, &agreed).await?;
+            if says_the_same(&agreed.base, &version) {
+                // As it was sent. If it was edited here since, that is sent next.
+                row.posts[place] = AgreedPost { remote_id: Some(theirs.id), base: version, problem: None, ..agreed };
+                return Ok(Step::Done(()));
+            }
+            let unsent = AgreedPost { post_id: agreed.post_id, ..AgreedPost::default() };
+            let (ours, _) = self.our_post_version(&committed, post, &unsent).await?;
             let merged = merge_post(&MirroredPost::default(), &ours, &version);
             if merged.conflicts.is_empty() && fold_name(&ours.name) == fold_name(&version.name) {
                 let entry_key = post.text.as_ref().map(|text| text.key);
@@ -221,6 +233,7 @@ impl SyncRun<'_> {
             text: text.clone(),
             post_id: Some(post_id),
         };
+        let before = row.posts.clone();
         row.posts.push(AgreedPost {
             post_id,
             remote_id: Some(theirs.id),
@@ -228,15 +241,17 @@ impl SyncRun<'_> {
             entry_key: text.map(|text| text.key),
             ..AgreedPost::default()
         });
-        self.execute_post_command(entity_id, LoreCommand::CreatePost(Box::new(new)), side_rows, row).await
+        self.execute_post_command(entity_id, LoreCommand::CreatePost(Box::new(new)), side_rows, (row, before)).await
     }
 
+    /// Decides a command with the row that it leads to. If the rules of lore refuse it, the posts of the row are as they
+    /// were before: a post that is not here must not look like one that was deleted here.
     async fn execute_post_command(
         &self,
         entity_id: u64,
         command: LoreCommand,
         mut side_rows: Vec<SideRow>,
-        row: &mut AgreedRow,
+        (row, before): (&mut AgreedRow, Vec<AgreedPost>),
     ) -> Result<Step<()>, SyncFailure> {
         side_rows.extend(self.side_rows(entity_id, row)?);
         match self.execute(command, side_rows).await? {
@@ -244,8 +259,8 @@ impl SyncRun<'_> {
             Err(refusal) => match refusal.kind() {
                 LoreRefusalKind::Unchanged => Ok(Step::Done(())),
                 LoreRefusalKind::TooLarge | LoreRefusalKind::Invalid => {
-                    row.problem = Some(format!("a post cannot be taken over: {refusal}"));
-                    row.posts.retain(|post| post.remote_id.is_some());
+                    row.posts = before;
+                    row.posts_problem = Some(format!("a post cannot be taken over: {refusal}"));
                     Ok(Step::Done(()))
                 }
                 LoreRefusalKind::NotFound
@@ -256,6 +271,26 @@ impl SyncRun<'_> {
             },
         }
     }
+}
+
+/// What is agreed on about a post if the rules of lore refuse its change here: what differs is a conflict, so that each
+/// side keeps its own.
+fn if_refused(
+    next: &AgreedPost,
+    agreed: &AgreedPost,
+    change: &PostChange,
+    value_there: impl Fn(&str) -> Value,
+) -> AgreedPost {
+    let mut refused = next.clone();
+    let changed = [change.name.is_some(), change.text.is_some(), change.is_private.is_some()];
+    for (field, _) in ["name", "entry", "is_private"].into_iter().zip(changed).filter(|(_, changed)| *changed) {
+        copy_post_field(field, &agreed.base, &mut refused.base);
+        refused.conflicts.insert(field.to_owned(), value_there(field));
+    }
+    if change.text.is_some() {
+        refused.entry_key = agreed.entry_key;
+    }
+    refused
 }
 
 fn are_posts_held(entity: &Entity) -> bool {

@@ -103,7 +103,7 @@ pub(in super::super) struct KankaMirrorOutput {
     conflict_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     conflicts: Option<Vec<ConflictView>>,
-    /// What Kanka refuses, each with its reason.
+    /// What Kanka refuses, and what of Kanka cannot be taken over, each with its reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<MirrorProblem>,
     /// Why the last sync failed.
@@ -266,11 +266,12 @@ impl App {
                 continue;
             }
             conflict_count += row.conflicts.len() + row.posts.iter().map(|post| post.conflicts.len()).sum::<usize>();
-            let own = row.problem.map(|reason| MirrorProblem { entity_id, post_id: None, reason });
+            let own = row.problem.into_iter().chain(row.posts_problem);
+            let own = own.map(|reason| MirrorProblem { entity_id, post_id: None, reason });
             let posts = row.posts.into_iter().filter_map(|post| {
                 Some(MirrorProblem { entity_id, post_id: Some(post.post_id), reason: post.problem? })
             });
-            problems.extend(own.into_iter().chain(posts));
+            problems.extend(own.chain(posts));
         }
         for (entity_id, row) in self.created_rows(&lore.campaign_id).await? {
             if lore.state().entity(entity_id).is_none_or(|entity| entity.is_archived()) {
@@ -286,6 +287,12 @@ impl App {
                 problems.push(MirrorProblem { entity_id: *entity_id, post_id: None, reason });
             }
         }
+        let skipped = link.skipped.iter();
+        problems.extend(skipped.map(|(id, reason)| MirrorProblem {
+            entity_id: *id,
+            post_id: None,
+            reason: reason.clone(),
+        }));
         problems.truncate(PROBLEMS_MAX);
         let pending = self.waiting_entities(&lore.campaign_id, &link).await?.len() as u64;
         Ok(KankaMirrorOutput {

@@ -31,6 +31,16 @@ struct FullPull {
     total: usize,
 }
 
+/// What changed there since a moment.
+#[derive(Default)]
+struct ChangedList {
+    changed: BTreeMap<u64, RemoteHead>,
+    /// The moment of the first answer by the remote clock.
+    sync: Option<Timestamp>,
+    /// Whether as many rows were read as the place says there are.
+    is_whole: bool,
+}
+
 impl SyncRun<'_> {
     /// Lists everything there. What is agreed on and not in a list is asked for by itself before it counts as gone: a row
     /// may move to a page that was read already.
@@ -59,7 +69,9 @@ impl SyncRun<'_> {
         }
         let now = self.app.clock.now();
         self.link.is_pulled = true;
-        if self.unread.is_none() {
+        // A single entity that cannot be read is asked for by itself, and is no reason to list everything again.
+        if !self.has_unread_list {
+            self.link.skipped.retain(|entity_id, _| pull.seen_ids.contains(entity_id));
             self.link.swept_at = Some(now.to_string());
         }
         self.note_pull(pull.sync, now);
@@ -75,7 +87,8 @@ impl SyncRun<'_> {
     ) -> Result<(), SyncFailure> {
         let mut listed: BTreeSet<u64> = BTreeSet::new();
         for _ in 0..READS_OF_A_LIST {
-            let (mut total, mut hidden) = (0, 0);
+            let (mut total, mut read_ids) = (0, BTreeSet::new());
+            let mut hidden = 0;
             for page_number in 1..=PAGES_MAX {
                 self.check_lease()?;
                 let listed_page = match self.remote.list_kind(kind, page_number).await {
@@ -83,6 +96,7 @@ impl SyncRun<'_> {
                     Err(failure) if self.link.is_pulled && self.is_failing_alone(&failure).await? => {
                         let message = format!("the list of each {}: {}", kind.word, failure.message);
                         self.unread.get_or_insert(RemoteFailure::new(failure.kind, message));
+                        self.has_unread_list = true;
                         pull.absent_kinds.insert(kind.word);
                         return Ok(());
                     }
@@ -95,9 +109,11 @@ impl SyncRun<'_> {
                     return Ok(());
                 };
                 pull.sync = pull.sync.or(page.sync);
-                total = page.total;
+                // If rows went away between two pages, the last one counts fewer than were to be read.
+                total = page.total.max(total);
                 hidden += page.hidden;
                 for entity in &page.rows {
+                    read_ids.insert(entity.entity_id);
                     if listed.insert(entity.entity_id) {
                         pull.seen_ids.insert(entity.entity_id);
                         self.apply_listed(entity, &mut pull.orphans).await?;
@@ -110,7 +126,7 @@ impl SyncRun<'_> {
                     break;
                 }
             }
-            if listed.len() + hidden >= total {
+            if read_ids.len() + hidden >= total {
                 break;
             }
         }
@@ -124,16 +140,7 @@ impl SyncRun<'_> {
         };
         self.link.asked_at = Some(self.app.clock.now().to_string());
         let since = last.checked_sub(OVERLAP).unwrap_or(last);
-        let (mut sync, mut changed) = (None, BTreeMap::new());
-        for page_number in 1..=PAGES_MAX {
-            self.check_lease()?;
-            let page = self.remote.list_changed(since, page_number).await?;
-            sync = sync.or(page.sync);
-            changed.extend(page.rows.into_iter().map(|head| (head.entity_id, head)));
-            if page.is_last {
-                break;
-            }
-        }
+        let ChangedList { changed, sync, is_whole } = self.list_changed(since).await?;
         let wanted = self.changed_heads(changed.into_values().collect()).await?;
         let mut by_kind: BTreeMap<&'static str, Vec<u64>> = BTreeMap::new();
         for head in wanted {
@@ -161,8 +168,37 @@ impl SyncRun<'_> {
             }
         }
         self.apply_orphans(orphans).await?;
-        self.note_pull(sync, self.app.clock.now());
+        if is_whole {
+            self.note_pull(sync, self.app.clock.now());
+        }
         Ok(())
+    }
+
+    /// Reads the list of changes until it has as many rows as it says. If rows move all the time, the next pull asks for the
+    /// same changes again.
+    async fn list_changed(&mut self, since: Timestamp) -> Result<ChangedList, SyncFailure> {
+        let mut list = ChangedList::default();
+        for _ in 0..READS_OF_A_LIST {
+            let (mut total, mut read_ids) = (0, BTreeSet::new());
+            let mut hidden = 0;
+            for page_number in 1..=PAGES_MAX {
+                self.check_lease()?;
+                let page = self.remote.list_changed(since, page_number).await?;
+                list.sync = list.sync.or(page.sync);
+                total = page.total.max(total);
+                hidden += page.hidden;
+                read_ids.extend(page.rows.iter().map(|head| head.entity_id));
+                list.changed.extend(page.rows.into_iter().map(|head| (head.entity_id, head)));
+                if page.is_last {
+                    break;
+                }
+            }
+            list.is_whole = read_ids.len() + hidden >= total;
+            if list.is_whole {
+                break;
+            }
+        }
+        Ok(list)
     }
 
     /// Those that are not as they were when they were seen last.

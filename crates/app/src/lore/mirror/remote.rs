@@ -205,6 +205,8 @@ pub enum RemoteFailureKind {
     BrokenAnswer,
     /// An answer that says that the place cannot show this one entity. Others can be read.
     BrokenEntity,
+    /// The request was given up here, since somebody else talks to the place now.
+    Stopped,
 }
 
 impl RemoteFailureKind {
@@ -219,6 +221,7 @@ impl RemoteFailureKind {
             Self::Timeout => "timeout",
             Self::Unreachable => "unreachable",
             Self::BrokenAnswer | Self::BrokenEntity => "broken_answer",
+            Self::Stopped => "stopped",
         }
     }
 
@@ -288,7 +291,8 @@ pub trait RemoteLore: Send + Sync + 'static {
 
     fn update(&self, target: RemoteTarget, change: RemoteChange) -> RemoteFuture<'_, RemoteEntity>;
 
-    /// Renames a tag for all entities that have it. False if there is no such tag, or already one of the new name.
+    /// Renames a tag for all entities that have it. False if there is no such tag, or several, or already one of the new
+    /// name.
     fn rename_tag(&self, name: String, new_name: String) -> RemoteFuture<'_, bool>;
 
     fn delete(&self, target: RemoteTarget) -> RemoteFuture<'_, ()>;

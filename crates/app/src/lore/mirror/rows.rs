@@ -63,6 +63,9 @@ pub(in super::super) struct MirrorLink {
     /// Entities to look at once more with the next push, since a conflict was resolved.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub resend: BTreeSet<u64>,
+    /// Entities there that could not be taken over, with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped: BTreeMap<u64, String>,
     pub requests_per_minute: u32,
     /// What the token's user could not do there when the campaign was linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -75,11 +78,14 @@ pub(in super::super) struct LinkFailure {
     pub kind: String,
     pub message: String,
     pub at: String,
+    /// Whether everything was synced but single entities that could not be read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
 }
 
 impl LinkFailure {
     pub(super) fn new(failure: &RemoteFailure, at: String) -> Self {
-        Self { kind: failure.kind.as_str().to_owned(), message: failure.message.clone(), at }
+        Self { kind: failure.kind.as_str().to_owned(), message: failure.message.clone(), at, is_partial: false }
     }
 }
 
@@ -119,6 +125,9 @@ pub(super) struct AgreedRow {
     /// Why something could not be sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// Why posts there could not be taken over. Only what was seen there sets and clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posts_problem: Option<String>,
 }
 
 /// The ids of an entity there.
@@ -151,7 +160,8 @@ pub(super) struct AgreedPost {
 impl AgreedRow {
     fn is_open(&self) -> bool {
         let is_open_post = |post: &AgreedPost| !post.conflicts.is_empty() || post.problem.is_some();
-        !self.conflicts.is_empty() || self.problem.is_some() || self.posts.iter().any(is_open_post)
+        let has_problem = self.problem.is_some() || self.posts_problem.is_some();
+        has_problem || !self.conflicts.is_empty() || self.posts.iter().any(is_open_post)
     }
 }
 
@@ -163,6 +173,37 @@ pub(super) struct CreatedRow {
     /// Why it was refused, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// What was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<MirroredFields>,
+    /// The text here that was sent as the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_key: Option<TextKey>,
+}
+
+impl CreatedRow {
+    /// What both sides agree on if the remote place has what was sent, however it was edited here since. If it has
+    /// something else under that name, it is not known whose it is, and nothing is agreed on.
+    pub(super) fn agreed_fields(&self, theirs: &MirroredFields) -> (MirroredFields, Option<TextKey>) {
+        let nothing = (MirroredFields::default(), None);
+        let Some(sent) = &self.sent else { return nothing };
+        let says = |fields: &MirroredFields| {
+            let markdown_hash = fields.entry.as_ref().map(|entry| entry.markdown_hash.clone());
+            (fields.name.clone(), fields.subtype.clone(), markdown_hash)
+        };
+        if says(sent) != says(theirs) {
+            return nothing;
+        }
+        let agreed = MirroredFields {
+            tags: theirs.tags.iter().filter(|tag| sent.tags.contains(tag)).cloned().collect(),
+            aliases: Vec::new(),
+            is_private: sent.is_private && theirs.is_private,
+            parent: theirs.parent.filter(|parent| sent.parent == Some(*parent)),
+            date: theirs.date.clone().filter(|date| sent.date.as_ref() == Some(date)),
+            ..theirs.clone()
+        };
+        (agreed, self.entry_key)
+    }
 }
 
 impl App {

@@ -67,7 +67,12 @@ impl SyncRun<'_> {
         let Some(row) = self.agreed_row(entity_id).await? else { return Ok(()) };
         let entity = committed.state.entity(entity_id).cloned();
         if row.conflicts.contains_key(DELETED) {
-            return self.send_deleted(entity_id, &row, entity.as_deref()).await;
+            self.send_deleted(entity_id, &row, entity.as_deref()).await?;
+            // What failed about it before is no question any more, as long as nobody has decided.
+            return match self.agreed_row(entity_id).await? {
+                Some(row) if row.conflicts.contains_key(DELETED) => self.note_problem(entity_id, row, None).await,
+                _ => Ok(()),
+            };
         }
         let live = entity.filter(|entity| !entity.is_archived());
         let Some(kind) = self.kind_of_row(&row) else { return Ok(()) };
@@ -97,7 +102,7 @@ impl SyncRun<'_> {
         let is_changed =
             !is_same_version(&merged.there, &theirs) || self.has_changed_posts(&committed, &entity, &row).await?;
         if !is_changed {
-            return self.note_problem(entity_id, row, held).await;
+            return self.note_nothing_to_send(entity_id, row, held).await;
         }
         if kind.entity_type.is_none() {
             let problem = format!("a {} is only read from there: what is changed here stays here", kind.word);
@@ -195,6 +200,8 @@ impl SyncRun<'_> {
                 // It is gone, or it has become an entity of another kind with another number.
                 self.fetch(entity_id).await?;
                 match self.agreed_row(entity_id).await? {
+                    // Gone there and changed here: somebody decides about that, and nothing is left to send.
+                    Some(now) if now.conflicts.contains_key(DELETED) => {}
                     Some(now) if (&now.kind, now.id) == (&row.kind, row.id) => {
                         self.note_problem(entity_id, now, Some(failure.message)).await?;
                     }
@@ -231,6 +238,20 @@ impl SyncRun<'_> {
             return Ok(());
         }
         self.put_row(entity_id, &AgreedRow { problem, ..row }).await
+    }
+
+    /// Notes that both sides are the same: what was refused before is not wanted any more.
+    async fn note_nothing_to_send(
+        &self,
+        entity_id: u64,
+        row: AgreedRow,
+        held: Option<String>,
+    ) -> Result<(), SyncFailure> {
+        let mut next = AgreedRow { problem: held, ..row.clone() };
+        for post in &mut next.posts {
+            post.problem = None;
+        }
+        if next == row { Ok(()) } else { self.put_row(entity_id, &next).await }
     }
 
     async fn delete_there(&mut self, target: RemoteTarget, row: AgreedRow) -> Result<(), SyncFailure> {

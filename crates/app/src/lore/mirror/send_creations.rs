@@ -95,7 +95,13 @@ impl SyncRun<'_> {
             }
             let Some(entity) = committed.state.entity(*entity_id) else { continue };
             let draft = self.draft(&committed, entity, kind).await?;
-            let row = CreatedRow { kind: kind.word.to_owned(), name: entity.name.to_string(), problem: None };
+            let row = CreatedRow {
+                kind: kind.word.to_owned(),
+                name: entity.name.to_string(),
+                problem: None,
+                sent: Some(draft.fields.clone()),
+                entry_key: draft.entry_key,
+            };
             self.app.put_created_row(self.campaign_id, *entity_id, &row).await?;
             drafts.push((*entity_id, draft));
         }
@@ -127,7 +133,7 @@ impl SyncRun<'_> {
     ) -> Result<(), SyncFailure> {
         for (entity_id, draft) in drafts {
             let (kind, name) = (kind.word.to_owned(), draft.draft.name);
-            let row = CreatedRow { kind, name, problem: Some(failure.message.clone()) };
+            let row = CreatedRow { kind, name, problem: Some(failure.message.clone()), sent: None, entry_key: None };
             self.app.put_created_row(self.campaign_id, entity_id, &row).await?;
         }
         Ok(())

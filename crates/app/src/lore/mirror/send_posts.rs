@@ -148,10 +148,13 @@ impl SyncRun<'_> {
         place: usize,
         post: &Post,
     ) -> Result<EntityThere, SyncFailure> {
-        // Stored before it is sent, so that a lost answer does not double it.
-        self.put_row(entity_id, row).await?;
         let committed = self.read_lore().await?;
-        let (ours, sent) = self.our_post_version(&committed, post, &row.posts[place]).await?;
+        let (post_id, entry_key) = (post.post_id, post.text.as_ref().map(|text| text.key));
+        let unsent = AgreedPost { post_id, ..AgreedPost::default() };
+        let (ours, sent) = self.our_post_version(&committed, post, &unsent).await?;
+        // Stored before it is sent, so that a lost answer does not double it, also if it is edited here meanwhile.
+        row.posts[place] = AgreedPost { base: ours.clone(), entry_key, ..row.posts[place].clone() };
+        self.put_row(entity_id, row).await?;
         let draft = RemotePostChange {
             name: Some(ours.name.clone()),
             name_there: String::new(),
@@ -161,8 +164,7 @@ impl SyncRun<'_> {
         self.check_lease()?;
         match self.remote.create_post(entity_id, draft).await {
             Ok(seen) => {
-                let (post_id, remote_id) = (post.post_id, Some(seen.id));
-                let entry_key = post.text.as_ref().map(|text| text.key);
+                let remote_id = Some(seen.id);
                 row.posts[place] = AgreedPost { post_id, remote_id, base: ours, entry_key, ..AgreedPost::default() };
                 self.store_post_answer(entity_id, row, place, &seen).await?;
                 Ok(EntityThere::Kept)
@@ -226,6 +228,7 @@ impl SyncRun<'_> {
             }
             if is_bound {
                 row.posts[place].conflicts.insert(DELETED.to_owned(), json!(DELETED_THERE));
+                row.posts[place].problem = None;
                 self.put_row(entity_id, row).await?;
                 return Ok(EntityThere::Kept);
             }
@@ -308,7 +311,7 @@ fn is_later(at: Timestamp, known: Option<&str>) -> bool {
     known.and_then(|text| text.parse::<Timestamp>().ok()).is_none_or(|known| at > known)
 }
 
-fn says_the_same(one: &MirroredPost, other: &MirroredPost) -> bool {
+pub(super) fn says_the_same(one: &MirroredPost, other: &MirroredPost) -> bool {
     let markdown = |entry: &Option<MirroredText>| entry.as_ref().map(|entry| entry.markdown_hash.clone());
     one.name == other.name && one.is_private == other.is_private && markdown(&one.entry) == markdown(&other.entry)
 }

@@ -239,6 +239,11 @@ pub(super) fn fit_text(text: &str, chars_max: usize) -> Option<String> {
     (!fitted.is_empty()).then(|| fitted.to_owned())
 }
 
+/// The name that a tag of the remote place has here. `None` if nothing of it can be shown.
+pub fn mirrored_tag_name(name: &str) -> Option<String> {
+    fit_text(name, limits::TAG_CHARS_MAX)
+}
+
 fn fit_list(texts: &[String], chars_max: usize, count_max: usize) -> Vec<String> {
     let mut fitted: Vec<String> = Vec::new();
     for text in texts.iter().filter_map(|text| fit_text(text, chars_max)) {

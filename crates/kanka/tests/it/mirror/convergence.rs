@@ -245,6 +245,12 @@ async fn both_sides_converge_whatever_fails_in_between() {
         for _ in 0..6 {
             edit(&pair.there, true, &mut dice, &mut Writes::new()).await;
         }
+        if seed == 0 {
+            // Lists of several pages, whose rows move.
+            let entity = |number: usize| json!({"entity_type": "character", "name": format!("E{number}")});
+            let entities: Vec<Value> = (0..95).map(entity).collect();
+            pair.there.call("create_entities", json!({"entities": entities})).await;
+        }
         pair.link(json!({})).await.unwrap();
         for _ in 0..ROUNDS {
             for _ in 0..3 {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use skald_app::SyncScope;
 
 use super::MirrorPair;
+use super::kanka_stub::LinkedToStub;
 
 /// An entity with a post that both sides have.
 async fn pair_with_entity(seed: u64) -> (MirrorPair, u64, u64) {
@@ -113,4 +114,31 @@ async fn what_both_sides_deleted_is_no_conflict() {
     let status = pair.mirror("status", json!({})).await;
     assert_eq!((&status["conflict_count"], &status["pending"]), (&json!(0), &json!(0)), "{status}");
     assert!(pair.there.ids().await.is_empty() && conflict_lines(&pair).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entity_that_is_deleted_there_while_it_is_sent_is_a_conflict_and_no_problem() {
+    for is_failing_before in [false, true] {
+        let mut ann = 0;
+        let pair = LinkedToStub::new(|stub| ann = stub.create("character", "Ann")).await;
+        pair.pull().await;
+        pair.here.update(ann, json!({"entry": "From here."})).await;
+        if is_failing_before {
+            pair.stub().failing_writes.insert(ann);
+            pair.sync(SyncScope::Send).await.unwrap();
+            assert_eq!(pair.status().await["problems"].as_array().map(Vec::len), Some(1));
+            pair.stub().entities.remove(&ann);
+        } else {
+            let own_id = pair.stub().entities[&ann].id;
+            pair.stub().later_deletion = Some((format!("/characters/{own_id}"), ann));
+        }
+        for scope in [SyncScope::Send, SyncScope::Everything] {
+            pair.sync(scope).await.unwrap();
+        }
+        let status = pair.status().await;
+        assert_eq!((&status["conflict_count"], status.get("problems")), (&json!(1), None), "{status}");
+        pair.here.call("kanka_mirror", json!({"method": "resolve", "entity_id": ann, "keep": "ours"})).await;
+        pair.sync(SyncScope::Send).await.unwrap();
+        assert_eq!(pair.stub().find("Ann").1.entry.as_deref(), Some("<p>From here.</p>"));
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use skald_app::{LocalEngine, SyncScope};
@@ -28,9 +29,11 @@ async fn poll_times<F: Future>(future: F, times: usize) -> Option<F::Output> {
     .await
 }
 
-/// Another process on the same store.
+/// Another process on the same store, so much later that the lease of a process that was killed has ended. A clock that
+/// stood still would never come to that.
 fn restart(pair: &LinkedToStub, journal: Arc<dyn Journal>) -> Side {
-    let app = LinkedToStub::app(journal, &pair.token, &InstantClock::default());
+    let later = InstantClock(Arc::new(Mutex::new(Duration::from_secs(20))));
+    let app = LinkedToStub::app(journal, &pair.token, &later);
     Side { engine: LocalEngine::new(app), campaign_id: pair.here.campaign_id.clone() }
 }
 

@@ -369,12 +369,12 @@ async fn an_alias_whose_answer_is_lost_is_not_created_twice() {
     let pair = LinkedToStub::new(|stub| ann = stub.create("character", "Ann")).await;
     pair.pull().await;
     pair.here.update(ann, json!({"aliases": ["Annie", "Anna"]})).await;
-    pair.stub().loses_alias_answers = true;
+    pair.stub().loses_creation_answers = true;
     for _ in 0..3 {
         pair.sync(SyncScope::Send).await.unwrap();
         assert!(pair.stub().find("Ann").1.aliases.len() < 3);
     }
-    pair.stub().loses_alias_answers = false;
+    pair.stub().loses_creation_answers = false;
     pair.sync(SyncScope::Send).await.unwrap();
     assert_eq!(pair.status().await.get("problems"), None);
     let mut names: Vec<String> = pair.stub().find("Ann").1.aliases.values().map(|(name, _)| name.clone()).collect();

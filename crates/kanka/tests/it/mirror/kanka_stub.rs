@@ -64,10 +64,16 @@ pub(super) struct StubData {
     pub refused_name: Option<String>,
     /// A change without a name is refused with 422, as older versions do.
     pub wants_names: bool,
-    /// An alias is created, and the answer is an error.
-    pub loses_alias_answers: bool,
     /// Entities about which every request is answered with 500.
     pub failing: BTreeSet<u64>,
+    /// Entities that can be read, and whose changes are answered with 500.
+    pub failing_writes: BTreeSet<u64>,
+    /// Entities, posts and aliases are created, and the answer is an error.
+    pub loses_creation_answers: bool,
+    /// An entity that somebody deletes there right before a request whose address ends so.
+    pub later_deletion: Option<(String, u64)>,
+    /// Rows that lists of changes count and do not have.
+    pub uncounted_rows: u64,
     /// Names whose creation is answered with 500.
     pub failing_name: Option<String>,
     /// What the token's user may not do: types of entities with actions. `None`: nobody can ask.
@@ -232,6 +238,10 @@ async fn answer(State(stub): State<Arc<Mutex<StubData>>>, request: Request) -> R
     if let Some((_, entity_id, entry)) = stub.later_edit.take_if(|(count, ..)| answered == *count) {
         stub.fill(entity_id, &json!({"entry": entry}));
     }
+    let uri = parts.uri.to_string();
+    if let Some((_, entity_id)) = stub.later_deletion.take_if(|(end, _)| uri.ends_with(&**end)) {
+        stub.entities.remove(&entity_id);
+    }
     let token = parts.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
     if token != format!("Bearer {}", stub.token) {
         return json_answer(401, &json!({"message": "Unauthenticated."}));
@@ -263,7 +273,8 @@ fn refusal_below(stub: &StubData, method: &str, below: &[&str], body: &Value) ->
         let fields = json!({"name": ["The name field is required."]});
         return Some(json_answer(422, &json!({"code": 422, "error": "The given data was invalid.", "fields": fields})));
     }
-    let (is_failing, failing_name) = (|id: u64| stub.failing.contains(&id), stub.failing_name.as_deref());
+    let is_failing = |id: u64| stub.failing.contains(&id) || (method != "GET" && stub.failing_writes.contains(&id));
+    let failing_name = stub.failing_name.as_deref();
     let is_about_failing = match below {
         ["entities", entity_id, ..] if method != "POST" || below.len() > 2 => is_failing(number_in_path(entity_id)),
         [plural, own_id] if method != "POST" => stub.entities.iter().any(|(entity_id, entity)| {
@@ -324,7 +335,11 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             };
             let listed = stub.entities.iter().filter(|(_, entity)| is_asked(entity));
             let rows = listed.map(|(entity_id, _)| stub.whole_row(*entity_id, is_related, false));
-            json_answer(200, &page(&rows.collect::<Vec<_>>(), query, &sync))
+            let mut list = page(&rows.collect::<Vec<_>>(), query, &sync);
+            if since.is_some() {
+                list["meta"]["total"] = json!(list["meta"]["total"].as_u64().unwrap() + stub.uncounted_rows);
+            }
+            json_answer(200, &list)
         }
         ("POST", ["entities", type_id]) => {
             // Kanka fills the model of the kind, which has no text and no type, and answers slim rows.
@@ -353,27 +368,43 @@ fn answer_below(stub: &mut StubData, method: &str, below: &[&str], query: &str, 
             }
             let name = body["name"].as_str().unwrap().to_owned();
             entity.aliases.insert(asset_id, (name.clone(), 1));
-            if stub.loses_alias_answers {
+            if stub.loses_creation_answers {
                 return json_answer(502, &Value::Null);
             }
             json_answer(201, &json!({"data": {"id": asset_id, "type_id": 3, "name": name, "visibility_id": 1}}))
         }
-        ("PATCH", ["entities", entity_id, "posts", post_id]) => {
-            let post = stub.entities.get_mut(&id(entity_id)).and_then(|entity| entity.posts.get_mut(&id(post_id)));
-            let Some(post) = post else { return not_found() };
+        (method, ["entities", entity_id, "posts", rest @ ..]) => {
+            answer_posts(stub, method, (id(entity_id), rest.first().map(|post_id| id(post_id))), body)
+        }
+        (method, [plural, rest @ ..]) => answer_typed(stub, method, (*plural, rest), query, body),
+        _ => not_found(),
+    }
+}
+
+/// The posts of an entity, or one of them.
+fn answer_posts(stub: &mut StubData, method: &str, (entity_id, post_id): (u64, Option<u64>), body: &Value) -> Response {
+    let new_id = stub.number();
+    let Some(entity) = stub.entities.get_mut(&entity_id) else { return not_found() };
+    match (method, post_id) {
+        ("PATCH", Some(post_id)) => {
+            let Some(post) = entity.posts.get_mut(&post_id) else { return not_found() };
             for (field, value) in body.as_object().unwrap() {
                 post[field] = value.clone();
             }
             json_answer(200, &json!({"data": post}))
         }
-        ("POST", ["entities", entity_id, "posts"]) => {
-            let post_id = stub.number();
-            let Some(entity) = stub.entities.get_mut(&id(entity_id)) else { return not_found() };
-            let post = json!({"id": post_id, "name": body["name"], "entry": body["entry"], "visibility_id": body["visibility_id"]});
-            entity.posts.insert(post_id, post.clone());
+        ("DELETE", Some(post_id)) => match entity.posts.remove(&post_id) {
+            Some(_) => json_answer(204, &Value::Null),
+            None => not_found(),
+        },
+        ("POST", None) => {
+            let post = json!({"id": new_id, "name": body["name"], "entry": body["entry"], "visibility_id": body["visibility_id"]});
+            entity.posts.insert(new_id, post.clone());
+            if stub.loses_creation_answers {
+                return json_answer(502, &Value::Null);
+            }
             json_answer(201, &json!({"data": post}))
         }
-        (method, [plural, rest @ ..]) => answer_typed(stub, method, (*plural, rest), query, body),
         _ => not_found(),
     }
 }
@@ -401,6 +432,9 @@ fn answer_typed(
         ("POST", [], _) => {
             let entity_id = stub.create(kind.code, body["name"].as_str().unwrap());
             stub.fill(entity_id, body);
+            if stub.loses_creation_answers {
+                return json_answer(502, &Value::Null);
+            }
             json_answer(201, &json!({"data": stub.typed_row(entity_id, false)}))
         }
         ("PATCH", [_], Some(entity_id)) => {

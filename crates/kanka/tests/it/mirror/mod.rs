@@ -10,7 +10,10 @@ mod kanka_shapes;
 mod kanka_stub;
 mod linking;
 mod mentions;
+mod moving_rows;
+mod posts;
 mod requests;
+mod tags;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
