@@ -211,11 +211,11 @@ impl App {
                     Some(self.sync_mirror(campaign_id, SyncScope::SendAgain, LEASE_WAIT_MAX, &mut |_, _| {}).await?);
             }
             MirrorMethod::Resolve => {
-                let (Some(entity_id), Some(keep)) = (input.entity_id, input.keep) else {
-                    return Err(Fault::new(Code::InvalidParams, "resolve needs entity_id and keep"));
-                };
-                let resolution = Resolution { entity_id, post_id: input.post_id, field: input.field.clone(), keep };
-                resolved = Some(self.resolve_conflicts(campaign_id, &resolution).await?);
+                // `run` has checked that both are given.
+                if let (Some(entity_id), Some(keep)) = (input.entity_id, input.keep) {
+                    let resolution = Resolution { entity_id, post_id: input.post_id, field: input.field.clone(), keep };
+                    resolved = Some(self.resolve_conflicts(campaign_id, &resolution).await?);
+                }
             }
             MirrorMethod::Unlink => {
                 check_owner(caller, "unlink")?;
