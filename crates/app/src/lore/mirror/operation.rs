@@ -262,7 +262,7 @@ impl App {
         let (mut problems, mut conflict_count) = (Vec::new(), 0);
         for (entity_id, row) in self.open_rows(&lore.campaign_id).await? {
             if lore.state().entity(entity_id).is_none() {
-                // Removed for good here: the next sync ends what is open.
+                // Removed for good here: the next sync removes its conflicts and problems.
                 continue;
             }
             conflict_count += row.conflicts.len() + row.posts.iter().map(|post| post.conflicts.len()).sum::<usize>();
