@@ -105,7 +105,9 @@ fn files_stay_readable() {
 fn every_file_says_what_it_owns() {
     for path in repository_files(".rs") {
         let is_test_module = path.file_name().is_some_and(|name| name == "tests.rs");
-        assert!(is_test_module || read_text(&path).starts_with("//! "), "{} has no head", path.display());
+        let text = read_text(&path);
+        assert!(is_test_module || text.starts_with("//! "), "{} has no head", path.display());
+        assert!(!text.starts_with("//! What "), "the head of {} names no thing: begin with a noun", path.display());
     }
 }
 

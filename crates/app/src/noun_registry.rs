@@ -93,7 +93,7 @@ pub type SecretChanges = for<'a> fn(
 /// How the records of a noun are announced that concern something that not everybody may know of.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordSecrecy {
-    /// Whether a part of a record may concern something secret. All of what this version cannot read may.
+    /// Whether a part of a record may concern something secret. A record that this version cannot decode counts as secret.
     pub is_secret: fn(&Record) -> bool,
     /// The resources that read differently after a record that is secret in part, each with who may know it.
     pub changes: SecretChanges,

@@ -14,8 +14,8 @@ use skald_domain::limits;
 use crate::{Code, Fault, Holder, OperationEntry, RequestControl, RequestSurface};
 
 const MINUTE_US: i64 = 60_000_000;
-/// The sum of what all nodes allow, as a multiple of the figure: half more than it, so that a client that stays at one
-/// of two nodes still gets three quarters of its figure.
+/// All nodes together allow 1.5 times the configured rate, so that a client that stays at one of two nodes gets 75 % of
+/// it.
 const NODES_SUM: f64 = 1.5;
 /// How many principals are remembered before those without a debt are forgotten.
 const PRINCIPALS_REMEMBERED: usize = 4_096;

@@ -82,7 +82,7 @@ impl Redaction {
         trackers.iter().filter_map(|tracker| redact_tracker(tracker, viewer)).collect()
     }
 
-    /// The command as the caller's own: what refuses it tells nothing of what they may not see.
+    /// Wraps the command so that refusals reveal nothing that is hidden from the caller.
     pub(crate) fn command(&self, command: CampaignCommand) -> CampaignCommand {
         match self.viewer() {
             Some(viewer) if viewer.is_game_master => command,

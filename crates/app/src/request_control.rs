@@ -1,5 +1,5 @@
-//! What travels with a request beside its input: cancellation, idempotency key, expected revision and surface; and what
-//! the operation notes of it for the answer and the audit.
+//! `RequestControl`: cancellation, idempotency key, expected revision and surface of a request, and what the operation
+//! notes for its answer and the audit.
 
 use std::sync::{Arc, OnceLock};
 

@@ -260,7 +260,7 @@ impl News {
             let nobody = BTreeSet::new;
             let everybody = (audience.everybody || audience.has_conversation(caller)).then(|| (None, false, nobody()));
             let of_runs = audience.run_owners_seen_by(caller).map(|owner| {
-                // What somebody may know because they created it names no campaign.
+                // Changes known only to a run's creator carry no campaign id.
                 let campaign_id = owner.campaign_id.as_ref().filter(|id| is_game_master(caller, id));
                 (campaign_id.map(Arc::clone), campaign_id.is_some(), nobody())
             });

@@ -184,7 +184,7 @@ fn remove_bad_parents(entities: &mut [ImportedEntity], losses: &mut Vec<ImportLo
     }
 }
 
-/// One of each circle: without its parent there is none.
+/// One member of each parent cycle; clearing its parent breaks it.
 fn find_circles(parents: &[Option<usize>]) -> BTreeSet<usize> {
     let mut circles = BTreeSet::new();
     // The walk on which each was met first.

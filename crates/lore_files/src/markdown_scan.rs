@@ -1,6 +1,10 @@
 //! Finds what is special in Obsidian's Markdown: hidden parts, tags, and files that are shown inside a note. Code is
 //! left alone.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
 use crate::import::DistinctNames;
 use crate::link_index::link_path;
 
@@ -83,16 +87,9 @@ pub(crate) fn find_file_links(text: &str) -> Vec<String> {
     wiki.map(str::to_owned).chain(inline.map(|target| decode_percent(target.trim()))).collect()
 }
 
+/// A target that is no UTF-8 when it is decoded stays as it is.
 fn decode_percent(target: &str) -> String {
-    let mut bytes = Vec::with_capacity(target.len());
-    let mut rest = target.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..2).and_then(|digits| str::from_utf8(digits).ok());
-        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| *first == b'%');
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| target.to_owned())
+    percent_decode_str(target).decode_utf8().map_or_else(|_| target.to_owned(), Cow::into_owned)
 }
 
 /// Steps over fenced code and code spans while a text is searched piece by piece.
@@ -224,5 +221,10 @@ mod tests {
         assert_eq!(find_file_links(text), ["a b.png", "c.pdf", "d e.png", "f g.png", "https://h"]);
         assert_eq!(decode_percent("100%, %zz %c3%a4 %ff"), "100%, %zz %c3%a4 %ff");
         assert_eq!(decode_percent("%c3%a4"), "ä");
+    }
+
+    #[test]
+    fn percent_and_two_digits_are_a_byte_and_a_sign_is_no_digit() {
+        assert_eq!(find_file_links("![x](a%20b.png) ![y](5%+5.png)"), ["a b.png", "5%+5.png"]);
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn read_note(file: &SourceFile, losses: &mut Vec<ImportLoss>) -> Resu
     let text = decode_text(content, &file.path)?;
     let (yaml, body) = split_front_matter(text);
     let mut fields = NoteFields::default();
-    // What cannot be read may have said that the note is private.
+    // Unreadable front matter might have said that the note is private: treat it so.
     let unread = if has_unclosed_front_matter(text) {
         Some("the front matter has no end".to_owned())
     } else {

@@ -119,7 +119,7 @@ fn simplify_checkbox(tree: &mut HtmlTree, item: NodeId) {
     }
 }
 
-/// Whether a checkbox is checked; None if the node is none, or one with more attributes than Markdown can say.
+/// Whether the checkbox is checked; `None` if the node is no checkbox, or has attributes that Markdown cannot express.
 pub(crate) fn checkbox_state(tree: &HtmlTree, id: NodeId) -> Option<bool> {
     let element = tree.element(id).filter(|element| &*element.name == "input")?;
     let is_known = |(name, _): &(String, String)| matches!(name.as_str(), "type" | "checked" | "disabled");

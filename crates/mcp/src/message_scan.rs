@@ -1,4 +1,6 @@
-//! Scans a JSON-RPC message before rmcp parses it, and repairs handshakes: pure functions of its bytes.
+//! Scans a JSON-RPC message before rmcp parses it (nesting depth, number of values), and repairs handshakes.
+//!
+//! These are pure functions of the message's bytes.
 //!
 //! Older and hand-written clients send an `initialize` without all its fields, or call the notification after it
 //! `initialized`; both are repaired here. An unreadable message is refused here, with the reason.

@@ -79,7 +79,7 @@ impl JwtVerifier {
             return Err(invalid_token_fault());
         }
         let header = decode_header(token).map_err(|_| invalid_token_fault())?;
-        // An extension that has to be understood, and none is.
+        // `crit` lists extensions that a verifier must support; we support none.
         if !ALGORITHMS.contains(&header.alg) || header.crit.is_some() {
             return Err(invalid_token_fault());
         }

@@ -37,7 +37,7 @@ pub(crate) fn imports_stream(name: &str) -> bool {
 pub(crate) async fn serve(PagePath(name): PagePath<String>, headers: HeaderMap) -> Response {
     let found = ASSETS.iter().find(|asset| asset.path.strip_prefix("/assets/") == Some(&name));
     let Some(asset) = found else {
-        // A page that was rendered before an upgrade requests files of the old version. Do not cache that they are missing.
+        // A page that was rendered before an upgrade requests files of the old version: the 404 must not be cached.
         return (StatusCode::NOT_FOUND, [(CACHE_CONTROL, "no-store")], "there is no such file").into_response();
     };
     let (bytes, encoding) = match accepted_encoding(&headers) {

@@ -1,8 +1,8 @@
-//! A table's stream: what changed, rendered again and sent to every screen as server-sent events.
+//! The stream of a table: sends its changed fragments to every screen as server-sent events.
 //!
-//! News of the engine only trigger a rendering. The fragments are read again for this caller, so that nothing is sent that
-//! they may not see. The id of each event is a place in the journal: a browser that connects again with it gets what
-//! happened since.
+//! A change notification of the engine only triggers a rendering. The fragments are read again for this caller, so that
+//! they contain nothing that the caller may not see. The id of each event is a place in the journal: a browser that
+//! reconnects with it gets what happened since.
 
 use std::collections::HashMap;
 use std::convert::Infallible;

@@ -96,7 +96,7 @@ pub(crate) async fn finish_response(
         response = error_page(&fault, visitor.as_ref(), &refused, response.status());
     }
     add_policies(response.headers_mut());
-    // htmx gets a part of the page that a browser gets whole.
+    // `Vary`: under the same address htmx gets a part of the page, and a browser the whole page.
     response.headers_mut().append(VARY, HeaderValue::from_static("hx-request"));
     if encoding == Encoding::Plain { response } else { pack(response).await }
 }

@@ -1,4 +1,4 @@
-//! The page for an address that leads nowhere: what there is of a similar name, among what the visitor may see.
+//! The 404 page: names pages with similar addresses, among those that the visitor may see.
 
 use axum::extract::Request;
 use axum::http::Uri;
@@ -42,7 +42,7 @@ impl SimilarPage {
     }
 }
 
-/// The links of a page that there is not.
+/// Links to similar addresses, for the 404 page.
 pub(crate) fn similar_pages(similar: &[SimilarPage]) -> Markup {
     html! {
         @if !similar.is_empty() {

@@ -1,5 +1,4 @@
-//! What is in the program and is not a crate: SQLite, the scripts of the page, fonts. Each has its licence here, for the
-//! notices and for the bill of materials.
+//! Parts of the program that are no crates (SQLite, scripts of the page, fonts), with their licences.
 
 use std::fs;
 use std::path::Path;

@@ -129,7 +129,7 @@ impl App {
         if let Some(context) = self.context(caller).await? {
             return Ok(context.campaign_id);
         }
-        // Its id is nothing to those who have no role in it.
+        // Ignore the default campaign for callers without a role in it.
         if let Some(id) = self.default_campaign.as_ref().filter(|id| caller.role_in(id).is_some()) {
             return Ok(id.clone());
         }
@@ -150,7 +150,7 @@ impl App {
 
     /// Checks that a campaign exists. The error lists existing campaigns, so this is only for the owner.
     pub(crate) async fn check_campaign_exists(&self, id: &str) -> Result<(), Fault> {
-        // Nothing else can be an id: it is the name of a campaign that is not there.
+        // A text that is not shaped like an id is a name that no campaign has.
         if let Ok(id) = parse_campaign_id(id) {
             let committed = self.campaigns.read(&campaign_stream(id)).await;
             if committed.map_err(|error| self.store_fault(&error))?.state.campaign().is_some() {

@@ -105,7 +105,7 @@ fn uris_of_event(campaign_id: &str, event: &Value) -> Vec<String> {
             uris.extend(lore.into_iter().chain(world));
         }
         "actor" => uris.extend([format!("{campaign}/actors")]),
-        // What was revealed or hidden may be of any of them.
+        // The secret may belong to an actor, a participant or a session.
         "visibility" => {
             uris.extend(["actors", "participants", "sessions"].map(|part| format!("{campaign}/{part}")));
         }

@@ -80,8 +80,8 @@ impl App {
         self.run_lore_command(call, lore, command, move |_| output.clone()).await
     }
 
-    /// Empties the archive, again if somebody else wrote meanwhile. A caller who expects a revision decides for
-    /// themselves.
+    /// Empties the archive, with retries if somebody else wrote meanwhile. A caller who expects a revision gets the conflict
+    /// instead.
     pub(super) async fn empty_archive_with_retries(
         &self,
         call: &Call<'_>,
@@ -123,7 +123,7 @@ impl App {
         let removed = entity_ids.len() + posts.len();
         let (entity_ids, posts) = if is_all { (Vec::new(), Vec::new()) } else { (entity_ids, posts) };
         let command = LoreCommand::EmptyArchive { entity_ids, posts, text_keys };
-        // The texts must not be those of something that was brought back meanwhile.
+        // Expect this revision: if something was restored meanwhile, its texts must not be removed.
         let terms = CommandTerms { expected: Some(actual), ..CommandTerms::of_call(call) };
         let output = |removed| LoreHistoryOutput { removed: Some(removed), ..LoreHistoryOutput::default() };
         let answer = move |_: &Applied<LoreStream>| output(removed);

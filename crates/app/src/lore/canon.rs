@@ -328,7 +328,7 @@ impl App {
                 let texts = self.load_texts(&lore.campaign_id, old.into_iter()).await?;
                 let fields = EntryFields { entry: Some(value), entry_append: None, pointer: "" };
                 (change.text, row) = self.change_entry(lore, &fields, texts.entry(old), |_| None)?.into_parts();
-                // The text that is there already is a decision for it.
+                // The given text equals the stored one: the decision is to keep it.
                 change.text = change.text.or_else(|| Some(old.cloned()));
             }
             CanonField::Posts => {
@@ -339,7 +339,7 @@ impl App {
         Ok((change, row))
     }
 
-    /// Runs a command about canon; one that changes nothing is done already. Answers the lore after it.
+    /// Runs a canon command and returns the lore after it. A command that changes nothing is no error.
     pub(super) async fn run_canon_command(
         &self,
         call: &Call<'_>,

@@ -50,7 +50,7 @@ impl App {
         done.await.ok_or_else(|| Fault::new(Code::Unavailable, "the check was given up").hint("send it again"))
     }
 
-    /// Says that a finding was seen, that it is meant so, or that it is to be looked at again.
+    /// Marks a finding as seen, as intended, or as open again.
     pub(super) async fn review_finding(
         &self,
         call: &Call<'_>,
@@ -87,7 +87,7 @@ fn review_status(state: &LoreState, finding_id: &str) -> ConflictStatus {
     state.finding_review(finding_id).map(|review| review.status).unwrap_or_default()
 }
 
-/// A page of critical findings, held changes, and then all others.
+/// A page of check results: critical findings first, then held changes, then all other findings.
 fn page_of_check(
     state: &LoreState,
     findings: &[CanonFinding],

@@ -63,8 +63,8 @@ fn written_text(command: &mut LoreCommand) -> Option<(u64, &mut TextRef)> {
 }
 
 impl App {
-    /// A text that waits in a conflict already is named by its key there, so that the same proposal is held once. Keys
-    /// are salted, so that texts are compared.
+    /// If an open conflict proposes the same text already, uses its key, so that the same proposal is held only once. Equal
+    /// texts have different keys, since keys are salted, so the texts themselves are compared.
     pub(super) async fn reuse_held_text(
         &self,
         lore: &EnteredLore,

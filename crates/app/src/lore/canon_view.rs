@@ -121,7 +121,7 @@ pub(super) fn named_entity(entity: &Entity) -> NamedEntity {
     NamedEntity { entity_id: entity.entity_id, name: Some(entity.name.to_string()), deleted: entity.is_archived() }
 }
 
-/// What a held event would have done.
+/// Describes what a held event would change.
 fn describe(proposed: &LoreEvent) -> String {
     match proposed {
         LoreEvent::EntityUpdated { .. } => format!("change {}", proposed.changed_fields().join(", ")),
@@ -246,7 +246,7 @@ impl App {
         let Some(entity) = lore.state().entity(conflict.entity_id) else { return Ok(()) };
         let proposed = values_of_event(&conflict.proposed);
         let mut current = current_values(lore.state(), entity, &conflict.proposed);
-        // What a resolution replaced is what was current before.
+        // Of a resolved conflict show the values from before the resolution, which its undo list has.
         let outcome = conflict.outcome.as_deref().filter(|_| conflict.choice() != Some(ConflictChoice::Current));
         for undone in outcome.iter().flat_map(|outcome| &outcome.undo).flat_map(values_of_event) {
             current.insert(undone.0, undone.1);
@@ -265,7 +265,7 @@ impl App {
         let held = conflict.fields.field_names();
         for (field, value) in &proposed {
             let current = current.get(field).map_or(Value::Null, |value| value.to_json(&texts));
-            // Fields that only came along were never authoritative.
+            // A held change may contain fields that did not cause the conflict: these were never authoritative.
             let is_held = held.contains(&field.as_str()) || !field.chars().all(|letter| letter.is_ascii_lowercase());
             let current_confidence =
                 if conflict.is_open() && !is_held { Confidence::Draft } else { current_confidence };

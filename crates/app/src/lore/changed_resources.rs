@@ -14,7 +14,7 @@ use skald_domain::lore::{LoreEvent, LoreState, LoreSubject, Relationship, TextRe
 use skald_domain::visibility::Visibility;
 use skald_journal::{Record, StoreError, parse_events};
 
-/// A notification tells whoever gets it that something is there, so only those who may know of it get one.
+/// A notification reveals that something exists, so only those who may know of it get one.
 pub(super) const SECRECY: RecordSecrecy = RecordSecrecy { is_secret: needs_readers, changes: secret_changes_of_record };
 
 /// The most entities whose pages are announced with a change of another one.
@@ -27,10 +27,10 @@ pub(super) fn changes_of_record(record: &Record) -> Vec<ResourceChange> {
     uris.map(|uri| ResourceChange::Resource(uri.into())).collect()
 }
 
-/// Whether it has to be looked up who may know of a record: something in it is private, or it changes the pages of other
-/// entities, which may be.
+/// Whether the readers of a record must be looked up: something in it is private, or it changes the pages of other
+/// entities, which may be private.
 fn needs_readers(record: &Record) -> bool {
-    // An event that this version cannot read may be about anything.
+    // An event that this version cannot decode counts as private.
     let events = parse_events::<LoreStream>(record);
     events.map_or(true, |events| events.iter().any(|event| event.is_private() || changes_linked_pages(event)))
 }
@@ -136,7 +136,7 @@ fn uris_of_event(campaign_id: &str, event: &Value) -> Vec<String> {
     let entity_ids = event.get("entity_id").and_then(Value::as_u64).into_iter().chain(several);
     uris.extend(entity_ids.map(|entity_id| format!("{lore}/entity/{entity_id}")));
     if is_visibility_of("entity") {
-        // Events and relationships name entities that the reader sees.
+        // The timeline and relationships name visible entities only, so they read differently too.
         uris.push(format!("{campaign}/timeline"));
         let entity_id = event.get("entity_id").and_then(Value::as_u64).unwrap_or_default();
         uris.push(format!("{lore}/relationships/{entity_id}"));
@@ -195,7 +195,7 @@ impl LoreReaders<'_> {
             LoreEvent::TimelineEventUpdated { was_visible_to, change, .. } => {
                 let after = change.visible_to.as_ref().unwrap_or(was_visible_to);
                 match self.readers(&after.union(was_visible_to)) {
-                    // Everybody sees the event, and not the private entities that it is linked to.
+                    // Everybody sees the event; only readers of its private entities see that these are linked to it.
                     ChangeReaders::Members => {
                         let linked = change.entity_ids.iter().flatten().map(|id| self.of_entity(*id));
                         any_of(linked.filter(|readers| *readers != ChangeReaders::Members))
@@ -204,11 +204,11 @@ impl LoreReaders<'_> {
                 }
             }
             LoreEvent::TimelineEventRemoved { was_visible_to, .. } => match self.readers(was_visible_to) {
-                // It was written before an event said who could see it.
+                // Records of earlier versions lack the visibility and are read as visible to all, so treat it as private.
                 ChangeReaders::Members => ChangeReaders::GAME_MASTERS,
                 readers @ ChangeReaders::GameMastersAnd(_) => readers,
             },
-            // Canon, ids and the archive are the game masters' business.
+            // Only game masters read canon, ids and the archive.
             LoreEvent::EntityMarked { .. }
             | LoreEvent::EntityDied { .. }
             | LoreEvent::ChangeHeld { .. }
@@ -318,7 +318,7 @@ impl LoreReaders<'_> {
     }
 }
 
-/// Whoever is a reader of one of them.
+/// The readers of at least one of them.
 fn any_of(all: impl Iterator<Item = ChangeReaders>) -> ChangeReaders {
     all.fold(ChangeReaders::GAME_MASTERS, ChangeReaders::or)
 }
@@ -338,7 +338,7 @@ pub(super) fn containing_resource_uri(uri: &str) -> Option<String> {
     (is_list && !query.is_empty()).then(|| list.to_owned())
 }
 
-/// For the URI of an entity by its name: what is announced with changes of any entity.
+/// For a URI with the name of an entity: the resource that is announced when any entity changes.
 fn resource_of_all_entities(uri: &str) -> Option<String> {
     let mut parts = uri.strip_prefix("lore://")?.split('/');
     let (campaign_id, kind, reference) = (parts.next()?, parts.next()?, parts.next()?);

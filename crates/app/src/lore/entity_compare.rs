@@ -86,7 +86,7 @@ impl EnteredLore {
                 same.insert(field, value);
             }
         }
-        // Two long texts with the same beginning differ all the same.
+        // `entry` has only the beginning of a text: compare the whole texts too.
         let markdown = |entity: &Entity| texts.markdown(entity.text.as_ref()).to_owned();
         if markdown(one) != markdown(other)
             && let Some(beginning) = same.remove("entry")

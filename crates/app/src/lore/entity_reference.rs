@@ -102,7 +102,7 @@ impl EnteredLore {
     /// not exist.
     pub(super) fn resolve_entity(&self, reference: &EntityReference, pointer: &str) -> Result<u64, Fault> {
         match reference {
-            // An id that it had before it was renumbered is answered with the one that it has now.
+            // `visible_entity` also finds an entity by an id that it had before it was renumbered.
             EntityReference::Id(id) => match self.visible_entity(*id) {
                 Some(entity) => Ok(entity.entity_id),
                 None => Err(self.missing_entity(reference, pointer)),

@@ -66,7 +66,7 @@ impl App {
         let pointer = format!("{}/{field}", fields.pointer);
         check_entry(&written, &pointer)?;
         let linked = link_names(lore, &written, other_names);
-        // An id may be longer than the name that it stands for.
+        // Check the length again: a mention with an id may be longer than the name that it replaces.
         check_entry(&linked, &pointer)?;
         if linked.trim().is_empty() {
             return Ok(if old.is_some() { EntryChange::Cleared } else { EntryChange::Unchanged });

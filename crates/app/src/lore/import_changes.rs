@@ -1,4 +1,4 @@
-//! What somebody has changed in Skald since the last import: such fields stay, unless the import is told to overwrite them.
+//! Finds fields that were changed in Skald since the last import.
 
 use skald_domain::lore::{EntityVersion, LoreEvent, fold_entity_version};
 

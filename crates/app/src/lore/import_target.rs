@@ -10,7 +10,7 @@ use super::stream::LoreStream;
 use crate::{App, Caller, Fault};
 use skald_journal::{JournalFailure, StreamName, Submission, truncate_to_micros};
 
-/// How a held change names an import, which is no operation.
+/// The tool name of an import in held changes. An import is no operation, so it has no name of its own.
 const IMPORT: &str = "import";
 
 /// What became of one command.

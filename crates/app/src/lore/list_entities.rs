@@ -66,7 +66,7 @@ pub(super) struct EntityRowFilter {
     /// The entity that they belong to or lie in.
     parent: Option<u64>,
     has_parent: Option<bool>,
-    /// What is in the archive instead of what is not, for game masters.
+    /// List archived entities instead; game masters only.
     archived: bool,
 }
 
@@ -151,7 +151,7 @@ impl<'a> CheckedFilter<'a> {
     /// The entities that fit and that the caller sees, by `entity_id`.
     fn find<'l>(&self, lore: &'l EnteredLore) -> Vec<&'l Arc<Entity>> {
         if self.given.archived {
-            // What was deleted is there for game masters alone.
+            // Only game masters see the archive.
             if !lore.sees_private {
                 return Vec::new();
             }
@@ -165,7 +165,7 @@ impl<'a> CheckedFilter<'a> {
             let entities = entity_ids.into_iter().filter_map(|entity_id| lore.visible_entity(entity_id));
             return entities.filter(|entity| self.fits(lore, entity)).collect();
         }
-        // The indexes leave few entities to look at one by one.
+        // Narrow down by the indexes first, so that few entities are checked one by one.
         let candidates = lore.state().find(&self.index_filter(lore)).into_iter();
         let entities = candidates.filter_map(|found| lore.visible_entity(found.entity_id));
         entities.filter(|entity| self.fits(lore, entity)).collect()

@@ -412,7 +412,7 @@ impl App {
         input: &RelationshipsInput,
         command: RelationshipCommand,
     ) -> Result<CommandAnswer<RelationshipsOutput>, Fault> {
-        // What is removed is gone from the state after the command.
+        // Read the relationship before the command: after a removal the state lacks it.
         let before = input.relationship_id.and_then(|id| lore.state().relationships().get(id));
         let before = before.map(|one| RelationshipRow::new(lore.state(), one, one.source_id, true));
         let removed = before.clone();

@@ -25,7 +25,7 @@ impl SearchCursor {
         Self::decode(cursor).ok_or_else(|| invalid_cursor_fault(cursor))
     }
 
-    /// The cursor of the page after one that ends at the row `end`, of `found` rows that this cursor leads to.
+    /// The cursor of the next page, if this page ends at row `end` of the `found` rows that this cursor leads to.
     pub(super) fn next_page(&self, end: usize, found: usize, rest: Option<UnrankedRest>) -> Option<String> {
         if end < found {
             return Some(Self { skipped: end, ..*self }.encode());

@@ -33,7 +33,7 @@ impl StreamKind for LoreStream {
     const NAME: &'static str = "lore";
     type Parts = LorePart;
     type ReadCache = RevealedLoreCache;
-    // Raised when reveals were recorded in the lore: a snapshot of an older version would be without them.
+    // 5: the state has reveals. Snapshots of earlier versions lack them and are not read.
     const SNAPSHOT_VERSION: u32 = 5;
     const USES_SNAPSHOTS: bool = true;
 
@@ -158,7 +158,7 @@ fn search_body(campaign_id: &str, text: Option<&TextRef>) -> SearchBody {
 /// The document of an entity, with its search row; a deletion if the entity is archived.
 fn entity_document(campaign_id: &str, state: &LoreState, entity: &Entity) -> ReadModelChange {
     let id = document_id(campaign_id, entity.entity_id);
-    // What is superseded is kept, and not found.
+    // Superseded entities stay stored, but searches do not find them.
     if entity.details().archived_at.is_some() || entity.is_superseded() {
         return ReadModelChange::Delete { collection: ENTITIES.to_owned(), id };
     }

@@ -425,7 +425,7 @@ impl App {
         let sort = match clearable(input.sort.as_ref()) {
             Some(Some(text)) => Some(Some(parse_sort_date("sort", &text)?)),
             Some(None) => Some(None),
-            // The sortable form of an earlier date does not fit a new one.
+            // A new date without `sort` gets its sort date from the text: the old one would belong to the old date.
             None => date.as_ref().map(|date| date.as_deref().and_then(SortDate::read)),
         };
         let entity_ids = match &input.entity_ids {

@@ -76,7 +76,7 @@ impl TimelineRow {
             session_id: event.session_id.as_ref().map(ToString::to_string),
             is_player_known: sees_private.then_some(event.visible_to == Visibility::Table),
             visible_to: shown_visibility(&event.visible_to, sees_private),
-            // It counts changes that others do not see.
+            // The revision counts changes that players may not see.
             revision: sees_private.then_some(event.revision),
         }
     }
@@ -100,7 +100,7 @@ impl TimelineRow {
     }
 }
 
-/// Where a row stands: by day, then by moment, then what was written first.
+/// The sort key of a row: its day, then its moment, then its serial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowPlace {
     day: DayKey,

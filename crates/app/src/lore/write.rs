@@ -146,7 +146,7 @@ impl Operation for WriteLore {
         }
         let mut results = Vec::with_capacity(input.changes.len());
         for (index, change) in input.changes.iter().enumerate() {
-            // Each change is made on what those before it left.
+            // Load the lore anew for each change, so that it sees the changes before it.
             let lore = app.load_lore(call, entered.campaign_id.clone()).await?;
             let done = app.write_change(call, &lore, change, index).await;
             results.push(done.unwrap_or_else(|fault| CommandAnswer::Now(WrittenIds::of_fault(&fault))));
@@ -193,7 +193,7 @@ impl App {
                 LoreRules::decide(&state, &prepared.command, &given).map_err(|refusal| refusal_fault(&refusal))
             });
             results.push(CommandAnswer::Now(match decided {
-                // Nothing is written, so nothing is held either.
+                // This pass stores nothing, so a change that would be held counts as refused.
                 Ok(events) if let Some(held) = HeldChange::of_events(&events) => {
                     is_refused = true;
                     WrittenIds::of_fault(&held.fault())
@@ -331,7 +331,7 @@ impl App {
         self.written_text(lore, html, texts.entry(old))
     }
 
-    /// The change that HTML makes of a text. It is kept as it was sent; the same HTML again changes nothing.
+    /// The change of a text by HTML, which is stored as it was sent. The same HTML again changes nothing.
     fn written_text(&self, lore: &EnteredLore, html: Option<&str>, old: Option<&Entry>) -> Result<TextChange, Fault> {
         let Some(html) = html else { return Ok((None, None)) };
         check_entry(html, "/entry")?;

@@ -1,4 +1,5 @@
-//! Access tokens of an authorization server: the port that checks them, and whose token here they stand for.
+//! Access tokens of an authorization server: the port that checks them, and how the token of Skald is found whose roles
+//! they give.
 //!
 //! The authorization server says who somebody is, and what their client may do. What they are in which campaign is said
 //! here, by a token that names them as its subject and has no secret.

@@ -25,7 +25,7 @@ use skald_journal::{JournalFailure, Record, parse_events};
 
 /// The prefix of every token, so that scanners and people recognize one.
 pub(crate) const TOKEN_PREFIX: &str = "skald_";
-/// The longest that a stream waits for its token to expire. A stream that lives longer is not known.
+/// The longest time until its token expires that a stream waits for: no stream lives as long.
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(24 * 365);
 
 /// A secret that was just made, and is shown once.
@@ -221,7 +221,7 @@ impl App {
             access.state.get(&known.id).filter(|token| token.is_valid_at(now)).ok_or_else(unauthorized_fault)?;
         let principal = match self.principal_from_token(token) {
             Principal::Owner => Principal::Owner,
-            // What an access token narrowed stays narrow.
+            // Keep the narrower scope and the earlier expiry of the access token.
             Principal::Holder(holder) => Principal::Holder(Arc::new(Holder {
                 scope: known.scope.or(holder.scope).map(|scope| holder.scope.map_or(scope, |own| own.min(scope))),
                 expires: [known.expires, holder.expires].into_iter().flatten().min(),
@@ -238,7 +238,7 @@ impl App {
         Principal::Holder(Arc::new(Holder { expires, revocation, ..holder_from_token(token) }))
     }
 
-    /// The instant of a time: now if it is past.
+    /// The instant of a timestamp; now if it has passed.
     pub(crate) fn instant_of(&self, at: Timestamp) -> Instant {
         let left = at.duration_since(self.clock.now()).max(SignedDuration::ZERO).min(LONGEST_WAIT);
         Instant::now() + left.unsigned_abs()

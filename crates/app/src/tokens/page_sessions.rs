@@ -101,7 +101,7 @@ impl App {
         let token = access.state.get(&session.token_id).filter(|token| token.is_valid_at(now));
         let principal = match self.principal_from_token(token.ok_or_else(page_session_fault)?) {
             Principal::Owner => Principal::Owner,
-            // Open streams end with the session, if not with the token before.
+            // Open streams end when the session or the token expires, whichever is first.
             Principal::Holder(holder) => {
                 let ends = self.instant_of(session.expires_at.timestamp());
                 Principal::Holder(Arc::new(Holder {

@@ -19,7 +19,7 @@ impl StreamKind for TokenStream {
     type Rules = AccessRules;
     const NAME: &'static str = "access";
     const SNAPSHOT_VERSION: u32 = 1;
-    /// There are few events, and a forged state would be a forged token.
+    /// No snapshots: there are few events to read, and a forged snapshot would be a forged token.
     const USES_SNAPSHOTS: bool = false;
     type Parts = WholeSnapshot<AccessState>;
     type ReadCache = ();

@@ -102,8 +102,8 @@ pub enum CampaignCommand {
         visible_to: Visibility,
         command: Box<CampaignCommand>,
     },
-    /// The command of somebody who does not see everything. A refusal is that of a campaign without what they may not
-    /// see, so that it tells nothing of it.
+    /// A command of a viewer who does not see everything. Refusals are worded as if what is hidden from them did not
+    /// exist.
     AsViewer {
         viewer: Viewer,
         command: Box<CampaignCommand>,

@@ -188,9 +188,9 @@ impl TextRef {
 /// Where an imported entity came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportSource {
-    /// Names the original, such as `kanka:12345` or a path in a vault. One entity of a campaign has it.
+    /// Names the imported file or entity, such as `kanka:12345` or a path in a vault. One entity of a campaign has it.
     pub id: String,
-    /// The hash of the original as it was imported, to see whether it changed since.
+    /// The hash of it as it was imported, to see whether it changed since.
     pub hash: String,
     /// The imported posts, by the id that each has in the source.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

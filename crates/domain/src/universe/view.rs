@@ -52,7 +52,7 @@ impl Star {
     }
 }
 
-/// Somebody else, in a line.
+/// A related body or group, in a line.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Relative {

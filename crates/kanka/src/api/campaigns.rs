@@ -21,7 +21,7 @@ impl ApiContext {
         single(request, campaign_json(request, campaign))
     }
 
-    /// The users of a campaign that can be told: the one who writes everything, and the caller.
+    /// The users of a campaign, as far as the lore knows them: the one under whom everything was written, and the caller.
     pub(super) fn users(request: &ApiRequest) -> Response {
         page_of_all(request, members(request), None)
     }

@@ -66,7 +66,7 @@ impl ApiContext {
         let control = RequestControl { idempotency_key, surface, ..RequestControl::default() };
         let answer = self.engine.call(&request.caller, operation, input, &control).await;
         let answer = answer.map_err(|fault| {
-            // Who writes to this API has none of the tools that a hint may name.
+            // Clients of this API have no tools, so hints must not name any.
             let no_tools = ToolsetFilter { toolsets: Toolsets::NONE, read_only: true };
             with_parameter_name(fault.for_client(self.engine.catalogue(), no_tools, Cow::Borrowed))
         })?;
@@ -213,7 +213,7 @@ impl ApiContext {
     }
 }
 
-/// A fault in a filter, with the name that the parameter has here.
+/// Names the parameter of this API in a fault about the engine's input field.
 fn with_parameter_name(fault: Fault) -> Fault {
     let name = match fault.body().path.as_deref() {
         Some("/filter/updated_after" | "/updated_after") => "/lastSync",
@@ -230,7 +230,7 @@ fn change_fault(error: &Value, index: usize, is_batch: bool) -> Fault {
     let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let code = Code::from_name(text("code")).unwrap_or(Code::InternalError);
     let (code, path) = match text("path") {
-        // The entity itself is there; what it names is not.
+        // 404 would say that the entity itself is missing; only the parent that it names is.
         "/parent" => (if code == Code::NotFound { Code::InvalidParams } else { code }, "/parent_id"),
         "/subtype" => (code, "/type"),
         path => (code, path),

@@ -18,7 +18,7 @@ use super::request_fields::required_name;
 use super::tags::tag_json;
 use crate::{ENTITY_KINDS, EntityKind};
 
-/// How many entities `/entities/recent` answers at most, and if it is not told.
+/// How many entities `/entities/recent` answers, at most and by default.
 const RECENT_MAX: usize = 10;
 
 impl ApiContext {

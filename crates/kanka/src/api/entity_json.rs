@@ -8,10 +8,10 @@ use super::request::ApiRequest;
 use super::typed_fields::{parent_field, typed_defaults};
 use crate::{ENTITY_KINDS, EntityKind};
 
-/// The user under which everything was written. The journal knows the writers, rows of the lore do not.
+/// The user id that stands for every writer: rows of the lore do not say who wrote them.
 pub(super) const USER_ID: u64 = 1;
-/// Typed ids of what is a note here and of another type in the lore begin above this number: their own are counted in
-/// another type. It is added to the `entity_id`.
+/// Offset for typed ids of lore types that are shown as notes: their typed id is this plus the `entity_id`, so that it
+/// is never that of a real note.
 const FOREIGN_NOTE_IDS: u64 = 1_000_000_000;
 /// The types of the lore that Kanka does not have. They are notes, and their type says what they are.
 const FOREIGN_NOTE_TYPES: [(&str, &str); 3] = [("clue", "Clue"), ("document", "Document"), ("other", "Other")];
@@ -182,7 +182,8 @@ fn urls(request: &ApiRequest, campaign: &ListedCampaign, entity: &ListedEntity) 
     json!({"view": request.url(&view), "api": request.url(&typed)})
 }
 
-/// What `related=1` adds. What Skald does not keep is there and empty: clients read it without asking.
+/// The fields that `related=1` adds. Those that Skald does not store are empty: clients read them without checking that
+/// they exist.
 pub(super) fn related_fields(entity: &ListedEntity) -> Map<String, Value> {
     let posts = entity.posts.iter().enumerate().map(|(place, post)| post_json(entity.entity_id, post, place));
     let parents: Vec<u64> = entity.parent.iter().map(|parent| parent.entity_id).collect();

@@ -71,7 +71,8 @@ impl ApiContext {
         }
     }
 
-    /// Writes a list of an entity that was made of the list that it had, so that nobody else's change is lost.
+    /// Writes a list that was derived from the entity's current one. If somebody else changed the entity meanwhile, the list
+    /// is derived and written again, so that no change is lost.
     pub(super) async fn rewrite_list(
         &self,
         request: &ApiRequest,

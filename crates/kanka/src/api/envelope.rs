@@ -38,11 +38,11 @@ pub(super) fn deleted_response() -> Response {
     response
 }
 
-/// The number of the page that is asked for. What is no number is the first page, as Kanka takes it.
+/// The requested page number. As in Kanka, a value that is no number means the first page.
 pub(super) fn page_number(request: &ApiRequest) -> usize {
     let text = request.parameter("page").unwrap_or("1");
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    // A number that is too large is past the end.
+    // A number that overflows is a page past the end.
     if is_number { text.parse().unwrap_or(usize::MAX).max(1) } else { 1 }
 }
 

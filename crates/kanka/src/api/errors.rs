@@ -8,7 +8,7 @@ use skald_app::{Class, Code, Fault, truncate_for_message};
 
 use super::rate_limit::RequestAllowance;
 
-/// An answer that is not the one that was asked for.
+/// An error answer.
 #[derive(Debug)]
 pub(super) struct ApiError {
     status: StatusCode,
@@ -21,7 +21,7 @@ pub(super) type ApiResult<T> = Result<T, ApiError>;
 impl From<Fault> for ApiError {
     fn from(fault: Fault) -> Self {
         let status = match fault.class() {
-            // A text or a list that is too long is wrong input, and the only status for that.
+            // Kanka has one status for all wrong input, also for texts and lists that are too long.
             Class::Invalid | Class::Refused | Class::TooLarge => StatusCode::UNPROCESSABLE_ENTITY,
             class => StatusCode::from_u16(class.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
         };
@@ -38,7 +38,7 @@ impl ApiError {
         };
         let mut body = fault.status_body(status.as_u16());
         if status == StatusCode::INTERNAL_SERVER_ERROR {
-            // Kanka's clients read both. The log has the cause under the id of the request.
+            // Kanka's clients read `hint` and `trace`. The log has the cause under the id of the request.
             body["hint"] =
                 json!(fault.body().hint.as_deref().unwrap_or("try again, and tell whoever runs this server"));
             body["trace"] = json!(fault.body().request_id);
@@ -73,7 +73,7 @@ impl ApiError {
         Self { header: Some(Box::new((ALLOW, HeaderValue::from_static("GET")))), ..error }
     }
 
-    /// Something that Kanka does and Skald does not, such as changing the kind of entities.
+    /// An action that Kanka offers and Skald does not, such as changing the kind of entities.
     pub(super) fn unsupported_action(what: &str) -> Self {
         let fault = Fault::new(Code::InvalidParams, format!("{what} is not done here: nothing was changed"));
         let fault = fault.hint("create what you need under its own kind, and delete the other one");
@@ -85,7 +85,7 @@ impl ApiError {
         Fault::new(Code::InvalidParams, message).with_path(format!("/{field}")).hint(hint).into()
     }
 
-    /// Kanka answers a list with one sentence here.
+    /// As in Kanka, the body of this error is a list with one sentence.
     pub(super) fn too_many_requests(allowance: &RequestAllowance) -> Self {
         let seconds = allowance.retry_after.map_or(1, |wait| wait.as_secs() + 1);
         let sentence = format!("more than {} requests in a minute; try again in {seconds} seconds", allowance.limit);

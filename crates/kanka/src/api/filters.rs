@@ -7,7 +7,7 @@ use super::errors::{ApiError, ApiResult};
 use super::request::ApiRequest;
 use crate::{ENTITY_KINDS, EntityKind};
 
-/// Filters on what Skald does not keep. An entity that must have such a thing is not there.
+/// Filters on things that Skald does not store. If one is set, no entity fits.
 const UNSUPPORTED_FILTERS: [&str; 26] = [
     "age",
     "attribute_name",
@@ -117,7 +117,7 @@ fn common_filter(request: &ApiRequest) -> Map<String, Value> {
     filter
 }
 
-/// Whether a filter asks for a template, or for somebody else's: there are neither.
+/// Whether a filter asks for templates, or for entities of another user: Skald has neither.
 fn fits_nothing(request: &ApiRequest) -> bool {
     let is_another = |name: &str| request.parameter(name).is_some_and(|id| id.parse() != Ok(USER_ID));
     request.flag("is_template") == Some(true) || is_another("created_by") || is_another("updated_by")

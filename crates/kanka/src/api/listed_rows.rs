@@ -19,7 +19,7 @@ pub(super) struct ListedEntity {
     pub parent: Option<ListedParent>,
     pub image: Option<String>,
     pub date: Option<String>,
-    /// Zero for players, who do not change it.
+    /// Zero for players, who may not change the entity.
     #[serde(default)]
     pub revision: u64,
     pub created_at: String,

@@ -84,7 +84,7 @@ impl ApiContext {
     }
 }
 
-/// Says how fresh the lore of a linked campaign is. The body has Kanka's shape, so it is said in headers.
+/// Adds headers that say how fresh the lore of a linked campaign is. The body keeps Kanka's shape.
 fn with_freshness(mut response: Response, freshness: Option<&LoreFreshness>) -> Response {
     let Some(freshness) = freshness else { return response };
     let headers = response.headers_mut();

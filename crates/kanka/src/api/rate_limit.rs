@@ -1,4 +1,4 @@
-//! What the API tells a client of its rate limit: every answer names it, and clients pace themselves by it.
+//! Rate-limit figures in every API answer.
 
 use std::time::Duration;
 

@@ -88,7 +88,7 @@ impl ApiRequest {
         self.last_sync
     }
 
-    /// Stores what an answer says about how fresh it is. The first one counts: it is the oldest.
+    /// Stores the freshness in an answer. Of several answers the first one counts: it is the oldest.
     pub(super) fn note_freshness(&self, answer: &Value) {
         let mirror = answer.get("mirror").cloned();
         if let Some(freshness) = mirror.and_then(|mirror| serde_json::from_value(mirror).ok()) {

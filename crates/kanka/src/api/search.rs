@@ -11,7 +11,7 @@ use super::errors::{ApiError, ApiResult, json_response};
 use super::listed_rows::{ListedCampaign, ListedEntity};
 use super::request::ApiRequest;
 
-/// Kanka answers so many, without pages.
+/// Hits of a search: as many as Kanka answers, without further pages.
 const FOUND_MAX: usize = 10;
 
 impl ApiContext {

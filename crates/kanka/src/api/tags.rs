@@ -13,8 +13,8 @@ use super::listed_rows::{ListedCampaign, ListedTag};
 use super::request::ApiRequest;
 use super::request_fields::{required_name, text_field};
 
-/// A tag is no entity of the lore, and Kanka wants its number among them: it lies above all numbers of entities that
-/// are given.
+/// Offset for the entity ids of tags. A tag is no entity in the lore, but in Kanka it has an entity id; entities never
+/// get ids this large.
 const TAG_ENTITY_IDS: u64 = 1_500_000_000;
 
 impl ApiContext {

@@ -91,7 +91,7 @@ impl ApiContext {
         Err(ApiError::not_found(&format!("{} {id}", kind.code)))
     }
 
-    /// The change that creates an entity. What does not say otherwise is for all, as in Kanka.
+    /// The change that creates an entity. Without `is_private` everybody sees it, as in Kanka.
     pub(super) async fn creation(
         &self,
         request: &ApiRequest,
@@ -121,7 +121,8 @@ impl ApiContext {
             fields.remove("tag_names");
         }
         fields.extend(self.parent_change(request, campaign, entity.kind(), request.body()).await?);
-        // The word that stands for the type of a foreign note is not its subtype.
+        // For lore types that are shown as notes, `type` has the word of the lore type. Sent back unchanged, it must not
+        // become the subtype.
         let is_foreign_word = |text: &Value| entity.subtype.is_empty() && text.as_str() == entity.foreign_type();
         if fields.get("type").is_some_and(is_foreign_word) {
             fields.remove("type");

@@ -1,5 +1,5 @@
-//! Fields that only one kind of entity has in Kanka. Skald keeps few of them; the others are there and empty, since
-//! clients read them without asking.
+//! Fields that only one kind of entity has in Kanka. Skald stores few of them; the others are answered empty, since
+//! clients read them without checking that they exist.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ pub(super) fn parent_field(kind: &EntityKind) -> Option<&'static str> {
     }
 }
 
-/// The fields of a kind as they are where nothing is kept in them.
+/// The default values of the fields of a kind.
 pub(super) fn typed_defaults(kind: &EntityKind) -> Map<String, Value> {
     let fields = match kind.code {
         "character" => json!({

@@ -1,4 +1,4 @@
-//! Routes of things that Kanka has and Skald does not: lists are empty, items are not there, and nothing can be written.
+//! Routes of things that Kanka has and Skald does not: lists are empty, items are answered with 404, writes are refused.
 
 use axum::http::Method;
 use axum::response::Response;
@@ -27,7 +27,7 @@ const UNSUPPORTED_COLLECTIONS: [&str; 12] = [
     "timeline_elements",
 ];
 
-/// Routes that only do something, none of which is done here.
+/// Action routes that we do not support.
 const UNSUPPORTED_ACTIONS: [&str; 4] = ["permissions", "recover", "transfer", "transform"];
 
 /// Lists of one entity that are always empty.

@@ -1,5 +1,5 @@
-//! Reads Kanka's answers. Every field may be null or missing; what cannot be read is a broken answer, and never half of
-//! one.
+//! Parses Kanka's answers. Every field may be null or missing. An answer that cannot be parsed is an error as a whole,
+//! never a part of its rows.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ const fn read_only(word: &'static str) -> RemoteKind {
     RemoteKind { word, entity_type: None, has_date: false }
 }
 
-/// The kinds that are mirrored, the most frequent first. Tags are names here; dice rolls, conversations, templates and
-/// bookmarks are no lore.
+/// The kinds that are mirrored, the most frequent first. Tags are missing because the lore has them as names; dice rolls,
+/// conversations, templates and bookmarks because they are no lore.
 pub(super) static MIRRORED_KINDS: [RemoteKind; 16] = [
     kind("character", EntityType::Character, false),
     kind("location", EntityType::Location, false),
@@ -47,22 +47,22 @@ pub(super) static MIRRORED_KINDS: [RemoteKind; 16] = [
     read_only("ability"),
     read_only(CUSTOM),
 ];
-/// The kind of all entities of modules that a campaign has of its own.
+/// The kind of all entities of custom modules, which a campaign has defined itself.
 const CUSTOM: &str = "custom";
-/// Numbers of types above it are modules of a campaign's own.
+/// Type numbers above this one are custom modules.
 const STANDARD_TYPES_MAX: u64 = 20;
 
 pub(super) fn is_custom(kind: &RemoteKind) -> bool {
     kind.word == CUSTOM
 }
 
-/// Whether a row of `/entities` is of a module of the campaign's own. Such a row has its fields itself.
+/// Whether a row of `/entities` belongs to a custom module. Such a row has its fields directly, not under `child`.
 pub(super) fn is_custom_row(row: &Value) -> bool {
     row.get("type_id").and_then(number_of).is_some_and(|id| id > STANDARD_TYPES_MAX)
         && !row.get("child").is_some_and(Value::is_object)
 }
 
-/// The names of the modules that a campaign has of its own, by the numbers of their types.
+/// The names of custom modules, by their type numbers.
 pub(super) fn custom_types_of(answer: &Value) -> BTreeMap<u64, String> {
     let rows = answer.get("data").and_then(Value::as_array).into_iter().flatten();
     let custom = rows.filter(|row| row.get("is_custom").is_none_or(|_| flag_of(row, "is_custom")));
@@ -107,7 +107,7 @@ pub(super) fn page_of<T>(
     for row in listed {
         match read(row) {
             Ok(row) => rows.push(row),
-            // One row that cannot be shown says nothing about the others. What is missing is asked for by itself.
+            // Skip a row that cannot be read, and count it: the pull fetches the entity by its id.
             Err(failure) if matches!(failure.kind, RemoteFailureKind::Forbidden | RemoteFailureKind::BrokenEntity) => {
                 hidden += 1;
             }
@@ -123,12 +123,12 @@ pub(super) fn page_of<T>(
     Ok(RemotePage { rows, sync, total, hidden, is_last })
 }
 
-/// What is known of a tag there.
+/// A tag in Kanka.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum KnownTag {
-    /// Everybody who sees an entity with it sees it.
+    /// Visible to everybody who sees an entity with it.
     Named(String),
-    /// Only game masters see it there.
+    /// Visible to game masters only.
     Private,
 }
 
@@ -162,7 +162,7 @@ pub(super) fn typed_entity(
         kind,
         id: own_id,
         entity_id,
-        // Without a name it is one that the lore calls unnamed.
+        // An empty name is allowed: the lore then calls the entity unnamed.
         name: text_of(row, "name").unwrap_or_default(),
         subtype: text("type"),
         html: text("entry"),
@@ -206,7 +206,8 @@ fn hidden_or_broken(sentence: &str) -> RemoteFailure {
     RemoteFailure::new(RemoteFailureKind::BrokenEntity, format!("an entity cannot be read: {sentence:?}"))
 }
 
-/// An entity of `/entities`, with its typed row. What has another kind or is hidden is there nevertheless.
+/// An entity of `/entities`, with its typed row. If its kind is not mirrored or it is hidden, the failure says that, and
+/// not that it is missing.
 pub(super) fn whole_entity(
     row: &Value,
     custom_types: &BTreeMap<u64, String>,
@@ -233,12 +234,12 @@ pub(super) fn whole_entity(
     if entity.posts.is_none() {
         entity.posts = posts_of(row)?;
     }
-    // The entity's own moment is the one that lists of changes compare.
+    // Lists of changes compare the entity's own `updated_at`, not that of its typed row.
     entity.updated_at = row.get("updated_at").and_then(moment_of).or(entity.updated_at);
     Ok(entity)
 }
 
-/// An entity of a module of the campaign's own. What the module is called is its subtype, unless it has one itself.
+/// An entity of a custom module. Without a subtype of its own, the name of the module is its subtype.
 fn custom_entity(
     kind: &'static RemoteKind,
     row: &Value,
@@ -299,7 +300,7 @@ fn posts_of(row: &Value) -> Result<Option<Vec<RemotePost>>, RemoteFailure> {
 fn aliases_of(row: &Value) -> Option<Vec<RemoteAlias>> {
     let assets = row.get("entity_assets")?.as_array()?.iter();
     let is_alias = |asset: &&Value| asset.get("type_id").and_then(number_of) == Some(ALIAS_TYPE);
-    // The others are secrets there, and here every alias is as public as its entity.
+    // Leave out hidden aliases: the lore has no hidden ones, so they would become as public as their entity.
     let is_public = |asset: &&Value| {
         asset.get("visibility_id").is_none_or(|id| number_of(id) == Some(VISIBLE_TO_ALL))
             && !flag_of(asset, "is_private")

@@ -1,4 +1,5 @@
-//! One connection to a Kanka: sends a request with its token, paced, with timeouts and limits, and tells failures apart.
+//! One connection to a Kanka: sends requests with its token, paced, with timeouts, retries and limits, and classifies
+//! failures.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,10 +19,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// A page of 45 entities with long entries and posts stays far below.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// How often a request is sent again that can be.
+/// How often a request that is safe to repeat is sent again.
 const RETRIES: u32 = 4;
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-/// How long to wait past the limit if the answer does not say.
+/// How long to wait after a rate-limit refusal that names no time.
 const LIMIT_PAUSE: Duration = Duration::from_secs(15);
 /// The longest pause that an answer can ask for.
 const PAUSE_MAX: Duration = Duration::from_mins(2);
@@ -57,7 +58,7 @@ impl fmt::Debug for ApiConnection {
 /// A failed attempt.
 struct Attempt {
     failure: RemoteFailure,
-    /// Whether it is certain that nothing was done.
+    /// Whether the request certainly changed nothing, so that even a `POST` may be repeated.
     is_undone: bool,
     /// How long to wait before another attempt, if the answer says so or the limit is reached.
     pause: Option<Duration>,
@@ -102,10 +103,10 @@ impl ApiConnection {
         self.send(&Method::GET, path, None).await
     }
 
-    /// Sends a request until it is answered or hopeless. A `POST` whose outcome is unknown is not sent again.
+    /// Sends a request, with retries. A `POST` whose outcome is unknown is not repeated.
     pub(super) async fn send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Value, RemoteFailure> {
         let is_repeatable = *method != Method::POST;
-        // Kanka ignores it; another Skald answers a repeated request as it did the first time.
+        // The idempotency key. Kanka ignores it; if the remote place is a Skald, a repeated request gets the first answer.
         let key = (*method != Method::GET).then(request_key);
         let mut delay = FIRST_RETRY;
         let mut retries = 0;
@@ -126,7 +127,7 @@ impl ApiConnection {
             if !is_passing || retries == RETRIES || !(is_repeatable || attempt.is_undone) {
                 return Err(attempt.failure);
             }
-            // Nothing listens at the address: one repetition, then the caller decides when to try again.
+            // Nothing listens at the address: retry once, then let the caller decide when to try again.
             if attempt.failure.kind == RemoteFailureKind::Unreachable && retries > 0 {
                 return Err(attempt.failure);
             }
@@ -200,7 +201,7 @@ fn tls_config() -> Result<rustls::ClientConfig, String> {
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// The failure of a request without an answer. The text of the error has the address, and never a header.
+/// The failure of a request without an answer. Its message may contain the address, but never a header with the token.
 fn failed_request(error: &reqwest::Error) -> Attempt {
     if error.is_connect() {
         let kind = if error.is_timeout() { RemoteFailureKind::Timeout } else { RemoteFailureKind::Unreachable };
@@ -253,7 +254,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds.max(1)))
 }
 
-/// A key that no other request has: of this process and of this moment, and counted.
+/// A unique key for a request, made of the process id, the time and a counter.
 fn request_key() -> String {
     static REQUESTS: AtomicU64 = AtomicU64::new(0);
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -278,7 +279,7 @@ fn error_message(status: StatusCode, body: &[u8], token: &str) -> String {
     });
     let parts: Vec<String> = sentence.map(ToOwned::to_owned).into_iter().chain(fields).collect();
     let text = if parts.is_empty() { status.to_string() } else { format!("{} {}", status.as_u16(), parts.join("; ")) };
-    // Control characters could part it in two, and a cut could leave half of it.
+    // Remove control characters before the token is replaced, and cut afterwards: otherwise a part of it could remain.
     let text: String = text.chars().filter(|letter| !letter.is_control()).collect();
     let text = if token.is_empty() { text } else { text.replace(token, "***") };
     text.chars().take(MESSAGE_CHARS_MAX).collect()

@@ -82,10 +82,10 @@ struct KankaClient {
     connection: ApiConnection,
     campaign_id: u64,
     tags: TagNames,
-    /// Whether this Kanka answers the ids alone when several entities are created at once, and may have stored no more than
-    /// names. Then one request for each costs less than reading and changing them again.
+    /// Whether this Kanka answers a bulk creation with ids only, and may have stored no more than the names. Then one request
+    /// for each entity is cheaper than reading all of them and sending the other fields again.
     answers_ids_alone: AtomicBool,
-    /// Whether this Kanka takes no change of an entity or post without its name.
+    /// Whether this Kanka requires the name in every change of an entity or post.
     wants_names: AtomicBool,
     custom_types: Mutex<Option<BTreeMap<u64, String>>>,
 }
@@ -183,8 +183,8 @@ impl KankaClient {
         Ok(body)
     }
 
-    /// What a user may not do with the kinds that are written, as `permissions/test` answers it. A Kanka that does not have
-    /// that route, or does not let the user ask, says nothing.
+    /// The actions that a user may not do with writable kinds, from `permissions/test`. Empty if this Kanka lacks that route
+    /// or refuses the request.
     async fn missing_permissions(&self, user_id: u64) -> Result<Vec<String>, RemoteFailure> {
         const ACTIONS: [(u64, &str); 4] = [(1, "read"), (2, "edit"), (3, "create"), (4, "delete")];
         let written = || MIRRORED_KINDS.iter().filter(|kind| kind.entity_type.is_some());
@@ -220,7 +220,7 @@ impl KankaClient {
         Ok(missing)
     }
 
-    /// The modules that a campaign has of its own, by the number of their type, with their names.
+    /// The names of the custom modules of a campaign, by their type numbers.
     async fn custom_types(&self) -> Result<BTreeMap<u64, String>, RemoteFailure> {
         if let Some(known) = self.custom_types.lock().unwrap_or_else(PoisonError::into_inner).clone() {
             return Ok(known);
@@ -237,7 +237,7 @@ impl KankaClient {
         Ok(types)
     }
 
-    /// A page of the entities of all modules of one's own. `None` if there are none.
+    /// A page of the entities of all custom modules. `None` if there are no such modules.
     async fn list_custom(&self, page: usize) -> Result<Option<RemotePage<RemoteEntity>>, RemoteFailure> {
         let types = self.custom_types().await?;
         if types.is_empty() {
@@ -254,7 +254,7 @@ impl KankaClient {
         typed_entity(kind, row, &|id| self.tags.tag(id))
     }
 
-    /// A typed row, a row of `/entities` with its typed row, or one with the ids alone.
+    /// Reads the answer to a creation: a typed row, a row of `/entities` with its typed row, or one with ids only.
     async fn read_created(&self, kind: &'static RemoteKind, row: &Value) -> Result<RemoteCreated, RemoteFailure> {
         let entity = if let Some(child) = row.get("child").filter(|child| child.is_object()) {
             self.load_unknown_tags(std::slice::from_ref(child)).await?;
@@ -311,7 +311,7 @@ impl RemoteLore for KankaClient {
 
     fn count_entities(&self) -> RemoteFuture<'_, usize> {
         Box::pin(async {
-            // Modules may have been added or renamed.
+            // A full pull begins here: list the custom modules again, since some may have been added or renamed.
             *self.custom_types.lock().unwrap_or_else(PoisonError::into_inner) = None;
             let custom = self.custom_types().await?;
             let numbers = MIRRORED_KINDS.iter().filter(|kind| !is_custom(kind)).map(type_id_of);
@@ -328,7 +328,7 @@ impl RemoteLore for KankaClient {
     fn list_kind(&self, kind: &'static RemoteKind, page: usize) -> RemoteFuture<'_, Option<RemotePage<RemoteEntity>>> {
         Box::pin(async move {
             if page == 1 && *kind == MIRRORED_KINDS[0] {
-                // A pull of everything begins: tags may have other names by now.
+                // A full pull begins here: list the tags again, since some may have been renamed.
                 self.tags.forget();
             }
             if is_custom(kind) {

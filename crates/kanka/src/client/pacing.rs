@@ -1,4 +1,4 @@
-//! The pace of requests: as many in a minute as the account may send, by our own count and by what answers say.
+//! Request pacing: sends as many requests per minute as the account may, by our own count and by the limits in answers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +8,12 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 const WINDOW: Duration = Duration::from_mins(1);
-/// What every account may send, until it is known what this one may.
+/// The requests per minute that every account has, used until an answer names the limit of this one.
 pub(super) const LIMIT_DEFAULT: u32 = 30;
-/// A limit beyond this one needs no pacing by us.
+/// The most requests per minute that are counted.
 const LIMIT_MAX: u32 = 10_000;
 
-/// Time for the pace. Tests have one that does not wait.
+/// The clock for pacing. Tests use one that does not wait.
 pub trait PaceClock: Send + Sync + 'static {
     /// Time since some moment.
     fn now(&self) -> Duration;
@@ -78,7 +78,7 @@ impl Pace {
         Some((oldest + WINDOW).saturating_sub(now).max(Duration::from_millis(1)))
     }
 
-    /// What an answer says about the limit and what is left of it. Other programs of the same account use it too.
+    /// Stores the limit in an answer and what is left of it: other programs of the same account use up the same limit.
     pub(super) fn note_limit(&self, limit: Option<u32>, remaining: Option<u32>) {
         let now = self.clock.now();
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ impl Pace {
         }
     }
 
-    /// The account is past its limit: nothing is sent for so long.
+    /// Waits before the next attempt, such as when the account is past its limit.
     pub(super) async fn pause(&self, duration: Duration) {
         self.clock.sleep(duration).await;
     }

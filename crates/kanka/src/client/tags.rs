@@ -1,5 +1,5 @@
-//! Tags of a campaign in Kanka: entities there, names here. All of them are listed once, and again when an unknown one
-//! is met.
+//! Tags of a campaign in Kanka, which are entities there and names here. They are listed once, and again when a row has an
+//! unknown tag.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ pub(super) struct TagNames(Mutex<KnownTags>);
 struct KnownTags {
     is_listed: bool,
     tags: HashMap<u64, KnownTag>,
-    /// Ids by names, without those of private tags: a name that is written here is public.
+    /// Ids by names, without private tags: a tag that is named here must not match one that only game masters see there.
     ids: HashMap<String, u64>,
     /// Ids by the names that the tags have here: a long one is cut.
     mirrored_ids: HashMap<String, u64>,
@@ -78,7 +78,7 @@ impl TagNames {
         (known.tags.values().filter(|tag| is_named(tag)).count() == 1).then_some(id)
     }
 
-    /// Whether a list of all tags may say more about one of these.
+    /// Whether one of these is unknown, so that the tags should be listed again.
     fn is_any_unknown(&self, ids: &[u64]) -> bool {
         let known = self.lock();
         ids.iter().any(|id| !known.tags.contains_key(id) && !known.missing.contains(id))
@@ -166,11 +166,11 @@ impl KankaClient {
         let (Some(id), None) = (self.tags.only_id(name), self.tags.id(new_name)) else { return Ok(false) };
         let body = Map::from_iter([("name".to_owned(), json!(new_name))]);
         let answer = self.patch(&format!("tags/{id}"), body, name).await;
-        // The next use lists them again, with the name that the answer may have lost.
+        // List them again at the next use: if the answer was lost, the tag may have been renamed or not.
         self.tags.forget();
         match answer {
             Ok(_) => Ok(true),
-            // Then each entity is sent by itself, and its answer says what is refused.
+            // Refused: each entity is sent with its new tags instead, and that answer names what is refused.
             Err(failure)
                 if matches!(
                     failure.kind,
@@ -186,7 +186,7 @@ impl KankaClient {
     async fn create_tag(&self, name: &str) -> Result<u64, RemoteFailure> {
         let answer = self.send(Method::POST, "tags", &json!({"name": name})).await;
         if answer.is_err() {
-            // It may be there nevertheless: look before it is created again.
+            // It may have been created nevertheless: list the tags before it is created again.
             self.tags.forget();
         }
         let (id, tag) = tag_of(data_of(&answer?)?)?;

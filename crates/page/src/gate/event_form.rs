@@ -10,7 +10,7 @@ use super::to_words;
 use crate::components::{described_by, field_fault, invalid};
 use crate::form::Form;
 
-/// The type of a field of a payload, as far as a form has an input for it.
+/// The kind of input that a form has for a field of a payload.
 #[derive(Debug, Clone, PartialEq)]
 enum FieldKind {
     Line,

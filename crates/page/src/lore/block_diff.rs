@@ -10,8 +10,7 @@ pub(crate) enum DiffHunk<'a> {
     Changed { theirs: Vec<&'a str>, ours: Vec<&'a str> },
 }
 
-/// Both texts as parts that are the same and parts that differ, in one order. The blocks of each part are in their own
-/// order.
+/// Splits both texts into parts that are the same and parts that differ, in the order of the texts.
 pub(crate) fn diff_hunks<'a>(theirs: &'a str, ours: &'a str) -> Vec<DiffHunk<'a>> {
     let mut hunks: Vec<DiffHunk<'a>> = Vec::new();
     for side in diff_blocks(theirs, ours) {
@@ -50,7 +49,7 @@ fn blocks(text: &str) -> Vec<&str> {
     text.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect()
 }
 
-/// The longest common subsequence, and what is between.
+/// Aligns the blocks by their longest common subsequence.
 fn middle<'a>(theirs: &[&'a str], ours: &[&'a str]) -> Vec<BlockSide<'a>> {
     if theirs.len().max(ours.len()) > COMPARED_BLOCKS_MAX {
         let ours = ours.iter().copied().map(BlockSide::Ours);

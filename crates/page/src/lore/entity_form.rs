@@ -70,7 +70,7 @@ impl EntityFields {
         fields.map(|(key, label, value)| FieldText { key, label, value: value.to_owned() }).into()
     }
 
-    /// Everything that was typed, for an entity that is not there yet.
+    /// All fields of the form, to create an entity.
     pub(crate) fn new_item(&self) -> Value {
         let empty = Self { is_private: !self.is_private, ..Self::default() };
         let mut item = self.changes(&empty);
@@ -79,8 +79,8 @@ impl EntityFields {
         item
     }
 
-    /// The fields that differ from what is stored. What nobody touched is not sent, so that a form cannot change what it
-    /// shows otherwise than it is stored.
+    /// The fields that differ from the stored ones. Untouched fields are left out: a form may show a value in another way than
+    /// it is stored, and sending it back would change it.
     pub(crate) fn changes(&self, stored: &Self) -> Value {
         let mut item = json!({});
         let texts = [
@@ -114,7 +114,7 @@ fn split(text: &str, separator: char) -> Vec<String> {
     text.split(separator).map(str::trim).filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// What stands beside the form of an entity or a post.
+/// The parts of the page around the form of an entity or a post.
 #[derive(Default)]
 pub(crate) struct EditState<'a> {
     pub fault: Option<&'a Fault>,
@@ -130,7 +130,7 @@ pub(crate) struct EntryPreview {
     pub unresolved: Vec<String>,
 }
 
-/// A warning that a script shows when somebody else saves while one types.
+/// A warning that a script shows when somebody else saves the entity while the form is open.
 pub(crate) fn changed_meanwhile() -> Markup {
     html! {
         p.warning #changed-meanwhile role="status" hidden {
@@ -139,8 +139,8 @@ pub(crate) fn changed_meanwhile() -> Markup {
     }
 }
 
-/// The name under which a browser keeps what is typed into a form until it is saved. Others who use the same browser have
-/// drafts of their own.
+/// The key under which the browser stores the draft of a form until it is saved. It names the visitor, since several
+/// people may use the same browser.
 pub(crate) fn draft_key(visitor: &Visitor, action: &str) -> String {
     format!("{}:{action}", visitor.caller.id())
 }

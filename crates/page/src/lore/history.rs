@@ -144,7 +144,7 @@ pub(crate) async fn show_version(
     }))
 }
 
-/// What differs in one field: a text line by line, anything else as before and after.
+/// The difference in one field: line by line for a text, otherwise the value before and after.
 fn change_section(field: &str, change: &Value) -> Markup {
     html! {
         section.card.change {

@@ -17,7 +17,7 @@ use crate::{PageContext, SharedContext};
 /// The operation that reveals to single people.
 const VISIBILITY: &str = "visibility";
 
-/// Who knows an entity and its posts, and who might.
+/// The entity and its posts with the people who know them, and all players.
 pub(crate) struct LoreKnowledge {
     players: Vec<CampaignPlayer>,
     things: Vec<KnownThing>,
@@ -210,7 +210,7 @@ pub(crate) async fn reveal(
         }
         let who: Vec<&str> = form.all("who").filter(|who| !who.is_empty()).collect();
         if who.is_empty() && form.text("to") == "people" {
-            // Without a name it would be revealed to the whole table.
+            // An empty list of people would reveal it to the whole table.
             let fault = Fault::new(Code::InvalidParams, "nobody is chosen who shall know it").with_path("/who");
             return Err(fault.hint("choose somebody, or reveal it to all").into());
         }

@@ -54,7 +54,7 @@ pub struct GraphRelationship {
     pub to: u64,
     /// Such as `parent_of`.
     pub word: String,
-    /// Whether both are so to each other.
+    /// Whether the relationship reads the same in both directions.
     pub is_symmetric: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Brings what was seen in the remote place into the lore here: creates, merges and archives entities and their posts.
+//! Applies remote entities to the lore here: creates, merges and archives entities and their posts.
 //!
-//! Every command stores what is agreed on from now on in its own transaction, so that a process that is killed in
-//! between goes on where it was.
+//! Every command stores the new merge base in its own transaction, so that a sync that is killed continues where it
+//! stopped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub(super) const DELETED_THERE: &str = "there";
 /// Entities that could not be taken over are listed up to this number.
 const SKIPPED_MAX: usize = 100;
 
-/// What became of an entity that was seen there.
+/// What applying a remote entity changed here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AppliedEntity {
     Unchanged,
@@ -35,7 +35,7 @@ pub(super) enum AppliedEntity {
     ParentMissing,
 }
 
-/// A step whose lore changed meanwhile is tried again.
+/// The outcome of a step: it is tried again if the lore changed meanwhile.
 pub(super) enum Step<T> {
     Done(T),
     Again,
@@ -78,7 +78,7 @@ impl SyncRun<'_> {
         };
         match local {
             None => {
-                // Removed for good here. What changed there since is worth more than the removal.
+                // Removed for good here. A remote change since then wins over our removal.
                 let theirs = their_fields(seen, type_of_kind(seen.kind), &row);
                 if is_same_version(&theirs, &row.base) && posts_as_agreed(seen, &row) {
                     return Ok(Step::Done(AppliedEntity::Unchanged));
@@ -94,7 +94,7 @@ impl SyncRun<'_> {
         }
     }
 
-    /// It is in the archive here. If it changed there since, that is a conflict; otherwise it will be deleted there.
+    /// The entity is archived here. If it changed there since, that is a conflict; otherwise the next push deletes it there.
     async fn note_deleted_here(
         &self,
         entity: &Entity,
@@ -112,7 +112,7 @@ impl SyncRun<'_> {
         Ok(Step::Done(AppliedEntity::Unchanged))
     }
 
-    /// Something new there: an entity of ours whose creation was not answered, or one that is new here.
+    /// Handles a remote entity without a row: either our creation of it was never answered, or it is new here.
     async fn bind_or_create(
         &mut self,
         committed: &CommittedState<LoreStream>,
@@ -156,7 +156,7 @@ impl SyncRun<'_> {
         Ok(Step::Again)
     }
 
-    /// Gives an entity the ids of the one there, and stores what is agreed on in the same transaction.
+    /// Gives an entity the ids of the remote one, and stores its row in the same transaction.
     pub(super) async fn renumber(
         &self,
         entity_id: u64,
@@ -187,7 +187,7 @@ impl SyncRun<'_> {
     ) -> Result<Step<AppliedEntity>, SyncFailure> {
         let entity_type = type_of_kind(seen.kind);
         let mut row = AgreedRow { kind: seen.kind.word.to_owned(), id: seen.id, ..AgreedRow::default() };
-        // An answer that does not say whether it is private may be about a secret.
+        // An answer without `is_private` may be about a secret, so treat it as private.
         row.base.is_private = true;
         row.base = their_fields(seen, entity_type, &row);
         let is_here = |parent: u64| committed.state.entity(parent).is_some_and(|parent| !parent.is_archived());
@@ -221,7 +221,7 @@ impl SyncRun<'_> {
                     let applied = if is_parent_missing { AppliedEntity::ParentMissing } else { AppliedEntity::Changed };
                     return Ok(Step::Done(applied));
                 }
-                // Somebody else created it meanwhile, or the parent went away.
+                // Another process created it meanwhile, or the parent was archived.
                 Err(LoreRefusal::IdTaken { field: "entity_id", .. } | LoreRefusal::EntityArchived { .. }) => {
                     return Ok(Step::Again);
                 }
@@ -238,7 +238,7 @@ impl SyncRun<'_> {
         Ok(Step::Done(AppliedEntity::Unchanged))
     }
 
-    /// A text that was seen there, and its row; `None` if it shows nothing.
+    /// The reference of a remote text, whose row is added to `side_rows`; `None` if the text is empty.
     pub(super) fn seen_text(&self, html: &str, side_rows: &mut Vec<SideRow>) -> Result<Option<TextRef>, SyncFailure> {
         let entry = skald_markup::entry_from_html(html);
         if entry.markdown.trim().is_empty() {
@@ -277,7 +277,7 @@ impl SyncRun<'_> {
         }
         let held = committed.state.fields_held_against(entity.entity_id, &change);
         if !held.is_empty() {
-            // Both sides keep what they have until a person decides here. The same from there is held once.
+            // Neither side changes until a person decides here. The same remote value is held only once.
             let is_noted = |field: &str| row.conflicts.get(field) == Some(&conflict_value(field, &theirs, seen, &row));
             if !held.field_names().iter().all(|field| is_noted(field)) {
                 change.retain_canon_fields(held);
@@ -310,7 +310,7 @@ impl SyncRun<'_> {
         }))
     }
 
-    /// Changes an entity, and stores what is agreed on then in the same transaction.
+    /// Changes an entity, and stores its new row in the same transaction.
     async fn update_here(
         &self,
         entity: &Entity,
@@ -328,7 +328,7 @@ impl SyncRun<'_> {
                 self.put_row(entity_id, next).await?;
                 Ok(Step::Done(()))
             }
-            // It became authoritative meanwhile: what was agreed on before still holds.
+            // The field became authoritative meanwhile, so the change is held: keep the old merge base.
             LoreRefusalKind::Held => {
                 self.put_row(entity_id, row).await?;
                 Ok(Step::Again)
@@ -341,7 +341,7 @@ impl SyncRun<'_> {
         }
     }
 
-    /// Has a change held that contradicts an authoritative value.
+    /// Proposes a change that contradicts an authoritative value: the canon holds it until a person decides.
     async fn propose_here(
         &self,
         entity: &Entity,
@@ -388,8 +388,8 @@ pub(super) fn is_deleted_here(conflicts: &BTreeMap<String, Value>) -> bool {
     conflicts.get(DELETED).is_some_and(|side| side == DELETED_HERE)
 }
 
-/// The row of an entity that was deleted here, changed there, and is restored here. The row has what is there since the
-/// change, which nobody here agreed on: every field that differs is a conflict.
+/// Empties the merge base of an entity that was deleted here, changed there and restored here. The stored base is the
+/// remote version, which was never merged here; without it every field that differs becomes a conflict.
 fn nothing_agreed(entity: &Entity, row: AgreedRow) -> AgreedRow {
     let is_here = |agreed: &&AgreedPost| entity.post(agreed.post_id).is_some();
     let posts = row.posts.iter().filter(is_here).map(post_with_nothing_agreed).collect();
@@ -405,7 +405,7 @@ fn takeover_fault(entity_id: u64, refusal: &LoreRefusal) -> SyncFailure {
     crate::Fault::new(crate::Code::Rejected, message).hint(refusal.hint()).into()
 }
 
-/// The ids there; where the number within the type is taken, the number of the entity stands for it.
+/// The ids to try, in order: those of the remote place, then the entity id as typed id in case its typed id is taken.
 fn explicit_ids(target: RemoteTarget, entity_type: EntityType) -> Vec<ExplicitIds> {
     let entity_id = target.entity_id;
     let own = ExplicitIds { id: entity_id, entity_id };
@@ -421,7 +421,7 @@ fn seen_image(seen: &RemoteEntity) -> Option<String> {
     image.and_then(|image| fit_text(image, limits::LORE_IMAGE_CHARS_MAX))
 }
 
-/// What is agreed on after a merge, with the new text here if it was changed.
+/// The row after a merge. `text` is the new text here, if the merge changed it.
 fn merged_row(
     row: &AgreedRow,
     entity: &Entity,
@@ -445,7 +445,7 @@ fn merged_row(
     next
 }
 
-/// What an answer says beside the fields that merge.
+/// Stores what a remote answer has besides the merged fields: ids, image, hidden tags and the time of the change.
 pub(super) fn store_seen_fields(row: &mut AgreedRow, seen: &RemoteEntity) {
     seen.kind.word.clone_into(&mut row.kind);
     row.id = seen.id;
@@ -470,7 +470,7 @@ fn posts_as_agreed(seen: &RemoteEntity, row: &AgreedRow) -> bool {
     posts.len() == agreed.len() && posts.iter().all(is_agreed)
 }
 
-/// What was agreed on for posts, with what is there now. A post that is not here has no id here.
+/// The rows of posts with their remote versions as merge base. A post that is new there gets a row without a local id.
 fn agreed_posts_as_seen(seen: &RemoteEntity, row: &AgreedRow) -> Vec<AgreedPost> {
     let Some(posts) = &seen.posts else { return row.posts.clone() };
     let as_seen = |post: &RemotePost| {
@@ -496,7 +496,7 @@ fn change_between(entity: &Entity, from: &MirroredFields, to: &MirroredFields, k
     }
 }
 
-/// Makes a conflict of a field that cannot be taken over.
+/// Turns a field whose remote value the rules refuse into a conflict.
 fn record_conflict(
     merged: &mut VersionMerge<MirroredFields>,
     field: &'static str,

@@ -1,4 +1,4 @@
-//! Brings posts that were seen in the remote place into the lore here: creates, merges and removes them.
+//! Applies remote posts to the lore here: creates, merges and archives them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use super::versions::their_post;
 use skald_journal::SideRow;
 
 impl SyncRun<'_> {
-    /// Posts of an entity that is here, given what was agreed on and is stored.
+    /// Applies the posts of a remote entity that exists here. `row` is its stored row.
     pub(super) async fn apply_remote_posts(
         &self,
         seen: &RemoteEntity,
@@ -65,7 +65,7 @@ impl SyncRun<'_> {
         let (Some(theirs), Some(post)) = (theirs, local) else {
             return match (theirs, local) {
                 (Some(theirs), _) => {
-                    // Deleted here: it will be deleted there, unless it changed there since.
+                    // Deleted here: the next push deletes it there, unless it changed there since.
                     let version = their_post(theirs);
                     if version != agreed.base {
                         let conflicts = BTreeMap::from([(DELETED.to_owned(), json!(DELETED_HERE))]);
@@ -151,8 +151,8 @@ impl SyncRun<'_> {
         self.execute_post_command(entity_id, command, side_rows, (row, before)).await
     }
 
-    /// Has what changed there held, unless the same was before, and leaves the post here as it is: its name and text
-    /// become conflicts.
+    /// Proposes the remote changes of an authoritative post, unless the same were proposed before. The post here stays as it
+    /// is: its name and text become conflicts.
     async fn hold_post_fields(
         &self,
         (entity_id, post): (u64, &Post),
@@ -180,7 +180,7 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    /// A post that is new there: one of ours whose creation was not answered, or one that is new here.
+    /// Handles a remote post without a row: either our creation of it was never answered, or it is new here.
     async fn apply_new_remote_post(
         &self,
         entity_id: u64,
@@ -207,7 +207,7 @@ impl SyncRun<'_> {
                 return Ok(Step::Done(()));
             }
         }
-        // Written on both sides, and the same.
+        // The same post was written on both sides: bind the two instead of creating a second one.
         let known: BTreeSet<u64> = row.posts.iter().map(|agreed| agreed.post_id).collect();
         for post in entity.live_posts().filter(|post| !known.contains(&post.post_id)) {
             let agreed = AgreedPost { post_id: post.post_id, ..AgreedPost::default() };

@@ -1,4 +1,4 @@
-//! Background sync of all linked campaigns while a process serves: woken by writes, and by time for what changed there.
+//! Background sync of all linked campaigns while a process serves: writes wake it, and timers ask for remote changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::sync::SyncScope;
 use crate::lore::stream::lore_stream;
 use crate::{App, Code, LocalEngine};
 
-/// How often links of other processes are looked for.
+/// How often the store is read for links that other processes made.
 const LOOK_FOR_LINKS: Duration = Duration::from_secs(5);
-/// How often changes are asked for.
+/// How often the remote place is asked for changes.
 const ASK_FOR_CHANGES: Duration = Duration::from_mins(1);
-/// How often everything is listed, which finds what was deleted there.
+/// How often all entities are listed: only a full list shows what was deleted there.
 const LIST_EVERYTHING: SignedDuration = SignedDuration::from_mins(30);
-/// Writes that come together are sent together.
+/// How long to wait after a write, so that writes in quick succession are sent together.
 const GATHER_WRITES: Duration = Duration::from_millis(50);
 const FIRST_RETRY: Duration = Duration::from_millis(500);
 const LAST_RETRY: Duration = Duration::from_secs(30);
-/// A token that is refused is not tried again and again.
+/// Delay after a refused token: retries would be refused as well until somebody replaces it.
 const REFUSED_RETRY: Duration = Duration::from_mins(5);
 
 /// Syncs every linked campaign until the process stops.
@@ -95,7 +95,7 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
                 }
             }
         }
-        // A question before a write counts as the one of its minute.
+        // A push that asked for changes first counts as this minute's request for changes.
         let link = app.mirror_link(&campaign_id).await.ok().flatten();
         let pause = until_question(app.clock.now(), link.as_ref().and_then(|link| link.asked_at.as_deref()));
         tokio::select! {
@@ -122,7 +122,7 @@ async fn ended_without_some(app: &App, campaign_id: &str, before: &MirrorLink) -
 /// How long until changes are asked for again, given when they were asked for last.
 fn until_question(now: Timestamp, asked_at: Option<&str>) -> Duration {
     let asked_at = asked_at.and_then(|text| text.parse::<Timestamp>().ok());
-    // A clock that was set back is no reason to wait.
+    // If the clock was set back, do not wait until it has caught up.
     let since = asked_at.and_then(|at| Duration::try_from(now.duration_since(at)).ok());
     since.map_or(Duration::ZERO, |since| ASK_FOR_CHANGES.saturating_sub(since))
 }

@@ -246,7 +246,7 @@ impl SyncRun<'_> {
         keep: KeptSide,
     ) -> Result<(), SyncFailure> {
         match (is_deleted_there, keep) {
-            // It is created there anew, since nothing is agreed on any more.
+            // Without a row it counts as new, so the next push creates it there again.
             (true, KeptSide::Ours) => self.remove_row(entity_id).await,
             (true, KeptSide::Theirs) => {
                 let command = LoreCommand::ArchiveEntity { entity_id, expected_revision: None };
@@ -272,7 +272,7 @@ impl SyncRun<'_> {
                     self.remove_row(entity_id).await?;
                     return self.apply_remote_entity(&seen).await.map(drop);
                 };
-                // What is here counts as agreed on, so that all of theirs is taken.
+                // Use the local version as merge base, so that all remote fields win.
                 let mut next = AgreedRow { entry_key: None, ..row.clone() };
                 next.conflicts.clear();
                 let (ours, _) = self.our_version(&committed, entity, seen.kind, &next).await?;
@@ -312,7 +312,7 @@ impl SyncRun<'_> {
                 }
                 (false, KeptSide::Ours) => next.posts[place].conflicts.clear(),
                 (false, KeptSide::Theirs) => {
-                    // The post is taken anew from there.
+                    // Without a row the post counts as new there, so it is created here again.
                     next.posts.remove(place);
                     self.put_row(entity_id, &next).await?;
                     return self.fetch(entity_id).await;
@@ -351,7 +351,7 @@ impl SyncRun<'_> {
         self.put_row(entity_id, &next).await
     }
 
-    /// Archives what is deleted there. What is held stays here, and its conflict stays as well.
+    /// Archives what is deleted there. If the canon holds the deletion, that is a refusal, and the conflict stays.
     async fn archive_or_refuse(&self, command: LoreCommand) -> Result<(), SyncFailure> {
         match self.execute(command, Vec::new()).await? {
             Err(refusal) if refusal.kind() == LoreRefusalKind::Held => Err(refusal_fault(&refusal).into()),
@@ -359,7 +359,8 @@ impl SyncRun<'_> {
         }
     }
 
-    /// Stores what both sides agreed on before, if the change here is held, and answers that.
+    /// Returns a refusal as a fault, unless there was nothing to change. If the canon holds the change, the old row is
+    /// stored again.
     async fn refuse_if_not_done(
         &self,
         entity_id: u64,

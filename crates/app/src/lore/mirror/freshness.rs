@@ -9,7 +9,7 @@ use skald_domain::Moment;
 use super::rows::MirrorLink;
 use crate::{Answer, App, Fault, RequestControl};
 
-/// Without a pull for so long the lore counts as stale: the background task pulls every minute.
+/// The lore counts as stale when the last pull is older. The background task pulls every minute.
 const STALE_AFTER: SignedDuration = SignedDuration::from_mins(3);
 
 /// How fresh the lore is.
@@ -38,8 +38,8 @@ impl LinkedLore {
 }
 
 impl App {
-    /// The answer with `mirror`, if the lore that the caller entered is linked. What was done is answered even if it cannot
-    /// be read how fresh it is.
+    /// Adds `mirror` to the answer if the lore that the caller entered is linked. If the freshness cannot be read, the answer
+    /// goes out without it: the operation itself has succeeded.
     pub(crate) async fn with_freshness(&self, work: &RequestControl, mut answer: Answer) -> Answer {
         let Some(lore) = work.linked_lore.get() else { return answer };
         let fields = match &mut answer {
@@ -57,8 +57,8 @@ impl App {
         answer
     }
 
-    /// `None` if the campaign is not linked any more. Only game masters are told what waits, since that counts private
-    /// writes.
+    /// `None` if the campaign is not linked any more. Only game masters get the number of waiting entities, since it counts
+    /// private writes too.
     async fn mirror_freshness(&self, lore: &LinkedLore) -> Result<Option<MirrorFreshness>, Fault> {
         let Some(link) = self.mirror_link(&lore.campaign_id).await?.filter(|link| link.is_linked) else {
             return Ok(None);

@@ -14,7 +14,7 @@ use crate::lore::stream::lore_stream;
 use crate::{App, Caller, Code, Fault};
 use skald_journal::{JournalFailure, SideRow, Submission, truncate_to_micros};
 
-/// On a linked campaign ids that are given here are above this one, and those of the remote place below.
+/// In a linked campaign, Skald gives ids above this number. Remote ids are below it, so that the two never collide.
 const OWN_IDS_ABOVE: u64 = 3_000_000_000;
 const LEASE_WAIT_MAX: Duration = Duration::from_secs(20);
 
@@ -55,7 +55,7 @@ impl App {
             remote_fault(&failure)
         })?;
         if let Some(link) = before.as_ref().filter(|_| is_same) {
-            // What was agreed on before is still there, so that the merge goes on where it was.
+            // The rows of the earlier link are still stored, so the merge continues from their merge bases.
             let link = MirrorLink {
                 is_linked: true,
                 remote_name: profile.campaign_name,
@@ -104,8 +104,8 @@ impl App {
         Ok(link)
     }
 
-    /// Entities that were here before the link get ids of our own range, so that those of the remote place are free. Their
-    /// earlier ids stay other names for them, and texts mention them by the new ones.
+    /// Gives entities from before the link new ids in our own range, so that remote ids are free. Their old ids still lead
+    /// to them, and texts mention them by the new ones.
     async fn renumber_own_entities(&self, caller: &Caller, campaign_id: &str) -> Result<(), Fault> {
         let stream = lore_stream(campaign_id);
         let read = || async { self.lore.read(&stream).await.map_err(|error| self.store_fault(&error)) };

@@ -1,5 +1,8 @@
 //! The mirror of a campaign's lore in a remote place, such as Kanka: every read is local, writes go there in the
 //! background, and what both sides changed is merged field by field.
+//!
+//! In comments, "here" is the lore in Skald, and "there" is the remote place. What both sides "agreed on" is the merge base:
+//! the version that both had after the last sync. It is stored as a row for each entity (`rows.rs`).
 
 mod apply_remote;
 mod apply_remote_posts;

@@ -211,11 +211,11 @@ impl App {
                     Some(self.sync_mirror(campaign_id, SyncScope::SendAgain, LEASE_WAIT_MAX, &mut |_, _| {}).await?);
             }
             MirrorMethod::Resolve => {
-                let (Some(entity_id), Some(keep)) = (input.entity_id, input.keep) else {
-                    return Err(Fault::new(Code::InvalidParams, "resolve needs entity_id and keep"));
-                };
-                let resolution = Resolution { entity_id, post_id: input.post_id, field: input.field.clone(), keep };
-                resolved = Some(self.resolve_conflicts(campaign_id, &resolution).await?);
+                // `run` has checked that both are given.
+                if let (Some(entity_id), Some(keep)) = (input.entity_id, input.keep) {
+                    let resolution = Resolution { entity_id, post_id: input.post_id, field: input.field.clone(), keep };
+                    resolved = Some(self.resolve_conflicts(campaign_id, &resolution).await?);
+                }
             }
             MirrorMethod::Unlink => {
                 check_owner(caller, "unlink")?;
@@ -262,7 +262,7 @@ impl App {
         let (mut problems, mut conflict_count) = (Vec::new(), 0);
         for (entity_id, row) in self.open_rows(&lore.campaign_id).await? {
             if lore.state().entity(entity_id).is_none() {
-                // Removed for good here: the next sync ends what is open.
+                // Removed for good here: the next sync removes its conflicts and problems.
                 continue;
             }
             conflict_count += row.conflicts.len() + row.posts.iter().map(|post| post.conflicts.len()).sum::<usize>();

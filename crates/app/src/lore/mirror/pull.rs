@@ -1,4 +1,4 @@
-//! Pulls from the remote place: everything, with a check of what is gone, or what changed since the last pull.
+//! Pulls from the remote place: either everything, which also finds deletions, or only changes since the last pull.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use super::sync_run::{SyncFailure, SyncProgress, SyncRun};
 
 /// Rows of a page of the remote place, to guess what a list costs.
 const ROWS_PER_PAGE: usize = 45;
-/// How often a list is read again whose rows moved while it was read.
+/// How often a list is read again if its rows moved between pages while it was read.
 const READS_OF_A_LIST: usize = 4;
-/// Changes are asked for from so much before the last pull: the remote clock counts whole seconds, and compares with
-/// "later than".
+/// How far before the last pull a request for changes begins: the remote clock has whole seconds, and it only returns
+/// changes strictly later than the given time.
 const OVERLAP: SignedDuration = SignedDuration::from_secs(5);
-/// A list with more pages is an error of the remote place, and reading it ends there.
+/// Guards against a remote list without an end: reading stops at this page.
 const PAGES_MAX: usize = 10_000;
 
 /// What a pull of everything has seen so far.
@@ -42,8 +42,8 @@ struct ChangedList {
 }
 
 impl SyncRun<'_> {
-    /// Lists everything there. What is agreed on and not in a list is asked for by itself before it counts as gone: a row
-    /// may move to a page that was read already.
+    /// Lists everything there. An entity with a row that is in no list is fetched by its id before it counts as deleted: its
+    /// row may have moved to a page that was read already.
     pub(super) async fn pull_all(&mut self, progress: &mut SyncProgress<'_>) -> Result<(), SyncFailure> {
         self.check_lease()?;
         self.link.asked_at = Some(self.app.clock.now().to_string());
@@ -52,7 +52,7 @@ impl SyncRun<'_> {
         for kind in kinds.iter().filter(|kind| kind.entity_type.is_some()) {
             self.pull_kind(kind, &mut pull, progress).await?;
         }
-        // Most campaigns have no entities of the kinds that are only read: then their lists are not asked for.
+        // Most campaigns have no entities of read-only kinds: skip their lists once all entities were seen.
         for kind in kinds.iter().filter(|kind| kind.entity_type.is_none()) {
             if pull.seen_ids.len() < pull.total {
                 self.pull_kind(kind, &mut pull, progress).await?;
@@ -92,7 +92,7 @@ impl SyncRun<'_> {
             for page_number in 1..=PAGES_MAX {
                 self.check_lease()?;
                 let listed_page = match self.remote.list_kind(kind, page_number).await {
-                    // What a list fails about is not gone. A first pull has to be whole.
+                    // If one kind's list fails, its entities are not taken as deleted; a first pull must be complete.
                     Err(failure) if self.link.is_pulled && self.is_failing_alone(&failure).await? => {
                         let message = format!("the list of each {}: {}", kind.word, failure.message);
                         self.unread.get_or_insert(RemoteFailure::new(failure.kind, message));
@@ -103,7 +103,7 @@ impl SyncRun<'_> {
                     listed_page => listed_page?,
                 };
                 let Some(page) = listed_page else {
-                    // Without the campaign every list is answered like that of a kind that there is not.
+                    // If the campaign itself is gone, every list is answered like that of an unknown kind.
                     self.confirm_campaign().await?;
                     pull.absent_kinds.insert(kind.word);
                     return Ok(());
@@ -212,7 +212,7 @@ impl SyncRun<'_> {
         Ok(heads.into_iter().filter(|head| !is_known(head)).collect())
     }
 
-    /// Reads the list of a kind, which costs less than its entities one by one.
+    /// Fetches many entities of one kind through its list, which takes fewer requests than one for each.
     async fn fetch_kind(
         &mut self,
         kind: &'static RemoteKind,
@@ -247,13 +247,13 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    /// Entities whose parents came after them.
+    /// Applies entities again whose parents were listed after them.
     async fn apply_orphans(&mut self, orphans: Vec<RemoteEntity>) -> Result<(), SyncFailure> {
         let pulled = self.report.pulled;
         for entity in orphans {
             self.apply_remote_entity(&entity).await?;
         }
-        // They were counted when they were seen.
+        // The first pass has counted them.
         self.report.pulled = pulled;
         Ok(())
     }
@@ -266,14 +266,14 @@ impl SyncRun<'_> {
         match self.remote.entity(entity_id).await {
             Ok(Some(entity)) => self.apply_listed(&entity, orphans).await,
             Ok(None) => self.apply_remote_deletion(entity_id).await,
-            // Hidden from the token's user now. It stays here, since it may come back.
+            // The token's user may no longer see it. It stays here, since access may be granted again.
             Err(RemoteFailure { kind: RemoteFailureKind::Forbidden, .. }) => Ok(()),
             Err(failure) if failure.kind == RemoteFailureKind::BrokenEntity => {
                 self.unread.get_or_insert(failure);
                 Ok(())
             }
             Err(failure) if self.is_failing_alone(&failure).await? => {
-                // Neither asked for nor sent again in this run: each attempt costs all repetitions.
+                // Skip this entity for the rest of the run: each attempt costs all retries.
                 self.unreadable.insert(entity_id);
                 self.failing.insert(entity_id);
                 let message = format!("entity {entity_id}: {}", failure.message);

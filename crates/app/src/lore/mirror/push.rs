@@ -1,5 +1,5 @@
-//! Pushes to the remote place. What waits is in the journal: the records of the lore after the last one that was sent.
-//! So a write is never lost, and entities are sent in the order in which they were written.
+//! Pushes to the remote place. The journal is the queue: the records of the lore after the last one that was sent. So no
+//! write is lost, and entities are sent in the order in which they were written.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::lore::stream::LoreStream;
 use skald_journal::parse_events;
 
 const RECORDS_PER_READ: usize = 500;
-/// Records that the mirror writes while it pushes, such as new ids, are sent by another pass. Each pass has fewer.
+/// A push itself writes records, such as new ids, which need another pass. Each pass writes fewer.
 const PASSES: usize = 6;
 
 impl SyncRun<'_> {
-    /// Sends everything that waits. `again` are entities that are looked at although nobody wrote to them since.
+    /// Sends everything that waits, and looks at the entities in `again` although nobody wrote to them since.
     pub(super) async fn push(&mut self, again: &BTreeSet<u64>) -> Result<(), SyncFailure> {
         let mut again: Vec<u64> = self.link.resend.union(again).copied().collect();
         for _ in 0..PASSES {
@@ -56,7 +56,7 @@ impl SyncRun<'_> {
                             let has_tag = |entity: &&Arc<Entity>| entity.tags.contains(tag_id);
                             committed.state.entities().filter(has_tag).map(|entity| entity.entity_id).collect()
                         }
-                        // Texts that mention it waited for its number, or for its end.
+                        // Texts that mention it were held back until it has its remote id, or is archived.
                         LoreEvent::EntityRenumbered { new_entity_id: entity_id, .. }
                         | LoreEvent::EntityArchived { entity_id, .. } => {
                             let mentioning = committed.state.mentioned_by(committed.state.current_id(*entity_id));

@@ -21,15 +21,15 @@ pub struct RemoteKind {
     pub has_date: bool,
 }
 
-/// Where the lore is mirrored from.
+/// The address of a remote campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteAddress {
     pub base_url: String,
     pub campaign_id: u64,
 }
 
-/// An entity there. A field that an answer does not have is `None`, and counts as agreed on; only a field that is there
-/// and empty is cleared.
+/// A remote entity as an answer has it. A field that the answer lacks is `None` and counts as unchanged; only a field
+/// that is there and empty clears its value.
 #[derive(Debug, Clone)]
 pub struct RemoteEntity {
     pub kind: &'static RemoteKind,
@@ -41,14 +41,15 @@ pub struct RemoteEntity {
     /// Empty if it has no text.
     pub html: Option<String>,
     pub tags: Option<Vec<String>>,
-    /// Ids of tags that stay there, since not everybody there may see them. They are sent back with every list of tags.
+    /// Ids of hidden tags, which are not mirrored because not everybody there may see them. Every list of tags that is sent
+    /// contains them, or it would remove them.
     pub hidden_tags: Vec<u64>,
     pub is_private: Option<bool>,
     pub parent: RemoteParent,
     pub image: Option<Option<String>>,
     pub date: Option<Option<String>>,
     pub updated_at: Option<Timestamp>,
-    /// Without those that not everybody there may see: these stay there.
+    /// Without hidden ones, which not everybody there may see: these are not mirrored.
     pub aliases: Option<Vec<RemoteAlias>>,
     pub posts: Option<Vec<RemotePost>>,
 }
@@ -225,12 +226,12 @@ impl RemoteFailureKind {
         }
     }
 
-    /// Whether the place may fail in this way about one entity, and answer about others.
+    /// Whether this failure may concern one entity only, so that requests for others can succeed.
     pub(super) fn may_be_about_one(self) -> bool {
         matches!(self, Self::ServerError | Self::Timeout | Self::BrokenAnswer)
     }
 
-    /// Whether the failure is about what was asked for. Any other one is about the place, and the next request fails too.
+    /// Whether the place refused this request. Any other failure concerns the place itself: the next request fails too.
     pub(super) fn is_refusal(self) -> bool {
         matches!(self, Self::Forbidden | Self::NotFound | Self::Invalid | Self::BrokenEntity)
     }
@@ -310,7 +311,7 @@ pub trait RemoteLore: Send + Sync + 'static {
 
 /// Makes connections to remote places. It knows the token, which nothing else does.
 pub trait RemoteConnector: Send + Sync + 'static {
-    /// The place that is meant if none is named.
+    /// The base address that is used if none is given.
     fn default_base_url(&self) -> &'static str;
 
     fn connect(&self, address: &RemoteAddress) -> Result<Arc<dyn RemoteLore>, Fault>;

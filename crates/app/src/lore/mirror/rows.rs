@@ -1,6 +1,5 @@
-//! Side rows of the mirror: the link of a campaign, what both sides agreed on for each entity, and entities that are being
-//! created there. None of it is history: it follows from comparing both sides, and can be lost without
-//! losing lore.
+//! Side rows of the mirror: the link of a campaign, the merge base of each entity, and entities that are being created
+//! there. They are no history: if they are lost, both sides are compared anew, and no lore is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +41,7 @@ pub(in super::super) struct MirrorLink {
     pub base_url: String,
     pub remote_campaign: u64,
     pub remote_name: String,
-    /// False after `unlink`: what was agreed on stays, for the case that it is linked again.
+    /// False after `unlink`: the rows stay, in case it is linked again.
     pub is_linked: bool,
     pub linked_at: String,
     /// Whether entities of the same name and type are taken for the same in the first pull.
@@ -259,7 +258,8 @@ impl App {
     }
 
     pub(super) async fn put_agreed_row(&self, campaign_id: &str, entity_id: u64, row: &AgreedRow) -> Result<(), Fault> {
-        // Listed before the row says that it is open, and taken off the list after it says that it is not.
+        // List it before its row has a conflict or problem, and take it off the list afterwards: if the process is killed
+        // in between, the list has one too many, never one too few.
         if row.is_open() {
             self.put_mirror_row(&open_kind(campaign_id), &row_key(entity_id), &Value::Bool(true)).await?;
         }
@@ -270,8 +270,8 @@ impl App {
         Ok(())
     }
 
-    /// The row for a command that stores it in its transaction, and the one that lists it if it is open. One that is not
-    /// open any more may stay listed: `open_rows` leaves it out.
+    /// The rows that a command stores in its transaction: the agreed row, and the one that lists it if it has a conflict or
+    /// problem. One that has none any more may stay listed: `open_rows` leaves it out.
     pub(super) fn agreed_side_rows(
         &self,
         campaign_id: &str,
@@ -288,8 +288,8 @@ impl App {
         Ok(side_rows)
     }
 
-    /// Makes the list of open rows agree with the rows, and forgets creations that are done: a process that was killed may
-    /// have stored one of both.
+    /// Repairs the list of open rows, and removes rows of finished creations: a process that was killed may have stored
+    /// only one of two rows that belong together.
     pub(super) async fn check_mirror_rows(&self, campaign_id: &str) -> Result<(), Fault> {
         let listed = self.list_mirror_rows::<Value>(&open_kind(campaign_id)).await?;
         let listed: BTreeSet<u64> = listed.into_iter().map(|(entity_id, _)| entity_id).collect();

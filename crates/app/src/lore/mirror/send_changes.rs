@@ -1,7 +1,6 @@
 //! Sends what changed here to the remote place: creates, updates and deletes entities, posts and aliases there.
 //!
-//! What is there is not read before it is written. A pull comes before every push, and only fields that changed here are
-//! sent.
+//! No remote entity is read before it is written: a pull precedes every push, and only fields that changed here are sent.
 
 use skald_domain::lore::{Entity, MirroredFields, merge_fields, name_identity};
 
@@ -28,7 +27,7 @@ impl SyncRun<'_> {
         }
         for entity_id in entity_ids {
             if !self.is_fresh() {
-                // A long push is paced: what changed there meanwhile is merged before it would be overwritten.
+                // A long push pulls in between, so that remote changes are merged before it overwrites them.
                 self.pull_changes().await?;
             }
             if self.failing.contains(entity_id) {
@@ -42,7 +41,7 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    /// Takes over what the remote place made of what was sent, if it is something else.
+    /// Applies the answer to a write: the remote place may have stored something else than was sent.
     pub(super) async fn apply_answer(&mut self, seen: &RemoteEntity) -> Result<(), SyncFailure> {
         let committed = self.read_lore().await?;
         let (Some(row), Some(entity)) =
@@ -87,7 +86,7 @@ impl SyncRun<'_> {
             && !row.conflicts.contains_key("entry")
             && self.unsent_mention(&committed, entity.text.as_ref()).await?.is_some()
         {
-            // The text is sent when what it mentions has its number there.
+            // The text waits until everything that it mentions has a remote id.
             ours.entry.clone_from(&row.base.entry);
         }
         if let Some(parent) = ours.parent.filter(|parent| Some(*parent) != row.base.parent)
@@ -137,8 +136,8 @@ impl SyncRun<'_> {
         self.send_posts(entity_id).await
     }
 
-    /// An entity that one side deleted while the other one changed it. If it is restored here, or removed for good, or
-    /// deleted on both sides, nobody has to decide that any more.
+    /// Handles an entity that one side deleted while the other one changed it. The conflict ends without a decision if the
+    /// entity was restored here, removed for good, or deleted on both sides.
     async fn send_deleted(
         &mut self,
         entity_id: u64,
@@ -154,7 +153,7 @@ impl SyncRun<'_> {
                     _ => Ok(()),
                 }
             }
-            // What changed there since is worth more than the removal.
+            // A remote change since then wins over our removal.
             (true, None) => {
                 self.check_lease()?;
                 match self.remote.entity(entity_id).await {
@@ -172,7 +171,7 @@ impl SyncRun<'_> {
         }
     }
 
-    /// Sends a change. A parent or a date that is refused does not keep the other fields back.
+    /// Sends a change. If the parent or the date is refused, the other fields are sent without it.
     async fn send_change(&self, target: RemoteTarget, change: RemoteChange) -> Result<SentChange, SyncFailure> {
         self.check_lease()?;
         let answer = self.remote.update(target, change.clone()).await;
@@ -197,7 +196,7 @@ impl SyncRun<'_> {
         match answer {
             Ok(answer) => Ok(Some(answer)),
             Err(failure) if failure.kind == RemoteFailureKind::NotFound => {
-                // It is gone, or it has become an entity of another kind with another number.
+                // It was deleted there, or turned into another kind with another typed id.
                 self.fetch(entity_id).await?;
                 match self.agreed_row(entity_id).await? {
                     // Gone there and changed here: somebody decides about that, and nothing is left to send.
@@ -279,7 +278,7 @@ impl SyncRun<'_> {
     async fn send_aliases(&mut self, entity_id: u64, wanted: &[String]) -> Result<(), SyncFailure> {
         let Some(mut row) = self.agreed_row(entity_id).await? else { return Ok(()) };
         if row.alias_ids.values().any(|id| *id == BEING_CREATED) {
-            // The answer to its creation was lost: look what is there before it is sent again.
+            // The answer to its creation was lost: read the remote list first, or it would be created twice.
             self.fetch(entity_id).await?;
             match self.agreed_row(entity_id).await? {
                 Some(fetched) if !fetched.alias_ids.values().any(|id| *id == BEING_CREATED) => row = fetched,

@@ -29,7 +29,7 @@ impl SyncRun<'_> {
             let entity = committed.state.entity(*entity_id).filter(|entity| !entity.is_archived());
             let Some(entity) = entity.filter(|entity| entity.entity_id == *entity_id) else { continue };
             let Some(kind) = kind_of_type(self.remote.kinds(), entity.entity_type) else { continue };
-            // What could not be created before is sent alone, so that it does not keep others back again.
+            // An entity whose creation failed before is sent alone, so that it does not block others again.
             let is_alone = created.iter().any(|(id, _)| id == entity_id);
             match groups.iter_mut().find(|group| group.kind == kind && !group.is_alone && !is_alone) {
                 Some(group) => group.entity_ids.push(*entity_id),
@@ -39,8 +39,8 @@ impl SyncRun<'_> {
         Ok(groups)
     }
 
-    /// Creates entities there with one request. That it is sent is stored before it is sent: if the answer is lost, the
-    /// next pull recognises them.
+    /// Creates entities there with one request. A row for each is stored before the request: if the answer is lost, the next
+    /// pull recognises them by it.
     pub(super) async fn create_there(
         &mut self,
         kind: &'static RemoteKind,
@@ -53,14 +53,14 @@ impl SyncRun<'_> {
                 self.confirm_campaign().await?;
             }
             if failure.kind.is_refusal() && drafts.len() > 1 {
-                // One of them is refused: alone it does not keep the others back.
+                // One of them is refused: sent one by one, it does not block the others.
                 for (entity_id, _) in drafts {
                     Box::pin(self.create_there(kind, &[entity_id])).await?;
                 }
                 return Ok(());
             }
             if failure.kind == RemoteFailureKind::Invalid && drafts.iter().any(|(_, sent)| sent.is_reducible()) {
-                // It may be the parent or the date. They are sent by themselves when the entity is there.
+                // The refused field may be the parent or the date: create the entity without both, and send them afterwards.
                 for (_, sent) in &mut drafts {
                     sent.leave_out_links();
                 }
@@ -71,7 +71,7 @@ impl SyncRun<'_> {
             Ok(created) => self.bind_all_created(kind, drafts, created).await,
             Err(failure) if failure.kind.is_refusal() => self.note_refused_creation(kind, drafts, &failure).await,
             Err(failure) if self.is_failing_alone(&failure).await? => {
-                // They may be there nevertheless: the next run looks for them before it sends them again.
+                // They may have been created nevertheless: the next run looks for them before it sends them again.
                 self.failing.extend(drafts.iter().map(|(entity_id, _)| *entity_id));
                 Ok(())
             }
@@ -149,7 +149,7 @@ impl SyncRun<'_> {
         let mentioned: Vec<u64> = entity.text.iter().flat_map(|text| text.mentions.iter().copied()).collect();
         let linked: Vec<u64> = mentioned.iter().copied().chain(entity.details().parent).collect();
         let there = self.app.agreed_rows(self.campaign_id, &linked).await?;
-        // What mentions an entity that is not there yet is sent when that one has its id.
+        // A text that mentions an entity without a remote id is sent once that entity has one.
         let is_missing =
             |id: &u64| state.entity(*id).is_some_and(|entity| !entity.is_archived()) && !there.contains_key(id);
         let entry = if mentioned.iter().any(is_missing) { None } else { self.load_entry(entity.text.as_ref()).await? };
@@ -172,8 +172,8 @@ impl SyncRun<'_> {
         Ok(SentDraft { draft, fields, entry_key })
     }
 
-    /// Stores that entities are there now, under the ids that they have there. All of them are bound before the first is
-    /// read again, so that none is created twice if that fails.
+    /// Gives created entities their remote ids. All of them get theirs before the first is read again: if that read fails,
+    /// none is created twice.
     async fn bind_all_created(
         &mut self,
         kind: &'static RemoteKind,
@@ -187,7 +187,7 @@ impl SyncRun<'_> {
                 store_seen_fields(&mut row, seen);
                 (row.base, row.entry_key) = (sent.fields.clone(), sent.entry_key);
             } else {
-                // It is not known what was stored: every field here counts as changed here.
+                // The answer does not say which fields were stored, so every field counts as changed here.
                 let (name, is_private) = (sent.fields.name.clone(), !sent.fields.is_private);
                 row.base = MirroredFields { name, is_private, ..MirroredFields::default() };
             }
@@ -208,7 +208,7 @@ impl SyncRun<'_> {
         self.check_lease()?;
         let seen = match self.remote.entity(entity_id).await {
             Ok(Some(seen)) => seen,
-            // All of it is sent then.
+            // No field counts as stored, so the next send has all of them.
             Ok(None) => return Ok(()),
             Err(failure) if failure.kind.is_refusal() => return Ok(()),
             Err(failure) => return Err(failure.into()),
@@ -227,7 +227,7 @@ impl SyncRun<'_> {
     }
 }
 
-/// An entity as it is created there, and what is agreed on if nothing of it is changed there.
+/// An entity as it is sent for creation, and its merge base if the remote place stores it unchanged.
 struct SentDraft {
     draft: RemoteDraft,
     fields: MirroredFields,
@@ -240,7 +240,7 @@ impl SentDraft {
         self.draft.parent.is_some() || self.draft.date.is_some()
     }
 
-    /// What was agreed on by the creation: the fields that were sent, as far as something was stored for them.
+    /// The merge base after the creation: each field as it was sent, if the remote place stored something for it.
     fn fields_if_stored(&self, theirs: &MirroredFields) -> MirroredFields {
         let sent = &self.fields;
         MirroredFields {

@@ -44,7 +44,7 @@ impl SyncRun<'_> {
         Ok(false)
     }
 
-    /// A post here, with the text that was agreed on while what its own text mentions is not there.
+    /// A post as it is sent. While its text mentions an entity without a remote id, the agreed text stands in for it.
     async fn post_to_send(
         &self,
         committed: &CommittedState<LoreStream>,
@@ -67,8 +67,8 @@ impl SyncRun<'_> {
         let entity = committed.state.entity(entity_id);
         let is_restored = |post: &AgreedPost| entity.is_some_and(|entity| is_restored_post(entity, post));
         if row.posts.iter().any(|post| post.remote_id.is_none() || is_restored(post)) {
-            // The answer to its creation was lost, or it changed there while it was deleted here: look what is there before
-            // it is sent.
+            // The answer to its creation was lost, or it changed there while it was deleted here: read the remote version
+            // before sending.
             self.check_lease()?;
             match self.remote.entity(entity_id).await {
                 Ok(Some(seen)) => self.apply_remote_entity(&seen).await.map(drop)?,
@@ -209,7 +209,7 @@ impl SyncRun<'_> {
         }
     }
 
-    /// A write of a post failed: its entity is gone there, the post is, or it was refused.
+    /// Handles a failed write of a post: its entity is gone there, the post is gone, or the write was refused.
     async fn handle_post_refusal(
         &mut self,
         entity_id: u64,
@@ -238,7 +238,7 @@ impl SyncRun<'_> {
         Ok(EntityThere::Kept)
     }
 
-    /// Stores what was agreed on with an answer, and takes over what the remote place made of the text.
+    /// Stores the merge base after a write, and takes over the text if the remote place has rewritten it.
     async fn store_post_answer(
         &mut self,
         entity_id: u64,
@@ -247,7 +247,7 @@ impl SyncRun<'_> {
         seen: &RemotePost,
     ) -> Result<(), SyncFailure> {
         self.report.sent += 1;
-        // The entity changes there with its post, so it need not be fetched for that.
+        // Writing a post also moves its entity's `updated_at`: remember that, or the next pull would fetch the entity.
         if let Some(at) = seen.updated_at.filter(|at| is_later(*at, row.updated_at.as_deref())) {
             row.updated_at = Some(at.to_string());
         }
@@ -265,7 +265,7 @@ impl SyncRun<'_> {
         let committed = self.read_lore().await?;
         let Some((_, post)) = committed.state.post(agreed.post_id) else { return Ok(()) };
         if post.text.as_ref().map(|text| text.key) != agreed.entry_key {
-            // Somebody wrote here meanwhile: the next pull compares.
+            // Somebody changed the text here meanwhile: leave it to the next merge.
             return Ok(());
         }
         let entry = skald_markup::entry_from_html(&seen.html);

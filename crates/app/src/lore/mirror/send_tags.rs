@@ -7,7 +7,7 @@ use skald_domain::lore::{LoreState, fold_name};
 use super::sync_run::{SyncFailure, SyncRun};
 
 impl SyncRun<'_> {
-    /// Renames tags there that were renamed here. Where that does not succeed, each entity is sent with its own tags.
+    /// Renames tags there that were renamed here. If one request cannot do it, each entity is sent with its new tags.
     pub(super) async fn rename_tags(&mut self, tag_ids: &BTreeSet<u32>) -> Result<(), SyncFailure> {
         for tag_id in tag_ids {
             let committed = self.read_lore().await?;

@@ -1,5 +1,4 @@
-//! Mentions in texts that are sent: they have the ids that the remote place gave, so a text waits until everything that it
-//! mentions is there.
+//! Mentions in texts that are sent. They contain remote ids, so a text waits until everything that it mentions has one.
 
 use skald_domain::lore::{Entity, EntityChange, LoreCommand, PostChange, TextRef};
 
@@ -41,7 +40,7 @@ impl SyncRun<'_> {
                     change: Box::new(PostChange { text: reference, ..PostChange::default() }),
                 },
             };
-            // If somebody wrote meanwhile, the next look finds what they wrote.
+            // If the text was edited meanwhile, this write is refused, and the next run sends the new text.
             let command = LoreCommand::SameValue(Box::new(command));
             is_rewritten |= self.execute(command, vec![text.row]).await?.is_ok();
         }

@@ -1,4 +1,4 @@
-//! Syncs of a linked campaign: takes the lease, connects, pulls, pushes, and stores how it went.
+//! Syncs a linked campaign: takes the lease, connects, pulls, pushes, and stores the outcome.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,9 +15,9 @@ use super::sync_run::{SyncFailure, SyncProgress, SyncReport, SyncRun};
 use super::waiting::WaitingEntities;
 use crate::{App, Code, Fault};
 
-/// A push so soon after a pull needs no other pull before it.
+/// A push within this time after a pull needs no pull before it.
 const FRESH: SignedDuration = SignedDuration::from_secs(15);
-/// How long a link is taken from memory before it is read again: another process may have changed it.
+/// How long a cached link is used. It is short, since another process may have changed the link.
 const LINK_CACHE: Duration = Duration::from_secs(1);
 
 /// What a sync does.
@@ -27,7 +27,7 @@ pub enum SyncScope {
     Everything,
     /// Asks for changes, and sends what waits.
     Changes,
-    /// Sends what waits, and asks for changes before that if the last time is a while ago.
+    /// Sends what waits. Asks for changes first, unless the last request for them is recent.
     Send,
     /// Like `Send`, and tries again what was refused.
     SendAgain,
@@ -86,7 +86,7 @@ impl MirrorMemory {
 }
 
 impl App {
-    /// The link of a campaign, read at most a moment ago.
+    /// The link of a campaign, from a short-lived cache.
     pub(in super::super) async fn mirror_link(&self, campaign_id: &str) -> Result<Option<Arc<MirrorLink>>, Fault> {
         {
             let links = self.mirrors.links.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,8 +120,8 @@ impl App {
         })
     }
 
-    /// The connection of a campaign. It is kept, since it knows the pace and the tags. A new one begins with the pace that
-    /// the link knows.
+    /// The connection of a campaign. It is cached, since it remembers the request rate and the tags. A new one begins with
+    /// the rate that is stored in the link.
     pub(super) fn connect_remote(
         &self,
         campaign_id: &str,
@@ -142,7 +142,7 @@ impl App {
         Ok(remote)
     }
 
-    /// Syncs a linked campaign. `wait_max` is how long to wait for another process that does.
+    /// Syncs a linked campaign. `wait_max` is how long to wait while another process syncs it.
     pub async fn sync_mirror(
         &self,
         campaign_id: &str,
@@ -238,7 +238,7 @@ impl SyncRun<'_> {
         }
     }
 
-    /// Whether changes were asked for so lately that a push needs not ask again.
+    /// Whether the last request for changes is recent enough that a push can do without another one.
     pub(super) fn is_fresh(&self) -> bool {
         let asked_at = self.link.asked_at.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
         asked_at.is_some_and(|at| self.app.clock.now().duration_since(at) < FRESH)

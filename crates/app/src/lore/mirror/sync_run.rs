@@ -1,4 +1,4 @@
-//! One run of a sync: the lore here, the remote place, and what both sides agreed on, with the steps that all runs share.
+//! `SyncRun`: the state of one sync (connection, lease, link, failures so far), and the steps that pull and push share.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,7 +26,7 @@ use skald_journal::{Applied, CommittedState, JournalFailure, SideRow, StreamName
 pub(super) const ATTEMPTS: usize = 16;
 /// How many failures about single entities or lists a run survives.
 const FAILURES_MAX: usize = 5;
-/// Who wrote what was pulled, in the history of an entity.
+/// The author of pulled changes in the history of an entity.
 pub(super) const WRITER: &str = "kanka";
 
 /// Why a sync ended early.
@@ -60,7 +60,7 @@ pub struct SyncReport {
     pub pulled: usize,
     /// Entities and posts that were created, changed or deleted there.
     pub sent: usize,
-    /// What could not be taken over, each with its reason.
+    /// Remote entities that the rules of lore refuse, each with the reason.
     pub skipped: Vec<String>,
 }
 
@@ -80,15 +80,15 @@ pub(super) struct SyncRun<'a> {
     pub typed_ids: Option<HashMap<(String, u64), u64>>,
     /// Whether this run has seen that the campaign itself is there.
     pub is_campaign_confirmed: bool,
-    /// The first entity that the remote place could not show. The others are synced, and the sync fails at its end.
+    /// The first failure to read an entity or a list. The rest is synced, and the sync reports the failure at its end.
     pub unread: Option<RemoteFailure>,
     /// Whether it could not show the list of a kind.
     pub has_unread_list: bool,
     /// Entities about which the remote place failed in this run. They are sent again by the next one.
     pub failing: BTreeSet<u64>,
-    /// Entities that it failed to show in this run.
+    /// Entities that could not be fetched in this run.
     pub unreadable: BTreeSet<u64>,
-    /// How often it failed about one entity or list while it answered about the campaign.
+    /// How many requests for single entities or lists failed although the campaign itself could be read.
     failure_count: usize,
     /// Entities that were sent while everything is pulled, with their revisions then.
     pub sent_early: BTreeMap<u64, Option<u64>>,
@@ -130,7 +130,7 @@ impl SyncRun<'_> {
         Ok(read.map_err(|error| self.app.store_fault(&error))?)
     }
 
-    /// To be called before something counts as deleted there: without the campaign everything is answered with 404.
+    /// Call it before something counts as deleted there: if the campaign itself is gone, every request is answered with 404.
     pub(super) async fn confirm_campaign(&mut self) -> Result<(), SyncFailure> {
         if !self.is_campaign_confirmed {
             self.check_lease()?;
@@ -140,8 +140,8 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    /// Whether a failure is about what was asked for alone: the place still answers about the campaign. After a few such
-    /// failures the run ends nevertheless, since each costs all repetitions.
+    /// Whether a failure concerns this one request, since the campaign itself can still be read. After a few such failures
+    /// the answer is no, which ends the run: each of them costs all retries.
     pub(super) async fn is_failing_alone(&mut self, failure: &RemoteFailure) -> Result<bool, SyncFailure> {
         if !failure.kind.may_be_about_one() || self.failure_count == FAILURES_MAX {
             return Ok(false);
@@ -164,7 +164,7 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    /// Replaces a parent that is named by its id within the kind. It stays as it is if that entity is not here yet.
+    /// Replaces a parent that is given by its typed id with its entity id. It stays as it is if that entity is not here yet.
     pub(super) async fn with_entity_parent<'e>(
         &mut self,
         seen: &'e RemoteEntity,
@@ -182,13 +182,13 @@ impl SyncRun<'_> {
         })
     }
 
-    /// To be called before each request.
+    /// Call it before each request.
     pub(super) fn check_lease(&self) -> Result<(), SyncFailure> {
         if self.lease.is_lost() { Err(SyncFailure::LeaseLost) } else { Ok(()) }
     }
 
-    /// Decides and stores a command of the mirror. A refusal is an answer, and so is that the change is held: then
-    /// nothing is agreed on, although the side rows are stored.
+    /// Decides and stores a command of the mirror. A refusal is the inner error, and so is a change that the canon holds: its
+    /// side rows are stored nevertheless, so the caller has to put the old row back.
     pub(super) async fn execute(
         &self,
         command: LoreCommand,
@@ -235,7 +235,7 @@ impl SyncRun<'_> {
         Ok(texts.entry(text).cloned())
     }
 
-    /// The version of a text here, and the text as it would be sent if it is not the one that was agreed on.
+    /// The version of a text here. If it differs from the agreed one, also the text as it would be sent.
     async fn our_entry(
         &self,
         committed: &CommittedState<LoreStream>,
@@ -276,7 +276,7 @@ impl SyncRun<'_> {
         Ok((our_post(post, version), sent))
     }
 
-    /// Whether anything of an entity here is not what was agreed on.
+    /// Whether an entity or one of its posts differs from the merge base.
     pub(super) async fn is_changed_here(
         &self,
         committed: &CommittedState<LoreStream>,
@@ -325,7 +325,7 @@ pub(super) fn html_there<'a>(seen: &'a RemoteEntity, row: &'a AgreedRow) -> &'a 
     seen.html.as_deref().or_else(conflict).unwrap_or_default()
 }
 
-/// Their side of a field in conflict, as it is stored and shown.
+/// The remote value of a field in conflict, as it is stored and shown.
 pub(super) fn conflict_value(field: &str, theirs: &MirroredFields, seen: &RemoteEntity, row: &AgreedRow) -> Value {
     match field {
         "name" => json!(theirs.name),

@@ -1,4 +1,4 @@
-//! Versions of an entity as the merge compares them: of the entity here, and of what the remote place answered.
+//! Converts entities and remote answers into the versions that the merge compares.
 
 use serde_json::Value;
 use skald_domain::lore::{
@@ -14,7 +14,7 @@ use crate::sha256::sha256_hex;
 
 /// Longer aliases stay here: the remote place does not take them.
 const ALIAS_CHARS_MAX: usize = 45;
-/// The name of an entity or post that has none that the lore takes.
+/// The name of an entity or post whose remote name is empty after cleaning.
 const NO_NAME: &str = "Unnamed";
 
 /// A text as it is sent.
@@ -23,7 +23,8 @@ pub(super) struct SentText {
     pub version: MirroredText,
 }
 
-/// A text on its way to the remote place: mentions have the ids of today, and nothing in it asks for a new entity.
+/// Prepares a text for the remote place: mentions get current ids, and `[new:…]`, which would create an entity there, is
+/// replaced by its label.
 pub(super) fn sent_text(entry: &Entry, state: &LoreState) -> SentText {
     let current = current_mentions(entry, state);
     let plain = skald_markup::replace_mentions(&current.markdown, |mention| match mention.kind {
@@ -113,7 +114,7 @@ fn read_subtype(kind: &RemoteKind, entity_type: EntityType, subtype: &str) -> St
     }
 }
 
-/// The fields here that can travel. What stays here counts as agreed on.
+/// The fields of an entity that are mirrored. A field that its kind lacks there has the agreed value.
 pub(super) fn our_fields(
     state: &LoreState,
     entity: &Entity,
@@ -134,7 +135,7 @@ pub(super) fn our_fields(
             .filter(|alias| alias_travels(alias))
             .collect(),
         is_private: entity.is_private,
-        // One that is in the archive is none, unless nothing else was agreed on.
+        // An archived parent counts as none, unless both sides agreed on it.
         parent: entity.details().parent.filter(|parent| {
             let is_here = state.entity(*parent).is_some_and(|parent| !parent.is_archived());
             is_here || row.base.parent == Some(*parent)
@@ -151,8 +152,8 @@ pub(super) fn alias_travels(alias: &str) -> bool {
     alias.chars().count() <= ALIAS_CHARS_MAX
 }
 
-/// The fields of an answer, as the rules of lore take them. A field that the answer does not have is as agreed on, or as it
-/// was there when it became a conflict.
+/// The fields of a remote answer, fitted to the rules of lore. A field that the answer lacks has its last known remote
+/// value.
 pub(super) fn their_fields(remote: &RemoteEntity, entity_type: EntityType, row: &AgreedRow) -> MirroredFields {
     let known = assumed_fields(row);
     let aliases = remote.aliases.as_ref().map(|aliases| {
@@ -193,7 +194,7 @@ pub(super) fn their_post(remote: &RemotePost) -> MirroredPost {
     }
 }
 
-/// What the remote place has as far as we know, if it was not asked: what was agreed on, and its side of conflicts.
+/// The last known remote version: the merge base, with the remote side of open conflicts.
 pub(super) fn assumed_fields(row: &AgreedRow) -> MirroredFields {
     let mut fields = row.base.clone();
     for (field, theirs) in &row.conflicts {

@@ -14,7 +14,7 @@ use skald_journal::parse_events;
 
 const RECORDS_PER_READ: usize = 500;
 
-/// What was read of the journal so far.
+/// The waiting entities as of the journal record that was read last.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WaitingEntities {
     read_to: u64,
@@ -23,7 +23,7 @@ pub(super) struct WaitingEntities {
 }
 
 impl App {
-    /// The entities that wait to be sent, by their ids of today.
+    /// The entities that wait to be sent, by their current ids.
     pub(super) async fn waiting_entities(&self, campaign_id: &str, link: &MirrorLink) -> Result<BTreeSet<u64>, Fault> {
         let stream = lore_stream(campaign_id);
         let known = {
@@ -56,8 +56,8 @@ impl App {
 }
 
 impl SyncRun<'_> {
-    /// Sends what waits for entities that both sides have, while a pull of everything goes on. Each is read first, since the
-    /// pull may not have come to it.
+    /// Sends waiting changes of entities that both sides have, in the middle of a full pull, which may take minutes. Each
+    /// entity is fetched first, since the pull may not have reached it yet.
     pub(super) async fn send_waiting_known(&mut self) -> Result<(), SyncFailure> {
         for entity_id in self.app.waiting_entities(self.campaign_id, &self.link).await? {
             if self.sent_early.get(&entity_id) == Some(&self.revision_of(entity_id).await?) {
@@ -88,7 +88,7 @@ impl SyncRun<'_> {
     }
 }
 
-/// The entities of which an event changes something that the remote place has too.
+/// The entities whose mirrored fields an event changes.
 fn sent_entities(event: &LoreEvent, state: &skald_domain::lore::LoreState) -> Vec<u64> {
     match event {
         LoreEvent::EntityCreated { entity_id, .. }

@@ -1,4 +1,4 @@
-//! What one side deletes while the other one changes it: restored here, removed for good here, or deleted on both sides.
+//! Tests of deletions on one side while the other changes the entity.
 
 use serde_json::{Value, json};
 use skald_app::SyncScope;

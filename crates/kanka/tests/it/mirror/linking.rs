@@ -205,6 +205,8 @@ async fn conflicts_are_listed_and_resolved_for_either_side() {
     let unknown =
         pair.here.try_call("kanka_mirror", json!({"method": "resolve", "entity_id": 99, "keep": "ours"})).await;
     assert_eq!(unknown.unwrap_err().code(), Code::NotFound);
+    let incomplete = pair.here.try_call("kanka_mirror", json!({"method": "resolve"})).await.unwrap_err();
+    assert_eq!(incomplete.body().message, "resolve needs entity_id and keep");
     pair.mirror("resolve", json!({"entity_id": ann, "keep": "ours"})).await;
     pair.mirror("resolve", json!({"entity_id": ben, "keep": "theirs", "field": "name"})).await;
     pair.mirror("resolve", json!({"entity_id": ben, "keep": "ours", "field": "type"})).await;
