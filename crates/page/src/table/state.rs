@@ -270,6 +270,19 @@ impl TableState {
 }
 
 impl PageContext {
+    /// The names of the participants and the actors of a campaign, by id.
+    pub(crate) async fn people_names(
+        &self,
+        caller: &Caller,
+        campaign: &str,
+    ) -> Result<BTreeMap<String, String>, Fault> {
+        let rows_of = |answer: ReadAnswer| answer.participants;
+        let (people, _) = self.read_list(caller, campaign, "participants", limits::PARTICIPANTS_MAX, rows_of).await?;
+        let (actors, _) = self.read_list(caller, campaign, "actors", CHARACTERS_SHOWN, |answer| answer.actors).await?;
+        let people = people.into_iter().map(|row| (row.id, row.display_name));
+        Ok(people.chain(actors.into_iter().map(|actor| (actor.id, actor.name))).collect())
+    }
+
     /// The rows of a list of a campaign, the newest first, up to a number; and whether there are more.
     async fn read_list<T>(
         &self,
