@@ -1,7 +1,7 @@
 //! Universes: the map at a moment, bodies, forms, and who may what.
 
 use serde_json::{Value, json};
-use skald_app::{Caller, CampaignRole};
+use skald_app::{Caller, CampaignRole, Engine, RequestControl};
 
 use crate::{World, assert_harmless, percent_encode};
 
@@ -161,4 +161,52 @@ async fn whoever_looks_is_told_of_a_change() {
     let told = tokio::time::timeout(std::time::Duration::from_secs(5), stream.next()).await.unwrap().unwrap().unwrap();
     let told = String::from_utf8(told.to_vec()).unwrap();
     assert!(told.contains("event: changed") && told.contains("data: 1") && told.contains("id: "), "{told}");
+}
+
+#[tokio::test]
+async fn the_universes_of_a_campaign_are_found_beside_many_of_others() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let (other, ..) = world.campaign("Others").await;
+    let owner = Caller::owner();
+    let create = async |campaign: &str, name: &str| {
+        let input = json!({"method": "create", "name": name, "campaignId": campaign});
+        world.call(&owner, "universe", input).await["universe"]["id"].as_str().unwrap().to_owned()
+    };
+    let universe = create(&campaign, "Lamps").await;
+    let foreign = create(&other, "Elsewhere").await;
+    // More than a page of the list holds, all of them newer.
+    for _ in 0..250 {
+        create(&other, "Elsewhere").await;
+    }
+    let path = format!("/c/{campaign}/sky");
+    let list = world.get(&owner, &path).await.body;
+    assert!(list.contains(&format!("{path}/{universe}")) && !list.contains("Elsewhere"), "{list}");
+    assert!(!list.contains("?cursor="), "there is no other page: {list}");
+    let read = json!({"campaignId": campaign, "limit": 1});
+    let read = world.call(&owner, "universe_read", read).await;
+    assert_eq!((&read["universes"][0]["id"], read.get("nextCursor")), (&json!(universe), None), "{read}");
+    assert_eq!(world.get(&owner, &format!("{path}/{universe}")).await.status, 200);
+    let (here, missing) =
+        (world.get(&owner, &format!("{path}/{foreign}")).await, world.get(&owner, &format!("{path}/uni_none")).await);
+    assert_eq!((here.status.as_u16(), missing.status.as_u16()), (404, 404));
+    assert_eq!(here.body.replace(&foreign, ""), missing.body.replace("uni_none", ""));
+}
+
+#[tokio::test]
+async fn a_list_of_universes_of_a_campaign_is_for_its_members() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let universe = world.lamps(&campaign, "Lamps").await;
+    let (other, ..) = world.campaign("Others").await;
+    let (stranger, _) = world.holder("Sam", &other, CampaignRole::Gm).await;
+    let refused = async |caller: &Caller, input: Value| {
+        let answer = world.engine.call(caller, "universe_read", input, &RequestControl::default()).await;
+        answer.unwrap_err().body().path.clone()
+    };
+    assert_eq!(refused(&stranger, json!({"campaignId": campaign})).await.as_deref(), Some("/campaignId"));
+    let misplaced = json!({"view": "summary", "universeId": universe, "campaignId": campaign});
+    assert_eq!(refused(&Caller::owner(), misplaced).await.as_deref(), Some("/campaignId"));
+    let elsewhere = json!({"universeId": universe, "campaignId": other});
+    assert_eq!(world.call(&Caller::owner(), "universe_read", elsewhere).await["universes"], json!([]));
 }
