@@ -210,3 +210,53 @@ async fn a_list_of_universes_of_a_campaign_is_for_its_members() {
     let elsewhere = json!({"universeId": universe, "campaignId": other});
     assert_eq!(world.call(&Caller::owner(), "universe_read", elsewhere).await["universes"], json!([]));
 }
+
+#[tokio::test]
+async fn the_distance_of_a_body_on_an_ellipse_is_what_it_moves_by() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let universe = world.lamps(&campaign, "Lamps").await;
+    let owner = Caller::owner();
+    let send = async |command: Value| {
+        let input = json!({"universeId": universe, "command": command, "state": "none"});
+        world.call(&owner, "send_universe_command", input).await
+    };
+    let stored = async || {
+        let input = json!({"view": "body", "universeId": universe, "bodyId": "thale"});
+        world.call(&owner, "universe_read", input).await["body"].clone()
+    };
+    send(json!({"type": "updateStar", "id": "thale", "payload": {"semiMajorAxis": 20, "eccentricity": 0.5}})).await;
+    let path = format!("/c/{campaign}/sky/{universe}");
+    let page = world.get(&owner, &format!("{path}?body=thale")).await.body;
+    assert!(page.contains("name=\"base_distance\" value=\"20\"") && page.contains("<dd>20</dd>"), "{page}");
+    let form = page.split_once("name=\"command\" value=\"update\"").unwrap().1.split("</form>").next().unwrap();
+    let fields = form.split("<input").filter_map(|tag| {
+        let attribute = |name: &str| Some(tag.split_once(&format!(" {name}=\""))?.1.split_once('"')?.0);
+        Some((attribute("name")?, attribute("value")?))
+    });
+    let fields: Vec<(&str, &str)> = fields.collect();
+    let typed = |changed: &[(&str, &str)]| {
+        let value = |name: &str, was: &str| {
+            let changed = changed.iter().find(|(field, _)| *field == name);
+            percent_encode(changed.map_or(was, |(_, value)| value))
+        };
+        let fields = fields.iter().map(|(name, was)| format!("{name}={}", value(name, was)));
+        format!("command=update&{}", fields.collect::<Vec<_>>().join("&"))
+    };
+    let before = stored().await;
+    send(json!({"type": "updateStar", "id": "thale", "payload": {"mass": 7}})).await;
+    let command = format!("{path}/command");
+    assert_eq!(world.post(Some(&owner), &command, &typed(&[("distance", "40")])).await.status, 303);
+    let after = stored().await;
+    assert_eq!(after["body"]["semiMajorAxis"].as_f64(), Some(40.0), "{after}");
+    assert_ne!(after["worldPosition"], before["worldPosition"]);
+    // What was not touched is not sent: neither what somebody else changed, nor what is shown with other digits.
+    assert_eq!(after["body"]["mass"].as_f64(), Some(7.0));
+    for field in ["orbitalSpeed", "orbitalDistance", "color", "name"] {
+        assert_eq!(after["body"][field], before["body"][field], "{field}");
+    }
+    let refused = world.post(Some(&owner), &command, &typed(&[("distance", "far")])).await;
+    assert!(refused.status == 400 && refused.body.contains("id=\"distance-fault\""), "{}", refused.body);
+    // Nothing changed is no error.
+    assert_eq!(world.post(Some(&owner), &command, &typed(&[])).await.status, 303);
+}
