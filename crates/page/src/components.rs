@@ -12,7 +12,9 @@ pub(crate) fn fault_box(fault: &Fault) -> Markup {
     let body = fault.body();
     html! {
         div.fault role="alert" {
-            p.fault-message { (sentence(&body.message)) }
+            @let (message, source) = split_message(&body.message);
+            p.fault-message { (sentence(message)) }
+            (source_lines(source))
             @if let Some(hint) = body.hint.as_deref().and_then(hint_for_people) { p.fault-hint { (sentence(&hint)) } }
             @if !body.allowed.is_empty() {
                 p.fault-hint { "Possible: " (body.allowed.join(", ")) "." }
@@ -20,6 +22,16 @@ pub(crate) fn fault_box(fault: &Fault) -> Markup {
             p.fault-code { code { (body.code.name()) } @if let Some(id) = &body.request_id { " · " (id) } }
         }
     }
+}
+
+/// A message, and the lines below it: a text with a mark below the place that is wrong.
+pub(crate) fn split_message(message: &str) -> (&str, Option<&str>) {
+    message.split_once('\n').map_or((message, None), |(message, source)| (message, Some(source)))
+}
+
+/// These lines in letters of equal width, so that the mark stands below its place.
+pub(crate) fn source_lines(source: Option<&str>) -> Markup {
+    html! { @if let Some(source) = source { pre.fault-source dir="ltr" { (source) } } }
 }
 
 /// Messages begin in lower case, since they stand in sentences elsewhere.
@@ -51,8 +63,10 @@ pub(crate) fn invalid(fault: Option<&Fault>, field: &str) -> Option<&'static str
 pub(crate) fn field_fault(fault: Option<&Fault>, field: &str) -> Markup {
     html! {
         @if let Some(fault) = fault.filter(|_| is_about(fault, field)) {
-            p.field-fault id={ (field) "-fault" } role="alert" {
-                (sentence(&fault.body().message))
+            @let (message, source) = split_message(&fault.body().message);
+            div.field-fault id={ (field) "-fault" } role="alert" {
+                (sentence(message))
+                (source_lines(source))
                 @if let Some(hint) = fault.body().hint.as_deref().and_then(hint_for_people) { " " (sentence(&hint)) }
             }
         }
@@ -178,6 +192,16 @@ mod tests {
             "{shown}"
         );
         assert!(shown.contains("NOT_FOUND"), "{shown}");
+    }
+
+    #[test]
+    fn a_mark_stands_below_the_place_that_is_wrong() {
+        let fault = Fault::new(Code::InvalidParams, "found 'd'\n2dd6\n  ^").with_path("/expression");
+        let source = "<pre class=\"fault-source\" dir=\"ltr\">2dd6\n  ^</pre>";
+        let shown = fault_box(&fault).into_string();
+        assert!(shown.contains(&format!("<p class=\"fault-message\">Found 'd'.</p>{source}")), "{shown}");
+        let shown = field_fault(Some(&fault), "expression").into_string();
+        assert!(shown.contains(&format!("Found 'd'.{source}")) && !shown.contains("<p "), "{shown}");
     }
 
     #[test]

@@ -68,18 +68,21 @@ impl CampaignPart {
 pub(crate) enum MainPart {
     Home,
     Dice,
+    /// The runs without a campaign.
+    Runs,
     Browsers,
     Keeping,
 }
 
 impl MainPart {
-    /// The parts in the bar. The name of Skald links home, and the visitor's menu has the others.
+    /// The parts in the bar. The name of Skald links home, home links the runs, and the visitor's menu has the others.
     const ALL: [Self; 1] = [Self::Dice];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Home => "Home",
             Self::Dice => "Dice",
+            Self::Runs => "Runs",
             Self::Browsers => "Browsers",
             Self::Keeping => "Keeping",
         }
@@ -89,6 +92,7 @@ impl MainPart {
         match self {
             Self::Home => "/",
             Self::Dice => "/dice",
+            Self::Runs => "/runs",
             Self::Browsers => "/browsers",
             Self::Keeping => "/keeping",
         }

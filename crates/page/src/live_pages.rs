@@ -13,6 +13,11 @@ use crate::middleware::PageError;
 use crate::resource_events::{StreamedResources, stream_changes};
 use crate::visitor::Visitor;
 
+/// The stream of the page of the runs without a campaign.
+pub(crate) const RUNS_STREAM: &str = "/changes/runs";
+/// The resource that changes with every run that a caller sees.
+const RUNS: &str = "stategate://runs";
+
 /// A page of a campaign that follows changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LivePage {
@@ -57,7 +62,7 @@ impl LivePage {
             Self::Lore => vec![format!("lore://{id}/entities")],
             Self::Graph => vec![format!("lore://{id}/graph.svg")],
             Self::Universes => vec!["universes://list".to_owned()],
-            Self::Runs => vec!["stategate://runs".to_owned()],
+            Self::Runs => vec![RUNS.to_owned()],
         }
     }
 }
@@ -69,6 +74,15 @@ pub(crate) async fn home_changes(
     visitor: Visitor,
 ) -> Response {
     stream_changes(&context, &visitor, &headers, StreamedResources::Campaigns).await
+}
+
+/// `GET /changes/runs`: says when there are other runs, or some have changed.
+pub(crate) async fn run_changes(
+    State(context): State<SharedContext>,
+    headers: HeaderMap,
+    visitor: Visitor,
+) -> Response {
+    stream_changes(&context, &visitor, &headers, vec![RUNS.to_owned()]).await
 }
 
 /// `GET /c/{campaign}/changes/{page}`.

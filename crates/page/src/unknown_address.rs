@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::json;
-use skald_app::{Code, Fault, truncate_for_message};
+use skald_app::{Code, EVERY_CAMPAIGN, Fault, truncate_for_message};
 
 use crate::PageContext;
 use crate::layout::{CampaignPart, MainPart};
@@ -150,6 +150,9 @@ fn campaign_page(campaign: &KnownCampaign) -> SimilarPage {
 /// The pages that belong to no campaign.
 fn main_pages(visitor: &Visitor) -> Vec<SimilarPage> {
     let mut parts = vec![MainPart::Dice, MainPart::Browsers];
+    if visitor.plays_in(EVERY_CAMPAIGN) {
+        parts.push(MainPart::Runs);
+    }
     if visitor.is_owner() {
         parts.push(MainPart::Keeping);
     }

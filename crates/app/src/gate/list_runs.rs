@@ -19,7 +19,7 @@ pub(super) struct ListRuns;
 pub(super) struct ListRunsInput {
     /// Only runs of this process.
     process_id: Option<String>,
-    /// Only runs of this campaign.
+    /// Only runs of this campaign; empty: of none.
     campaign_id: Option<String>,
     /// Only runs with this status.
     status: Option<RunStatus>,
@@ -58,7 +58,8 @@ impl Operation for ListRuns {
     type Output = ListRunsOutput;
 
     async fn run(app: &App, call: &Call<'_>, mut input: ListRunsInput) -> Result<ListRunsOutput, Fault> {
-        if let Some(given) = &input.campaign_id {
+        // Runs without a campaign are stored under an empty id.
+        if let Some(given) = input.campaign_id.as_ref().filter(|given| !given.is_empty()) {
             input.campaign_id = Some(app.resolve_campaign_id(call, given).await?);
         }
         let page = app.list_runs(call.caller, &input).await?;

@@ -1,11 +1,13 @@
 //! `browse_lore`: the lore as people look through it: hits of a search, or the newest entities, by type and tag.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
-use skald_domain::lore::{Entity, EntityFilter, EntityType};
+use skald_domain::lore::{Entity, EntityFilter, EntityType, LoreSubject};
 use skald_domain::text_fold::fold_text;
 use skald_journal::search_tokens;
 
@@ -22,8 +24,10 @@ const ROWS_MAX: usize = 30;
 const EXCERPT_CHARS: usize = 180;
 /// In a larger lore types and tags are those of the rows that are shown: counting all takes longer than a page may.
 const COUNTED_ENTITIES_MAX: usize = 5_000;
-/// Revealed entities that are listed.
-const REVEALED_MAX: usize = 12;
+/// Revealed things that are listed, unless more or fewer are asked for.
+const REVEALED_ROWS: usize = 12;
+/// How long something that was revealed to the whole table is among what was revealed: until the next evening.
+const TABLE_REVEALS_DAYS: i64 = 8;
 /// Tags that are listed, those of the most entities.
 const TAGS_MAX: usize = 40;
 
@@ -47,6 +51,8 @@ pub(super) struct BrowseLoreInput {
     /// Names and types alone, for what is shown while somebody types.
     #[serde(default)]
     names_only: bool,
+    /// How many revealed things; 12 if left out.
+    revealed_limit: Option<usize>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -54,9 +60,13 @@ pub(super) struct BrowseLoreOutput {
     campaign_id: String,
     campaign_name: String,
     rows: Vec<BrowsedEntity>,
-    /// What is private and was revealed to the caller, the newest first; on the first page of everything.
+    /// What is private and was revealed to the caller, and what was revealed to the whole table lately, by when it was
+    /// revealed, the newest first; on the first page of everything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    revealed: Vec<BrowsedEntity>,
+    revealed: Vec<RevealedThing>,
+    /// How many of those there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revealed_count: Option<usize>,
     /// Types that the caller sees something of.
     types: Vec<EntityType>,
     /// Tags of what the caller sees, those of the most entities first.
@@ -81,6 +91,18 @@ pub(super) struct BrowsedEntity {
     #[serde(skip_serializing_if = "String::is_empty")]
     excerpt: String,
     updated_at: Moment,
+}
+
+/// An entity that was revealed, or the one that a revealed post belongs to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RevealedThing {
+    entity_id: u64,
+    /// Set if it is a post.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    post_id: Option<u64>,
+    /// The name of the entity, or that of the post.
+    name: String,
+    entity_type: EntityType,
 }
 
 impl Operation for BrowseLore {
@@ -121,13 +143,17 @@ impl Operation for BrowseLore {
         let rows: Vec<BrowsedEntity> =
             entities.iter().map(|entity| lore.browsed_entity(entity, &texts, &words)).collect();
         let is_first = skipped == 0 && input.query.is_none() && input.tag.is_none() && input.entity_type.is_none();
-        let revealed = if is_first && !input.names_only { lore.revealed_rows() } else { Vec::new() };
+        let mut revealed =
+            if is_first && !input.names_only { lore.revealed_things(app.clock.now()) } else { Vec::new() };
+        let revealed_count = Some(revealed.len()).filter(|count| *count > 0);
+        revealed.truncate(input.revealed_limit.unwrap_or(REVEALED_ROWS));
         let (types, tags) = if input.names_only { Default::default() } else { lore.types_and_tags(&entities) };
         Ok(BrowseLoreOutput {
             campaign_id: lore.campaign_id.clone(),
             campaign_name: lore.campaign_name.clone(),
             rows,
             revealed,
+            revealed_count,
             types,
             tags,
             next_cursor,
@@ -183,11 +209,48 @@ impl EnteredLore {
         }
     }
 
-    /// What is private and was revealed to the caller, without its texts.
-    fn revealed_rows(&self) -> Vec<BrowsedEntity> {
-        let ids = self.revealed_entities().into_iter().rev();
-        let entities = ids.filter_map(|entity_id| self.visible_entity(entity_id)).filter(|entity| entity.is_private);
-        entities.take(REVEALED_MAX).map(|entity| self.browsed_entity(entity, &Texts::default(), &[])).collect()
+    /// What was revealed to the caller alone or with others, and lately to the whole table, the newest first. Nothing for
+    /// game masters, who know it all.
+    fn revealed_things(&self, now: Timestamp) -> Vec<RevealedThing> {
+        let Some(viewer) = self.redaction.viewer().filter(|viewer| !viewer.is_game_master) else { return Vec::new() };
+        let state = self.state();
+        let is_for_table = |of: &LoreSubject| state.visibility_of(*of).is_some_and(|visible_to| visible_to.is_table());
+        let entities = viewer.revealed_entities.iter().map(|id| LoreSubject::Entity { entity_id: *id });
+        let posts = viewer.revealed_posts.iter().map(|id| LoreSubject::Post { post_id: *id });
+        // Since when the caller has been among those who see it. Earlier versions did not record that with the lore.
+        let own = entities.chain(posts).filter(|of| !is_for_table(of)).map(|of| {
+            let steps = state.visibility_steps(of).iter().rev();
+            let seen = steps.take_while(|step| step.visible_to.is_visible_to(viewer)).last();
+            (seen.map(|step| step.since.timestamp()), of)
+        });
+        let oldest = now - SignedDuration::from_hours(24 * TABLE_REVEALS_DAYS);
+        let of_table = state.revealed_subjects().filter_map(|of| {
+            let step = state.visibility_steps(of).last().filter(|step| step.visible_to.is_table())?;
+            let since = step.since.timestamp();
+            (since >= oldest && is_for_table(&of)).then_some((Some(since), of))
+        });
+        let mut found: Vec<(Option<Timestamp>, LoreSubject)> = own.chain(of_table).collect();
+        found.sort_by_key(|(since, of)| Reverse((*since, *of)));
+        found.into_iter().filter_map(|(_, of)| self.revealed_thing(of)).collect()
+    }
+
+    /// An entity or a post, if the caller sees it and what it belongs to.
+    fn revealed_thing(&self, of: LoreSubject) -> Option<RevealedThing> {
+        let (entity, post) = match of {
+            LoreSubject::Entity { entity_id } => (self.visible_entity(entity_id)?, None),
+            LoreSubject::Post { post_id } => {
+                let (entity, post) = self.state().post(post_id)?;
+                let is_visible = !post.is_archived() && self.redaction.is_visible(&**post);
+                (self.visible_entity(entity.entity_id)?, Some(is_visible.then_some(post)?))
+            }
+            LoreSubject::TimelineEvent { .. } | LoreSubject::Relationship { .. } => return None,
+        };
+        Some(RevealedThing {
+            entity_id: entity.entity_id,
+            post_id: post.map(|post| post.post_id),
+            name: post.map_or(&entity.name, |post| &post.name).to_string(),
+            entity_type: entity.entity_type,
+        })
     }
 
     /// The types and the tags of what the caller sees; in a large lore those of the rows.

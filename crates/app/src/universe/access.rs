@@ -20,7 +20,7 @@ use crate::{
     App, Call, Caller, CampaignRole, Class, Code, CommandAnswer, EVERY_CAMPAIGN, Fault, Operation, OperationKind,
     limits,
 };
-use skald_journal::{Applied, CommittedState, JournalFailure, Partitions, StoreError, StreamName};
+use skald_journal::{Applied, CommittedState, Document, JournalFailure, Partitions, StoreError, StreamName};
 
 /// A universe that a caller has found.
 pub(super) struct FoundUniverse {
@@ -141,19 +141,47 @@ impl App {
         Ok(page)
     }
 
+    /// The same of one campaign. Those of others are not read.
+    pub(super) async fn list_universes_of(
+        &self,
+        caller: &Caller,
+        campaign_id: &str,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<ListPage<ListedUniverse>, Fault> {
+        let campaign = [campaign_id.to_owned()];
+        let listed = |document: &Document| self.listed_universe(caller, document);
+        let mut page = self.list_documents_in(Partitions::Of(&campaign), UNIVERSES, cursor, limit, listed).await?;
+        for listed in &mut page.items {
+            self.fill_last_change(listed).await.map_err(|error| self.store_fault(&error))?;
+        }
+        Ok(page)
+    }
+
+    /// One universe as a list has it.
+    pub(super) async fn list_one_universe(&self, found_universe: &FoundUniverse) -> Result<ListedUniverse, Fault> {
+        let universe = found_universe.universe()?;
+        let about = universe.identity().ok_or_else(|| universe_not_found_fault(&found_universe.universe_id))?;
+        let mut listed = ListedUniverse::from_identity(about);
+        self.fill_last_change(&mut listed).await.map_err(|error| self.store_fault(&error))?;
+        Ok(listed)
+    }
+
     async fn list_universes_undated(
         &self,
         caller: &Caller,
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<ListPage<ListedUniverse>, Fault> {
-        self.list_documents(caller, UNIVERSES, cursor, limit, |document| {
-            let listed: ListedUniverse =
-                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
-            let redaction = Redaction::by_role(caller, listed.role_campaign());
-            Ok(redaction.redact(listed))
-        })
-        .await
+        let listed = |document: &Document| self.listed_universe(caller, document);
+        self.list_documents(caller, UNIVERSES, cursor, limit, listed).await
+    }
+
+    fn listed_universe(&self, caller: &Caller, document: &Document) -> Result<Option<ListedUniverse>, Fault> {
+        let listed: ListedUniverse =
+            serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.new_request_id()))?;
+        let redaction = Redaction::by_role(caller, listed.role_campaign());
+        Ok(redaction.redact(listed))
     }
 
     /// The newest universes of a campaign, by id and name, and how many it has.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::access::FoundUniverse;
 use super::stream::ListedUniverse;
 use super::views::{self, StatePart, ViewRequest};
-use crate::list_page::check_page_limit;
+use crate::list_page::{ListPage, check_page_limit};
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Exposed, Fault, Operation,
     OperationKind, PermissionClass, Route, Toolset, limits,
@@ -53,8 +53,10 @@ pub(super) struct UniverseReadInput {
     /// What to read; the list if left out.
     #[serde(default)]
     view: ReadView,
-    /// The universe, where one is read.
+    /// The universe, where one is read; in the list, it alone.
     universe_id: Option<String>,
+    /// In the list: only those of this campaign.
+    campaign_id: Option<String>,
     /// The body, for the view body.
     body_id: Option<String>,
     /// Only the bodies, groups or positions of these ids.
@@ -105,9 +107,13 @@ impl Operation for UniverseRead {
     async fn run(app: &App, call: &Call<'_>, input: UniverseReadInput) -> Result<UniverseReadOutput, Fault> {
         let output = UniverseReadOutput::default();
         let Some(view) = input.view.state_view() else {
-            let page = app.list_universes(call.caller, input.cursor.as_deref(), check_page_limit(input.limit)?).await?;
+            let page = list_universes(app, call, &input).await?;
             return Ok(UniverseReadOutput { universes: Some(page.items), next_cursor: page.next_cursor, ..output });
         };
+        if let Some(campaign_id) = &input.campaign_id {
+            let fault = Fault::new(Code::InvalidParams, "only the list takes a campaignId").with_path("/campaignId");
+            return Err(fault.value(&campaign_id.as_str().into()).hint("leave it out, or send the view universes"));
+        }
         let Some(universe_id) = &input.universe_id else {
             let fault = Fault::new(Code::InvalidParams, "universeId is required for what is in a universe");
             return Err(fault.with_path("/universeId").hint("the view universes lists them"));
@@ -117,11 +123,44 @@ impl Operation for UniverseRead {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
-        app.complete_universe_id(caller, field).await
+        match field {
+            "campaignId" => app.complete_id_field(caller, "campaign_id").await,
+            field => app.complete_universe_id(caller, field).await,
+        }
     }
 
     async fn complete_from_arguments(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
         if request.argument == "bodyId" { Some(app.complete_body_id(caller, request).await) } else { None }
+    }
+}
+
+/// The list: of all that the caller sees, of one campaign, or one universe alone.
+async fn list_universes(
+    app: &App,
+    call: &Call<'_>,
+    input: &UniverseReadInput,
+) -> Result<ListPage<ListedUniverse>, Fault> {
+    let (cursor, limit) = (input.cursor.as_deref(), check_page_limit(input.limit)?);
+    let campaign_id = match &input.campaign_id {
+        None => None,
+        Some(given) => {
+            let to_field = |fault: Fault| fault.with_path("/campaignId");
+            let campaign_id = app.resolve_campaign_id(call, given).await.map_err(to_field)?;
+            app.enter_campaign_as(call.caller, UniverseRead::NAME, UniverseRead::ALLOWED, &campaign_id)
+                .await
+                .map_err(to_field)?;
+            Some(campaign_id)
+        }
+    };
+    if let Some(universe_id) = &input.universe_id {
+        let found_universe = app.find_universe::<UniverseRead>(call, universe_id, CampaignRole::Guest).await?;
+        let listed = app.list_one_universe(&found_universe).await?;
+        let is_wanted = campaign_id.is_none() || listed.campaign_id == campaign_id;
+        return Ok(ListPage { items: is_wanted.then_some(listed).into_iter().collect(), next_cursor: None });
+    }
+    match &campaign_id {
+        Some(campaign_id) => app.list_universes_of(call.caller, campaign_id, cursor, limit).await,
+        None => app.list_universes(call.caller, cursor, limit).await,
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct ListedUniverse {
 }
 
 impl ListedUniverse {
-    fn from_identity(about: &UniverseIdentity) -> Self {
+    pub(super) fn from_identity(about: &UniverseIdentity) -> Self {
         Self {
             id: about.id.clone(),
             name: about.name.clone(),

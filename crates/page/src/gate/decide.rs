@@ -9,7 +9,8 @@ use skald_app::{Code, Fault};
 
 use super::event_form::payload_from_form;
 use super::read_run::RunAnswers;
-use super::run_page::{RefusedDecision, run_page, run_path};
+use super::run_page::{RefusedDecision, run_page};
+use super::{RunAddress, RunPlace};
 use crate::SharedContext;
 use crate::extractors::PagePath;
 use crate::form::Form;
@@ -70,14 +71,14 @@ impl EmitError {
 pub(crate) async fn emit_event(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<RunAddress>,
     form: Form,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
+    let place = context.run_place(&visitor, address.campaign.as_deref()).await?;
+    let run = context.read_run(&visitor, &place, &address.run).await?;
     let event = form.text("event").to_owned();
     let sent = send_event(&context, &visitor, &run, &event, &form).await;
-    answer(&context, &visitor, (&campaign.id, &run_id), (event, &form), sent).await
+    answer(&context, &visitor, (&place, &address.run), (event, &form), sent).await
 }
 
 async fn send_event(
@@ -123,11 +124,11 @@ fn seen_revision(form: &Form) -> Result<i64, Fault> {
 pub(crate) async fn override_guard(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<RunAddress>,
     form: Form,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
+    let place = context.run_place(&visitor, address.campaign.as_deref()).await?;
+    let run = context.read_run(&visitor, &place, &address.run).await?;
     let (event, to_state) = (form.text("event").to_owned(), form.text("to_state").to_owned());
     let action = format!("override:{event}:{to_state}");
     let sent = match (seen_revision(&form), form.filled("reason")) {
@@ -143,18 +144,18 @@ pub(crate) async fn override_guard(
             context.send::<Value>(&visitor.caller, "state_gate.run", input).await.map(drop)
         }
     };
-    answer(&context, &visitor, (&campaign.id, &run_id), (action, &form), sent).await
+    answer(&context, &visitor, (&place, &address.run), (action, &form), sent).await
 }
 
 /// `POST …/cancel`: gives the run up.
 pub(crate) async fn cancel_run(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<RunAddress>,
     form: Form,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
+    let place = context.run_place(&visitor, address.campaign.as_deref()).await?;
+    let run = context.read_run(&visitor, &place, &address.run).await?;
     let sent = match seen_revision(&form) {
         Ok(revision) => {
             let mut input = json!({"method": "cancel", "run_id": run.state.run_id, "expected_revision": revision});
@@ -165,21 +166,20 @@ pub(crate) async fn cancel_run(
         }
         Err(fault) => Err(fault),
     };
-    answer(&context, &visitor, (&campaign.id, &run_id), ("cancel".to_owned(), &form), sent).await
+    answer(&context, &visitor, (&place, &address.run), ("cancel".to_owned(), &form), sent).await
 }
 
 /// Redirects to the run, or renders it as it is now with the refused form and the reason.
 async fn answer(
     context: &SharedContext,
     visitor: &Visitor,
-    (campaign_id, run_id): (&str, &str),
+    (place, run_id): (&RunPlace, &str),
     (action, form): (String, &Form),
     sent: Result<(), Fault>,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(visitor, campaign_id).await?;
-    let run = context.read_run(visitor, campaign_id, run_id).await?;
+    let run = context.read_run(visitor, place, run_id).await?;
     match sent {
-        Ok(()) => Ok(Redirect::to(&run_path(&campaign, &run)).into_response()),
-        Err(fault) => Ok(run_page(visitor, &campaign, &run, Some(&RefusedDecision { action, form, fault }))),
+        Ok(()) => Ok(Redirect::to(&place.run_path(&run.state.run_id)).into_response()),
+        Err(fault) => Ok(run_page(visitor, place, &run, Some(&RefusedDecision { action, form, fault }))),
     }
 }

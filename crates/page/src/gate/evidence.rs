@@ -7,10 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::SharedContext;
-use crate::components::encode;
 use crate::extractors::{PagePath, PageQuery};
-use crate::gate::to_words;
-use crate::layout::{CampaignPart, PageLayout};
+use crate::gate::{RunAddress, to_words};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
 
@@ -41,17 +39,15 @@ struct ArtifactText {
 pub(crate) async fn show_evidence(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<RunAddress>,
     PageQuery(query): PageQuery<EvidenceQuery>,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
+    let place = context.run_place(&visitor, address.campaign.as_deref()).await?;
+    let run = context.read_run(&visitor, &place, &address.run).await?;
     let input = json!({"method": "artifact", "run_id": run.state.run_id, "path": query.path});
     let EvidenceAnswer { artifact } = context.read(&visitor.caller, "state_gate.run", input).await?;
-    let path = format!("/c/{}/runs/{}", encode(&campaign.id), encode(&run.state.run_id));
-    let layout =
-        PageLayout::for_visitor(&artifact.path, &visitor).campaign(&campaign, CampaignPart::Runs).style("gate.css");
-    Ok(layout.render(html! {
+    let path = place.run_path(&run.state.run_id);
+    Ok(place.layout(&artifact.path, &visitor).render(html! {
         div.stack {
             header {
                 p { a href=(path) dir="auto" { "Back to " (run.summary.process.name) } }

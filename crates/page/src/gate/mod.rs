@@ -1,4 +1,5 @@
-//! Runs of a gate: the list, one run with its diagram, checklist and history, and the forms in which a person decides.
+//! Runs of a gate: the list, one run with its diagram, checklist and history, and the forms in which a person decides; for
+//! the runs of a campaign and for those without one.
 
 mod decide;
 mod event_form;
@@ -12,18 +13,19 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
+use skald_app::{EVERY_CAMPAIGN, Fault};
 
 pub(crate) use decide::{cancel_run, emit_event, override_guard};
 pub(crate) use evidence::show_evidence;
 pub(crate) use run_page::{run_events, show_run};
 
-use crate::SharedContext;
 use crate::components::{count, empty_state, encode, next_page, time};
 use crate::extractors::{PagePath, PageQuery};
-use crate::layout::{CampaignPart, PageLayout};
-use crate::live_pages::LivePage;
+use crate::layout::{CampaignHead, CampaignPart, MainPart, PageLayout};
+use crate::live_pages::{LivePage, RUNS_STREAM};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
+use crate::{PageContext, SharedContext};
 
 /// Runs of one page of the list.
 const RUNS_SHOWN: usize = 50;
@@ -49,6 +51,79 @@ struct RunRow {
     updated_at: String,
 }
 
+/// Which runs a page is about: those of a campaign, or those of none.
+pub(crate) struct RunPlace {
+    campaign: Option<CampaignHead>,
+}
+
+impl RunPlace {
+    fn campaign_id(&self) -> Option<&str> {
+        self.campaign.as_ref().map(|campaign| campaign.id.as_str())
+    }
+
+    /// The address of the list.
+    fn list_path(&self) -> String {
+        match &self.campaign {
+            Some(campaign) => format!("/c/{}/runs", encode(&campaign.id)),
+            None => MainPart::Runs.path().to_owned(),
+        }
+    }
+
+    fn run_path(&self, run_id: &str) -> String {
+        format!("{}/{}", self.list_path(), encode(run_id))
+    }
+
+    fn layout<'a>(&'a self, title: &str, visitor: &'a Visitor) -> PageLayout<'a> {
+        let layout = PageLayout::for_visitor(title, visitor).style("gate.css");
+        match &self.campaign {
+            Some(campaign) => layout.campaign(campaign, CampaignPart::Runs),
+            None => layout.part(MainPart::Runs),
+        }
+    }
+}
+
+/// The address of a run.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RunAddress {
+    campaign: Option<String>,
+    run: String,
+}
+
+impl PageContext {
+    pub(super) async fn run_place(&self, visitor: &Visitor, campaign_id: Option<&str>) -> Result<RunPlace, Fault> {
+        let campaign = match campaign_id {
+            Some(campaign_id) => Some(self.campaign_head(visitor, campaign_id).await?),
+            None => None,
+        };
+        Ok(RunPlace { campaign })
+    }
+
+    async fn runs_of(
+        &self,
+        visitor: &Visitor,
+        campaign_id: Option<&str>,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<RunList, Fault> {
+        // An empty id means the runs without a campaign.
+        let mut input = json!({"campaign_id": campaign_id.unwrap_or_default(), "limit": limit});
+        if let Some(cursor) = cursor {
+            input["cursor"] = json!(cursor);
+        }
+        self.read(&visitor.caller, "state_gate.list_runs", input).await
+    }
+
+    /// Whether there are runs without a campaign that the visitor sees.
+    pub(crate) async fn has_runs_without_campaign(&self, visitor: &Visitor) -> bool {
+        // The engine would refuse or show nothing to all others.
+        if !visitor.plays_in(EVERY_CAMPAIGN) {
+            return false;
+        }
+        let found = self.runs_of(visitor, None, 1, None).await;
+        found.is_ok_and(|found| !found.runs.is_empty())
+    }
+}
+
 /// `GET /c/{campaign}/runs`.
 pub(crate) async fn list_runs(
     State(context): State<SharedContext>,
@@ -56,18 +131,38 @@ pub(crate) async fn list_runs(
     PagePath(campaign_id): PagePath<String>,
     PageQuery(query): PageQuery<ListQuery>,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let mut input = json!({"campaign_id": campaign.id, "limit": RUNS_SHOWN});
-    if let Some(cursor) = &query.cursor {
-        input["cursor"] = json!(cursor);
-    }
-    let list: RunList = context.read(&visitor.caller, "state_gate.list_runs", input).await?;
-    let path = format!("/c/{}/runs", encode(&campaign.id));
-    let layout = PageLayout::for_visitor("Runs", &visitor).campaign(&campaign, CampaignPart::Runs).style("gate.css");
-    let layout = layout.script("live-parts.js");
+    list_page(&context, &visitor, Some(&campaign_id), &query).await
+}
+
+/// `GET /runs`: the runs without a campaign.
+pub(crate) async fn list_runs_without_campaign(
+    State(context): State<SharedContext>,
+    visitor: Visitor,
+    PageQuery(query): PageQuery<ListQuery>,
+) -> Result<Response, PageError> {
+    list_page(&context, &visitor, None, &query).await
+}
+
+async fn list_page(
+    context: &SharedContext,
+    visitor: &Visitor,
+    campaign_id: Option<&str>,
+    query: &ListQuery,
+) -> Result<Response, PageError> {
+    let place = context.run_place(visitor, campaign_id).await?;
+    let list = context.runs_of(visitor, place.campaign_id(), RUNS_SHOWN, query.cursor.as_deref()).await?;
+    let path = place.list_path();
+    let stream = place.campaign_id().map_or_else(|| RUNS_STREAM.to_owned(), |id| LivePage::Runs.path(id));
+    let layout = place.layout("Runs", visitor).script("live-parts.js");
     Ok(layout.render(html! {
-        div.stack data-live-parts=(LivePage::Runs.path(&campaign.id)) {
-            header { h1 { "Runs" } p.lead { "Work that goes through a gate: where it stands, and what it waits for." } }
+        div.stack data-live-parts=(stream) {
+            header {
+                h1 { "Runs" }
+                p.lead {
+                    "Work that goes through a gate: where it stands, and what it waits for."
+                    @if place.campaign.is_none() { " These belong to no campaign." }
+                }
+            }
             div.stack #runs data-live-part {
                 (rows(&list.runs, &path))
                 (next_page(&path, list.next_cursor.as_deref()))

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use skald_app::{Fault, limits};
 
+use super::RunPlace;
 use crate::PageContext;
 use crate::visitor::Visitor;
 
@@ -204,17 +205,21 @@ impl RunAnswers {
 }
 
 impl PageContext {
-    /// Reads a run of a campaign. `NOT_FOUND` for a run of another campaign.
+    /// Reads a run of a campaign, or one without a campaign. `NOT_FOUND` for a run of another campaign.
     pub(super) async fn read_run(
         &self,
         visitor: &Visitor,
-        campaign_id: &str,
+        place: &RunPlace,
         run_id: &str,
     ) -> Result<RunAnswers, Fault> {
         let caller = &visitor.caller;
         let state: RunStateAnswer = self.read(caller, "state_gate.get_state", json!({"run_id": run_id})).await?;
-        if state.campaign_id.as_deref() != Some(campaign_id) {
-            let fault = Fault::new(skald_app::Code::RunNotFound, "there is no such run in this campaign");
+        if state.campaign_id.as_deref() != place.campaign_id() {
+            let message = match place.campaign_id() {
+                Some(_) => "there is no such run in this campaign",
+                None => "there is no such run without a campaign",
+            };
+            let fault = Fault::new(skald_app::Code::RunNotFound, message);
             return Err(fault.hint("the list of runs has those that are there"));
         }
         let run_id = &state.run_id;

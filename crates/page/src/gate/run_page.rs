@@ -9,13 +9,12 @@ use skald_app::{Fault, percent_encode};
 use super::event_form::{cancel_form, event_form, override_form};
 use super::history::history_list;
 use super::read_run::{ArtifactAnswer, RunAnswers};
-use super::{status_badge, to_words};
+use super::{RunAddress, RunPlace, status_badge, to_words};
 use crate::SharedContext;
 use crate::components::{encode, fault_box, time};
 use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::inline_picture::inline_picture;
-use crate::layout::{CampaignHead, CampaignPart, PageLayout};
 use crate::middleware::{PageError, status};
 use crate::resource_events::stream_changes;
 use crate::visitor::Visitor;
@@ -28,26 +27,26 @@ pub(super) struct RefusedDecision<'a> {
     pub fault: Fault,
 }
 
-/// `GET /c/{campaign}/runs/{run}`.
+/// `GET /c/{campaign}/runs/{run}`, `GET /runs/{run}`.
 pub(crate) async fn show_run(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<RunAddress>,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
-    Ok(run_page(&visitor, &campaign, &run, None))
+    let place = context.run_place(&visitor, address.campaign.as_deref()).await?;
+    let run = context.read_run(&visitor, &place, &address.run).await?;
+    Ok(run_page(&visitor, &place, &run, None))
 }
 
-/// `GET /c/{campaign}/runs/{run}/events`: says when the run has changed.
+/// `GET …/events`: says when the run has changed.
 pub(crate) async fn run_events(
     State(context): State<SharedContext>,
     visitor: Visitor,
     headers: HeaderMap,
-    PagePath((campaign_id, run_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<RunAddress>,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let run = context.read_run(&visitor, &campaign.id, &run_id).await?;
+    let place = context.run_place(&visitor, address.campaign.as_deref()).await?;
+    let run = context.read_run(&visitor, &place, &address.run).await?;
     let uri = format!("stategate://runs/{}/summary", percent_encode(&run.state.run_id));
     Ok(stream_changes(&context, &visitor, &headers, vec![uri]).await)
 }
@@ -55,18 +54,14 @@ pub(crate) async fn run_events(
 /// Renders the page of a run, with the refused form if there is one.
 pub(super) fn run_page(
     visitor: &Visitor,
-    campaign: &CampaignHead,
+    place: &RunPlace,
     run: &RunAnswers,
     refused: Option<&RefusedDecision<'_>>,
 ) -> Response {
-    let layout = PageLayout::for_visitor(&run.summary.process.name, visitor)
-        .campaign(campaign, CampaignPart::Runs)
-        .style("picture.css")
-        .style("gate.css")
-        .script("live-parts.js");
-    let path = run_path(campaign, run);
+    let layout = place.layout(&run.summary.process.name, visitor).style("picture.css").script("live-parts.js");
+    let path = place.run_path(&run.state.run_id);
     let mut response = layout.render(html! {
-        div data-live-parts={ (path) "/events" } data-page=(path) { (run_parts(campaign, run, refused)) }
+        div data-live-parts={ (path) "/events" } data-page=(path) { (run_parts(place, run, refused)) }
     });
     if let Some(refused) = refused {
         *response.status_mut() = status(refused.fault.class());
@@ -74,17 +69,13 @@ pub(super) fn run_page(
     response
 }
 
-pub(super) fn run_path(campaign: &CampaignHead, run: &RunAnswers) -> String {
-    format!("/c/{}/runs/{}", encode(&campaign.id), encode(&run.state.run_id))
-}
-
 /// Two parts: what is only looked at, which a script replaces when the run changes, and the forms, which it replaces
 /// only while nothing is typed in them.
-fn run_parts(campaign: &CampaignHead, run: &RunAnswers, refused: Option<&RefusedDecision<'_>>) -> Markup {
-    let path = run_path(campaign, run);
+fn run_parts(place: &RunPlace, run: &RunAnswers, refused: Option<&RefusedDecision<'_>>) -> Markup {
+    let path = place.run_path(&run.state.run_id);
     html! {
         div.run-head #run-head data-live-part {
-            p { a href={ "/c/" (encode(&campaign.id)) "/runs" } { "All runs" } }
+            p { a href=(place.list_path()) { "All runs" } }
             div.split {
                 h1 dir="auto" { (run.summary.process.name) }
                 (status_badge(&run.state.status))

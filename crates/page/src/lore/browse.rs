@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::type_icon::{TYPES, type_icon};
-use super::{KankaFreshness, entity_path, lore_navigation, lore_path, notice, stale_mirror_notice};
+use super::{KankaFreshness, RevealedRow, entity_path, lore_navigation, lore_path, notice, stale_mirror_notice};
 use crate::SharedContext;
 use crate::components::{empty_state, encode, next_page};
 use crate::extractors::PagePath;
@@ -18,13 +18,17 @@ use crate::middleware::PageError;
 use crate::resource_events::stream_changes;
 use crate::visitor::Visitor;
 
+/// Revealed things on the page that has all of them. A page of more would be too long; a search finds the others.
+const REVEALED_MAX: usize = 1_000;
+
 #[derive(Debug, Deserialize)]
 struct BrowsedLore {
     campaign_id: String,
     campaign_name: String,
     rows: Vec<BrowsedRow>,
     #[serde(default)]
-    revealed: Vec<BrowsedRow>,
+    revealed: Vec<RevealedRow>,
+    revealed_count: Option<usize>,
     types: Vec<String>,
     tags: Vec<String>,
     next_cursor: Option<String>,
@@ -92,7 +96,10 @@ pub(crate) async fn show(
 ) -> Result<Response, PageError> {
     let fields = Form::parse(&query.unwrap_or_default());
     let query = LoreQuery::new(&fields);
-    let input = query.input(&campaign, fields.filled("cursor"));
+    let mut input = query.input(&campaign, fields.filled("cursor"));
+    if fields.text("revealed") == "all" {
+        input["revealed_limit"] = REVEALED_MAX.into();
+    }
     let lore: BrowsedLore = context.read(&visitor.caller, "browse_lore", input).await?;
     let head = CampaignHead { id: lore.campaign_id.clone(), name: lore.campaign_name.clone() };
     let is_game_master = visitor.is_game_master_of(&head.id);
@@ -176,19 +183,19 @@ fn type_icon_only(word: &str) -> Markup {
     html! { span aria-hidden="true" { (type_icon(word)) } }
 }
 
-/// What the game master showed to this player and not to everybody.
+/// What the game master showed to this player, and lately to the whole table.
 fn render_revealed(lore: &BrowsedLore) -> Markup {
+    let (shown, all) = (lore.revealed.len(), lore.revealed_count.unwrap_or_default());
     html! {
-        @if !lore.revealed.is_empty() {
+        @if shown > 0 {
             section.revealed {
                 h2 { "Revealed to you" }
-                ul.cards {
-                    @for row in &lore.revealed {
-                        li.card.handout {
-                            a.entity-link href=(entity_path(&lore.campaign_id, row.entity_id)) {
-                                (type_icon(&row.entity_type)) bdi { (row.name) }
-                            }
-                        }
+                ul.cards { @for row in &lore.revealed { li.card.handout { (row.link(&lore.campaign_id, "entity-link")) } } }
+                @if shown < all {
+                    p.muted {
+                        "The newest " (shown) " of " (all) " are shown. "
+                        @if shown < REVEALED_MAX { a href={ (lore_path(&lore.campaign_id)) "?revealed=all" } { "All of them" } }
+                        @else { "A search finds the others." }
                     }
                 }
             }

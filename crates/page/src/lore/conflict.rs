@@ -7,12 +7,11 @@ use axum::response::Response;
 use maud::{Markup, html};
 use skald_app::{Code, Fault};
 
-use super::Article;
 use super::block_diff::{DiffHunk, diff_hunks};
 use super::edit::with_status;
 use super::entity_form::draft_key;
 use crate::form::Form;
-use crate::layout::{CampaignPart, PageLayout};
+use crate::layout::{CampaignHead, CampaignPart, PageLayout};
 use crate::visitor::Visitor;
 
 /// Before the names of the fields that a form was filled with.
@@ -50,6 +49,16 @@ impl EditBase {
     pub(crate) fn of_form(form: &Form) -> Result<Option<Self>, Fault> {
         let revision = form.integer("revision")?.and_then(|revision| u64::try_from(revision).ok());
         Ok(revision.map(|revision| Self { revision, fields: form.strip_prefix(BASE_PREFIX) }))
+    }
+
+    /// The form as it was filled.
+    pub(crate) fn form(&self) -> &Form {
+        &self.fields
+    }
+
+    /// Whether a field was not touched.
+    pub(crate) fn has(&self, key: &str, value: &str) -> bool {
+        self.fields.value(key).is_some_and(|was| is_same(was, value))
     }
 
     /// The hidden fields that bring it back with the form.
@@ -107,7 +116,7 @@ pub(crate) fn merge_form(form: &Form, base: Option<&EditBase>, revision: u64, st
 }
 
 /// A browser may drop spaces around a value.
-fn is_same(one: &str, other: &str) -> bool {
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
     one.trim() == other.trim()
 }
 
@@ -149,10 +158,13 @@ fn merge_blocks(theirs: &str, mine: &str, form: &Form) -> String {
 
 /// What the page of a conflict is about.
 pub(crate) struct ConflictSubject<'a> {
-    pub article: &'a Article,
+    pub head: CampaignHead,
+    pub part: CampaignPart,
     pub title: String,
     /// Where the form goes, as that of the editor.
     pub action: String,
+    /// The page of what was edited.
+    pub path: String,
     /// The stored version.
     pub revision: u64,
     pub stored: &'a [FieldText],
@@ -160,8 +172,7 @@ pub(crate) struct ConflictSubject<'a> {
 
 /// Both versions, and a form to choose between them. Its base is the stored version, so saving it is like any other save.
 pub(crate) fn conflict_page(visitor: &Visitor, subject: &ConflictSubject<'_>, merged: &MergedForm) -> Response {
-    let head = subject.article.campaign();
-    let layout = PageLayout::for_visitor(&subject.title, visitor).campaign(&head, CampaignPart::Lore);
+    let layout = PageLayout::for_visitor(&subject.title, visitor).campaign(&subject.head, subject.part);
     let fields = merged.conflicts.iter().filter(|conflict| conflict.key != "entry");
     let text = merged.conflicts.iter().find(|conflict| conflict.key == "entry");
     let response = layout.render(html! {
@@ -187,7 +198,7 @@ pub(crate) fn conflict_page(visitor: &Visitor, subject: &ConflictSubject<'_>, me
                 div.actions {
                     button.primary name="do" value="save" { "Save" }
                     button name="do" value="edit" { "Go on writing" }
-                    a.button href=(subject.article.path()) { "Drop mine" }
+                    a.button href=(subject.path) { "Drop mine" }
                 }
             }
         }
@@ -195,9 +206,13 @@ pub(crate) fn conflict_page(visitor: &Visitor, subject: &ConflictSubject<'_>, me
     with_status(response, &Fault::new(Code::RevisionConflict, "somebody else saved it"))
 }
 
-/// A field that both changed. Of two values of the private mark the private one is chosen first.
+/// A field that both changed. Of two values of a mark that says who sees it, the more private one is chosen first.
 fn field_choice(conflict: &FieldConflict) -> Markup {
-    let takes_theirs = conflict.key == "is_private" && !conflict.theirs.is_empty();
+    let takes_theirs = match conflict.key {
+        "is_private" => !conflict.theirs.is_empty(),
+        "is_player_known" => conflict.theirs.is_empty(),
+        _ => false,
+    };
     let choice = |side: &str, title: &str, value: &str, is_chosen: bool| {
         html! {
             label.conflict-side {
@@ -219,6 +234,8 @@ fn shown_value(key: &str, value: &str) -> String {
     match (key, value.trim()) {
         ("is_private", "") => "Not private: the table sees it".to_owned(),
         ("is_private", _) => "Private: only game masters see it".to_owned(),
+        ("is_player_known", "") => "The table does not know it".to_owned(),
+        ("is_player_known", _) => "The table knows it".to_owned(),
         (_, "") => "nothing".to_owned(),
         (_, value) => value.to_owned(),
     }

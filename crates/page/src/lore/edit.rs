@@ -208,9 +208,11 @@ pub(crate) async fn save(
 fn entity_conflict_page(visitor: &Visitor, newest: &Article, merged: &MergedForm) -> Response {
     let stored = EntityFields::of_entity(&newest.entity).texts();
     let subject = ConflictSubject {
-        article: newest,
+        head: newest.campaign(),
+        part: CampaignPart::Lore,
         title: format!("Edit {}", newest.entity.name),
         action: format!("{}/edit", newest.path()),
+        path: newest.path(),
         revision: newest.entity.revision,
         stored: &stored,
     };

@@ -100,6 +100,35 @@ pub(crate) struct EntityLink {
     pub name: Option<String>,
 }
 
+/// An entity or a post that was revealed to the visitor, or lately to the whole table.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RevealedRow {
+    entity_id: u64,
+    post_id: Option<u64>,
+    name: String,
+    entity_type: String,
+}
+
+impl RevealedRow {
+    /// A link to it, with the icon of its entity.
+    pub(crate) fn link(&self, campaign_id: &str, class: &str) -> Markup {
+        let place = self.post_id.map(|post_id| format!("#post-{post_id}")).unwrap_or_default();
+        html! {
+            a class=(class) href={ (entity_path(campaign_id, self.entity_id)) (place) } {
+                (type_icon(&self.entity_type)) bdi { (self.name) }
+            }
+        }
+    }
+
+    /// The id of its element on the table.
+    pub(crate) fn element_id(&self) -> String {
+        match self.post_id {
+            Some(post_id) => format!("h-{}-{post_id}", self.entity_id),
+            None => format!("h-{}", self.entity_id),
+        }
+    }
+}
+
 impl Article {
     pub(crate) fn campaign(&self) -> CampaignHead {
         CampaignHead { id: self.campaign_id.clone(), name: self.campaign_name.clone() }

@@ -212,9 +212,11 @@ pub(crate) async fn save(
 
 fn post_conflict_page(visitor: &Visitor, newest: &Article, post: &ArticlePost, merged: &MergedForm) -> Response {
     let subject = ConflictSubject {
-        article: newest,
+        head: newest.campaign(),
+        part: CampaignPart::Lore,
         title: format!("Edit {}", post.name),
         action: format!("{}/posts/{}", newest.path(), post.id),
+        path: newest.path(),
         revision: post.revision,
         stored: &PostFields::of_post(post).texts(),
     };

@@ -12,7 +12,9 @@ use super::roll_view::RollView;
 use super::state::{SessionRow, TableState};
 use super::{RefusedForm, TableForm};
 use crate::SharedContext;
-use crate::components::{clock_time, count, described_by, empty_state, encode, field_fault, invalid};
+use crate::components::{
+    clock_time, count, described_by, empty_state, encode, field_fault, invalid, source_lines, split_message,
+};
 use crate::extractors::{PagePath, PageQuery};
 use crate::layout::html_response;
 use crate::middleware::PageError;
@@ -272,7 +274,10 @@ pub(crate) async fn preview_odds(
     // While somebody types, the expression is incomplete most of the time. Show why, but not as an error.
     let odds: Value = match context.read(&visitor.caller, "odds", input).await {
         Ok(odds) => odds,
-        Err(fault) => return Ok(html_response(html! { p.muted { (fault.body().message) } })),
+        Err(fault) => {
+            let (message, source) = split_message(&fault.body().message);
+            return Ok(html_response(html! { div.muted { p { (message) } (source_lines(source)) } }));
+        }
     };
     Ok(html_response(odds_line(&odds, &expression)))
 }

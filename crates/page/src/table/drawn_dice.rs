@@ -23,7 +23,7 @@ impl DieTone {
     }
 }
 
-/// A die with its sides and what it shows.
+/// A die with its sides and what it shows. A die with other faces than numbers from 1 has no sides here.
 pub(super) fn die(sides: u64, face: i64, tone: DieTone) -> Markup {
     let outline = match sides {
         4 => "M24 5 45 41H3z",
@@ -39,9 +39,10 @@ pub(super) fn die(sides: u64, face: i64, tone: DieTone) -> Markup {
         DieTone::Fear => ("Fear ", "31"),
         DieTone::Plain | DieTone::Dropped => ("", if sides == 4 { "36" } else { "31" }),
     };
+    let kind = if sides == 0 { "die".to_owned() } else { format!("d{sides}") };
     let dropped = if tone == DieTone::Dropped { ", does not count" } else { "" };
     html! {
-        svg class=(tone.class()) viewBox="0 0 48 48" role="img" aria-label={ (name) "d" (sides) " shows " (face) (dropped) } {
+        svg class=(tone.class()) viewBox="0 0 48 48" role="img" aria-label={ (name) (kind) " shows " (face) (dropped) } {
             path d=(outline) {}
             text x="24" y=(text_y) text-anchor="middle" { (face) }
         }

@@ -9,6 +9,7 @@ mod handouts;
 mod log;
 mod recap_text;
 mod roll_view;
+mod rolled_dice;
 mod sessions;
 mod state;
 

@@ -1,14 +1,11 @@
 //! A recorded roll as people see it: its dice, its total, its outcome in words, and how likely it was.
 
-use maud::{Markup, html};
+use maud::Markup;
 use serde_json::Value;
 
-use super::drawn_dice::{DieTone, die, sides_of};
+use super::rolled_dice::{duality_of, repetitions, rolled_dice, total_of};
 use super::state::{EventRow, TableState};
 use crate::components::percent;
-
-/// Dice of a roll that are drawn; the others are counted.
-const DICE_DRAWN_MAX: usize = 20;
 
 /// A roll in an event of the log.
 pub(super) struct RollView<'a> {
@@ -24,8 +21,7 @@ impl<'a> RollView<'a> {
             return None;
         }
         let result = row.event.get("result")?;
-        let duality = result.get("duality").or_else(|| result.get("hope").map(|_| result));
-        Some(Self { event: &row.event, result, duality })
+        Some(Self { event: &row.event, result, duality: duality_of(result) })
     }
 
     fn event_text(&self, field: &str) -> Option<&'a str> {
@@ -55,11 +51,6 @@ impl<'a> RollView<'a> {
         audience_words(state, self.event)
     }
 
-    pub(super) fn total(&self) -> Option<i64> {
-        let of = self.duality.unwrap_or(self.result);
-        of.get("total").or_else(|| self.result.get("total"))?.as_i64()
-    }
-
     fn outcome_code(&self) -> Option<&'a str> {
         let of = self.duality.unwrap_or(self.result);
         of.get("outcome").or_else(|| self.result.get("outcome"))?.as_str()
@@ -83,10 +74,6 @@ impl<'a> RollView<'a> {
         }
     }
 
-    fn difficulty(&self) -> Option<i64> {
-        self.duality?.get("difficulty")?.as_i64()
-    }
-
     fn chance(&self, field: &str) -> Option<f64> {
         self.event.get(field)?.get("decimal")?.as_f64()
     }
@@ -107,44 +94,16 @@ impl<'a> RollView<'a> {
 
     /// The dice, what is added, the total, and what it was to reach.
     pub(super) fn dice(&self) -> Markup {
-        html! {
-            @if let Some(duality) = self.duality {
-                @let number = |field: &str| duality.get(field).and_then(Value::as_i64);
-                @if let (Some(hope), Some(fear)) = (number("hope"), number("fear")) {
-                    (die(12, hope, DieTone::Hope)) (die(12, fear, DieTone::Fear))
-                }
-                (modifier_text(number("edge"))) (modifier_text(number("bonus"))) (modifier_text(number("modifier")))
-            } @else {
-                (self.pools())
-            }
-            @if let Some(total) = self.total() {
-                span.total {
-                    "= " strong { (total) }
-                    @if let Some(against) = self.difficulty().or_else(|| self.result.get("against")?.as_i64()) { span.muted { " vs " (against) } }
-                }
-            } @else if let Some(totals) = self.totals() {
-                span.total { "= " strong { (totals) } }
-            }
-        }
+        rolled_dice(self.result, self.expression())
     }
 
-    /// The totals of a roll that was repeated.
+    /// The total, or those of a roll that was repeated.
     fn totals(&self) -> Option<String> {
-        let totals = self.result.get("totals").or_else(|| self.result.get("rolls"))?.as_array()?;
-        let number = |value: &Value| value.as_i64().or_else(|| value.get("total")?.as_i64());
-        Some(totals.iter().filter_map(number).map(|total| total.to_string()).collect::<Vec<_>>().join(", "))
-    }
-
-    fn pools(&self) -> Markup {
-        let pools = self.result.get("pools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let dice: Vec<Markup> = pools.iter().flat_map(pool_dice).collect();
-        let kept: i64 = pools.iter().filter_map(|pool| pool.get("total")?.as_i64()).sum();
-        let rest = self.total().filter(|_| !pools.is_empty()).map(|total| total - kept);
-        html! {
-            @for drawn in dice.iter().take(DICE_DRAWN_MAX) { (drawn) }
-            @if dice.len() > DICE_DRAWN_MAX { span.muted { "and " (dice.len() - DICE_DRAWN_MAX) " more" } }
-            (modifier_text(rest.filter(|_| pools.len() == 1)))
+        if let Some(total) = total_of(self.result) {
+            return Some(total.to_string());
         }
+        let totals = repetitions(self.result)?.iter().filter_map(total_of).map(|total| total.to_string());
+        Some(totals.collect::<Vec<_>>().join(", "))
     }
 
     /// What the roll changed, as short words.
@@ -161,7 +120,7 @@ impl<'a> RollView<'a> {
     pub(super) fn screen_reader_text(&self, state: &TableState) -> String {
         let who = self.roller_name(state).unwrap_or("Somebody");
         let why = self.reason().map(|reason| format!(" for {reason}")).unwrap_or_default();
-        let total = self.total().map(|total| format!(": {total}")).unwrap_or_default();
+        let total = self.totals().map(|totals| format!(": {totals}")).unwrap_or_default();
         let outcome = self.outcome().map(|(words, _)| format!(", {words}")).unwrap_or_default();
         format!("{who} rolled{why}{total}{outcome}")
     }
@@ -181,21 +140,4 @@ pub(super) fn audience_words(state: &TableState, event: &Value) -> Option<String
         words.iter().filter_map(|id| state.people.get(*id).map(String::as_str).or_else(|| state.actor_name(id)));
     let names: Vec<&str> = names.collect();
     Some(if names.is_empty() { "only game masters".to_owned() } else { format!("for {}", names.join(", ")) })
-}
-
-fn pool_dice(pool: &Value) -> Vec<Markup> {
-    let sides = sides_of(pool.get("notation").and_then(Value::as_str).unwrap_or_default());
-    let dice = pool.get("dice").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let drawn = |shown: &Value| {
-        let states = shown.get("state").and_then(Value::as_array);
-        let is_dropped =
-            states.is_some_and(|states| states.iter().any(|state| state == "dropped" || state == "rerolled"));
-        let tone = if is_dropped { DieTone::Dropped } else { DieTone::Plain };
-        shown.get("face").and_then(Value::as_i64).map(|face| die(sides, face, tone))
-    };
-    dice.iter().filter_map(drawn).collect()
-}
-
-fn modifier_text(number: Option<i64>) -> Markup {
-    html! { @if let Some(number) = number.filter(|number| *number != 0) { span.modifier { (format!("{number:+}")) } } }
 }

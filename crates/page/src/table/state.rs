@@ -10,6 +10,7 @@ use skald_app::{Caller, Code, Fault, limits};
 use crate::PageContext;
 use crate::components::encode;
 use crate::layout::CampaignHead;
+use crate::lore::RevealedRow;
 use crate::visitor::Visitor;
 
 /// Events of a session that the log shows at once.
@@ -142,18 +143,11 @@ impl EventLog {
     }
 }
 
-/// Something private that was revealed to the visitor.
-#[derive(Debug, Deserialize)]
-pub(crate) struct HandoutRow {
-    pub entity_id: u64,
-    pub name: String,
-    pub entity_type: String,
-}
-
 #[derive(Debug, Default, Deserialize)]
 struct HandoutAnswer {
     #[serde(default)]
-    revealed: Vec<HandoutRow>,
+    revealed: Vec<RevealedRow>,
+    revealed_count: Option<usize>,
 }
 
 /// The whole of a table.
@@ -174,8 +168,10 @@ pub(crate) struct TableState {
     pub events: Vec<EventRow>,
     /// The address of older entries of the log, if there are some.
     pub older_events: Option<String>,
-    /// What was revealed to the visitor and not to everybody, the newest first.
-    pub handouts: Vec<HandoutRow>,
+    /// The newest of what was revealed to the visitor, and lately to the whole table.
+    pub handouts: Vec<RevealedRow>,
+    /// How many of those there are.
+    pub handout_count: usize,
     /// Whether the visitor may roll, note and change trackers.
     pub plays: bool,
     pub is_game_master: bool,
@@ -188,9 +184,10 @@ impl TableState {
         let number = session_id.as_deref().and_then(|id| state.session_number(id));
         state.older_events = log.older_path(&state.head.id, number);
         state.events = log.events;
-        if state.plays && !state.is_game_master && context.offers("browse_lore") {
+        if !state.is_game_master && context.offers("browse_lore") {
             let input = json!({"campaign_id": state.head.id, "limit": 1});
             let answer: HandoutAnswer = context.read(&visitor.caller, "browse_lore", input).await?;
+            state.handout_count = answer.revealed_count.unwrap_or(answer.revealed.len());
             state.handouts = answer.revealed;
         }
         Ok(state)
@@ -240,6 +237,7 @@ impl TableState {
             events: Vec::new(),
             older_events: None,
             handouts: Vec::new(),
+            handout_count: 0,
             plays,
             is_game_master,
         };
@@ -270,6 +268,19 @@ impl TableState {
 }
 
 impl PageContext {
+    /// The names of the participants and the actors of a campaign, by id.
+    pub(crate) async fn people_names(
+        &self,
+        caller: &Caller,
+        campaign: &str,
+    ) -> Result<BTreeMap<String, String>, Fault> {
+        let rows_of = |answer: ReadAnswer| answer.participants;
+        let (people, _) = self.read_list(caller, campaign, "participants", limits::PARTICIPANTS_MAX, rows_of).await?;
+        let (actors, _) = self.read_list(caller, campaign, "actors", CHARACTERS_SHOWN, |answer| answer.actors).await?;
+        let people = people.into_iter().map(|row| (row.id, row.display_name));
+        Ok(people.chain(actors.into_iter().map(|actor| (actor.id, actor.name))).collect())
+    }
+
     /// The rows of a list of a campaign, the newest first, up to a number; and whether there are more.
     async fn read_list<T>(
         &self,

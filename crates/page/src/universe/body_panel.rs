@@ -99,11 +99,21 @@ impl CommandField<'_> {
 
 fn update_form(body: &BodyAnswer, path: &str, refused: Option<&RefusedCommand<'_>>) -> Markup {
     let fields = &body.body;
+    // Only what differs from the hidden base is sent.
     let field = |name, label, kind, known: &str| {
-        CommandField { command: "update", name, label, kind, known, is_required: false }.render(refused)
+        let base = format!("base_{name}");
+        html! {
+            (CommandField { command: "update", name, label, kind, known, is_required: false }.render(refused))
+            input type="hidden" name=(base) value=(typed_text(refused, "update", &base, known));
+        }
     };
     let is_refused = refusal_of(refused, "update").is_some();
     let days = body.orbital_period_days.map(|days| days.to_string()).unwrap_or_default();
+    // The axis is what a body moves by where it has one.
+    let (distance, distance_of) = match fields.semi_major_axis {
+        Some(axis) => (axis, "semiMajorAxis"),
+        None => (fields.orbital_distance, "orbitalDistance"),
+    };
     html! {
         details.command open[is_refused] {
             summary { "Change it" }
@@ -111,14 +121,15 @@ fn update_form(body: &BodyAnswer, path: &str, refused: Option<&RefusedCommand<'_
                 input type="hidden" name="command" value="update";
                 input type="hidden" name="id" value=(fields.id);
                 (field("name", "Name", "text", &fields.name))
-                (field("color", "Colour", "color", &fields.color))
+                (field("color", "Colour", "color", &color_value(&fields.color)))
                 div.pair {
                     (field("radius", "Radius", "number", &fields.radius.to_string()))
                     (field("mass", "Mass", "number", &fields.mass.to_string()))
                 }
                 @if body.parent.is_some() {
+                    input type="hidden" name="distance_of" value=(distance_of);
                     div.pair {
-                        (field("distance", "Distance", "number", &fields.orbital_distance.to_string()))
+                        (field("distance", "Distance", "number", &distance.to_string()))
                         (field("period", "Days of one turn", "number", &days))
                     }
                 }
@@ -126,6 +137,13 @@ fn update_form(body: &BodyAnswer, path: &str, refused: Option<&RefusedCommand<'_
             }
         }
     }
+}
+
+/// A colour as a browser sends it back from its field, which knows no others.
+fn color_value(color: &str) -> String {
+    let is_known = color.len() == 7
+        && color.strip_prefix('#').is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    if is_known { color.to_ascii_lowercase() } else { "#000000".to_owned() }
 }
 
 fn remove_form(body: &BodyAnswer, path: &str) -> Markup {

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::json;
-use skald_app::{Code, Fault, limits};
+use skald_app::{Class, Code, Fault, limits};
 
 use crate::PageContext;
 use crate::visitor::Visitor;
 
-/// Pages of the list of universes that are looked through for one page of a campaign's.
-const LIST_PAGES: usize = 10;
 /// Seconds of a day, as universes count them.
 pub(super) const DAY_SECONDS: f64 = 86_400.0;
 
@@ -125,28 +123,19 @@ pub(super) struct UniverseAnswers {
 }
 
 impl PageContext {
-    /// The universes of a campaign from a cursor on, and the cursor of those that were not looked at.
+    /// The universes of a campaign from a cursor on, and the cursor of the next page.
     pub(super) async fn universes_of(
         &self,
         visitor: &Visitor,
         campaign_id: &str,
         cursor: Option<&str>,
     ) -> Result<(Vec<UniverseRow>, Option<String>), Fault> {
-        let (mut found, mut cursor) = (Vec::new(), cursor.map(str::to_owned));
-        for _ in 0..LIST_PAGES {
-            let mut input = json!({"view": "universes", "limit": limits::PAGE_MAX});
-            if let Some(cursor) = &cursor {
-                input["cursor"] = json!(cursor);
-            }
-            let page: UniverseList = self.read(&visitor.caller, "universe_read", input).await?;
-            let own = |universe: &UniverseRow| universe.campaign_id.as_deref() == Some(campaign_id);
-            found.extend(page.universes.into_iter().filter(own));
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                break;
-            }
+        let mut input = json!({"view": "universes", "campaignId": campaign_id, "limit": limits::PAGE_MAX});
+        if let Some(cursor) = cursor {
+            input["cursor"] = json!(cursor);
         }
-        Ok((found, cursor))
+        let page: UniverseList = self.read(&visitor.caller, "universe_read", input).await?;
+        Ok((page.universes, page.next_cursor))
     }
 
     /// One universe of a campaign. `NOT_FOUND` for a universe of another campaign.
@@ -156,18 +145,18 @@ impl PageContext {
         campaign_id: &str,
         universe_id: &str,
     ) -> Result<UniverseRow, Fault> {
-        let mut cursor: Option<String> = None;
-        loop {
-            let (universes, next) = self.universes_of(visitor, campaign_id, cursor.as_deref()).await?;
-            if let Some(found) = universes.into_iter().find(|universe| universe.id == universe_id) {
-                return Ok(found);
-            }
-            let Some(next) = next else {
-                let fault = Fault::new(Code::NotFound, "there is no such universe in this campaign");
-                return Err(fault.hint("the list has those that are"));
-            };
-            cursor = Some(next);
-        }
+        let input = json!({"view": "universes", "universeId": universe_id});
+        let found: Result<UniverseList, Fault> = self.read(&visitor.caller, "universe_read", input).await;
+        let universes = match found {
+            Ok(found) => found.universes,
+            Err(fault) if fault.class() == Class::NotFound => Vec::new(),
+            Err(fault) => return Err(fault),
+        };
+        let is_here = |universe: &UniverseRow| universe.campaign_id.as_deref() == Some(campaign_id);
+        universes.into_iter().find(is_here).ok_or_else(|| {
+            let fault = Fault::new(Code::NotFound, "there is no such universe in this campaign");
+            fault.hint("the list has those that are")
+        })
     }
 
     /// A universe at a moment, with one body if it is named.

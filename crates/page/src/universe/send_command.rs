@@ -64,7 +64,7 @@ fn command_from_form(form: &Form) -> Result<(Value, Option<String>), Fault> {
                 None => id_from_name(name),
             };
             let around = form.filled("around");
-            let mut payload = common_fields(form)?;
+            let mut payload = common_fields(form, "orbitalDistance")?;
             for (field, value) in [("radius", 1.0), ("mass", 1.0), ("orbitalDistance", 0.0), ("orbitalSpeed", 0.0)] {
                 payload.entry(field).or_insert_with(|| json!(value));
             }
@@ -81,7 +81,10 @@ fn command_from_form(form: &Form) -> Result<(Value, Option<String>), Fault> {
         }
         "update" => {
             let id = form.filled("id").ok_or_else(|| missing("id", "which body"))?;
-            Ok((json!({"type": "updateStar", "id": id, "payload": common_fields(form)?}), Some(id.to_owned())))
+            let distance_of =
+                if form.text("distance_of") == "semiMajorAxis" { "semiMajorAxis" } else { "orbitalDistance" };
+            let payload = common_fields(&without_untouched(form), distance_of)?;
+            Ok((json!({"type": "updateStar", "id": id, "payload": payload}), Some(id.to_owned())))
         }
         "remove" => {
             let id = form.filled("id").ok_or_else(|| missing("id", "which body"))?;
@@ -94,15 +97,27 @@ fn command_from_form(form: &Form) -> Result<(Value, Option<String>), Fault> {
     }
 }
 
-/// The fields that a form may have of a body; those that are left empty stay as they are.
-fn common_fields(form: &Form) -> Result<Map<String, Value>, Fault> {
+/// The form without the fields that are as they were: somebody else may have changed them since, and a number may be stored
+/// otherwise than it is shown.
+fn without_untouched(form: &Form) -> Form {
+    let base = form.strip_prefix("base_");
+    let mut touched = form.clone();
+    for (name, _) in base.iter().filter(|(name, was)| form.text(name).trim() == was.trim()) {
+        touched.set(name, "");
+    }
+    touched
+}
+
+/// The fields that a form may have of a body; those that are left empty stay as they are. `distance_of` is the field of the
+/// body that the distance is.
+fn common_fields(form: &Form, distance_of: &str) -> Result<Map<String, Value>, Fault> {
     let mut fields = Map::new();
     for name in ["name", "color"] {
         if let Some(text) = form.filled(name) {
             fields.insert(name.to_owned(), json!(text));
         }
     }
-    for (name, field) in [("radius", "radius"), ("mass", "mass"), ("distance", "orbitalDistance")] {
+    for (name, field) in [("radius", "radius"), ("mass", "mass"), ("distance", distance_of)] {
         if let Some(number) = number(form, name)? {
             fields.insert(field.to_owned(), json!(number));
         }
@@ -143,7 +158,7 @@ fn id_from_name(name: &str) -> String {
 fn to_form_path(fault: Fault, form: &Form) -> Fault {
     let last = fault.body().path.as_deref().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
     match last.as_deref() {
-        Some("orbitalDistance") => fault.with_path("/distance"),
+        Some("orbitalDistance" | "semiMajorAxis") => fault.with_path("/distance"),
         Some("orbitalSpeed") => fault.with_path("/period"),
         Some("parentId") => fault.with_path("/around"),
         // The id of a new body is made of its name.
@@ -173,6 +188,9 @@ mod tests {
         assert_eq!(sent["payload"]["parentId"], json!("vex"));
         let (sent, _) = command("command=update&id=vex&name=New&radius=");
         assert_eq!(sent, json!({"type": "updateStar", "id": "vex", "payload": {"name": "New"}}));
+        let base = "command=update&id=vex&base_name=Vex&base_mass=0.1&base_distance=20&distance_of=semiMajorAxis";
+        let (sent, _) = command(&format!("{base}&name=Vex&mass=0.1&distance=21"));
+        assert_eq!(sent["payload"], json!({"semiMajorAxis": 21.0}));
         for bad in ["command=tick&by_days=x", "command=add", "command=format", "command=update&id=a&mass=NaN"] {
             command_from_form(&Form::parse(bad)).expect_err(bad);
         }

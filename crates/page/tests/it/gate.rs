@@ -197,3 +197,49 @@ async fn what_an_agent_writes_stays_text() {
         assert_harmless(&world.get(&decider, &format!("/c/{campaign}/runs")).await.body, "the list");
     }
 }
+
+#[tokio::test]
+async fn a_run_without_a_campaign_is_decided_on_its_page() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let inside = world.quest(&campaign, "the harbour").await;
+    let owner = Caller::owner();
+    let decider = world.decider("*").await;
+    assert!(!world.get(&owner, "/").await.body.contains("href=\"/runs\""), "there is none yet");
+    let empty = world.get(&owner, "/runs").await;
+    assert!(empty.status == 200 && empty.body.contains("No run here yet"), "{}", empty.body);
+    let context = json!({"quest": "x", "patron": "x", "stakes": "x", "reward": "x"});
+    let input = json!({"process_id": "quest", "context": context});
+    let run = world.call(&owner, "state_gate.create_run", input).await["run_id"].as_str().unwrap().to_owned();
+
+    let path = format!("/runs/{run}");
+    assert!(world.get(&decider, "/").await.body.contains("href=\"/runs\""));
+    let list = world.get(&decider, "/runs").await.body;
+    assert!(list.contains(&format!("href=\"{path}\"")) && !list.contains(&inside), "{list}");
+    let page = world.get(&decider, &path).await;
+    assert!(page.status == 200 && page.body.contains(&format!("action=\"{path}/emit\"")), "{}", page.body);
+    assert!(page.body.contains(&format!("data-live-parts=\"{path}/events\"")), "{}", page.body);
+    let form = "event=accept_quest&revision=1&payload.terms=Half+now";
+    let sent = world.post(Some(&decider), &format!("{path}/emit"), form).await;
+    assert_eq!((sent.status.as_u16(), sent.headers["location"].to_str().unwrap()), (303, &*path), "{}", sent.body);
+    assert!(world.get(&decider, &path).await.body.contains("Oane as human"));
+    let bare = world.post(Some(&decider), &format!("{path}/override"), "event=submit_clue&to_state=x&revision=2").await;
+    assert!(bare.status == 400 && bare.body.contains("An override needs a reason."), "{}", bare.body);
+
+    // Each run has one address.
+    assert_eq!(world.get(&owner, &format!("/c/{campaign}/runs/{run}")).await.status, 404);
+    assert_eq!(world.get(&owner, &format!("/runs/{inside}")).await.status, 404);
+    assert!(!world.get(&owner, &format!("/c/{campaign}/runs")).await.body.contains(&run));
+    // It is for those who play in every campaign.
+    let (player, _) = world.holder("Ana", &campaign, CampaignRole::Gm).await;
+    for path in [path.clone(), format!("{path}/evidence?path=x"), format!("{path}/events")] {
+        assert_eq!(world.get(&player, &path).await.status, 404, "{path}");
+    }
+    assert_eq!(world.post(Some(&player), &format!("{path}/cancel"), "revision=2&reason=x").await.status, 404);
+    for path in ["/", "/runs"] {
+        let page = world.get(&player, path).await.body;
+        assert!(!page.contains(&run) && !page.contains("href=\"/runs\""), "{path}: {page}");
+    }
+    world.post(Some(&decider), &format!("{path}/cancel"), "revision=2&reason=Over").await;
+    assert!(world.get(&decider, &path).await.body.contains("given up"));
+}

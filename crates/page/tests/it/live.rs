@@ -365,3 +365,103 @@ async fn a_handout_appears_on_an_open_table() {
         }
     }
 }
+
+/// The names in the strip of handouts of a table, and the number beside them.
+async fn handouts(world: &World, caller: &Caller, campaign: &str) -> (Vec<String>, Option<String>) {
+    let page = world.get(caller, &format!("/c/{campaign}")).await.body;
+    let Some((_, strip)) = page.split_once("class=\"revealed handout-strip\"") else { return (Vec::new(), None) };
+    let strip = strip.split_once("</section>").unwrap().0;
+    let names = strip.split("<bdi>").skip(1).map(|rest| rest.split_once('<').unwrap().0.to_owned());
+    let all = strip.split_once(">All ").map(|(_, rest)| rest.split_once('<').unwrap().0.to_owned());
+    (names.collect(), all)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_newest_handouts_are_on_the_table_and_all_of_them_in_the_lore() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let ana = world.player_with_secret(&campaign).await;
+    let owner = Caller::owner();
+    for from in [1, 8] {
+        let letter =
+            |number: i32| json!({"entity_type": "document", "name": format!("Letter {number}"), "is_private": true});
+        let letters: Vec<_> = (from..from + 7).map(letter).collect();
+        world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": letters})).await;
+    }
+    let reveal = async |number: u64| {
+        world.clock.0.fetch_add(60, std::sync::atomic::Ordering::Relaxed);
+        let input = json!({"campaign_id": campaign, "method": "reveal", "entity_id": number, "who": ["Ana"]});
+        world.call(&owner, "visibility", input).await;
+    };
+    for number in [2, 3, 4, 5, 6, 1] {
+        reveal(number).await;
+    }
+    let names = |numbers: [u64; 4]| numbers.map(|number| format!("Letter {number}")).to_vec();
+    assert_eq!(handouts(&world, &ana, &campaign).await, (names([1, 6, 5, 4]), Some("6".to_owned())));
+    for number in 7..=13 {
+        reveal(number).await;
+    }
+    assert_eq!(handouts(&world, &ana, &campaign).await, (names([13, 12, 11, 10]), Some("13".to_owned())));
+    let list = world.get(&ana, &format!("/c/{campaign}/lore")).await.body;
+    let cards = |page: &str| page.matches("class=\"card handout\"").count();
+    assert!(cards(&list) == 12 && list.contains("The newest 12 of 13 are shown."), "{list}");
+    let all = world.get(&ana, &format!("/c/{campaign}/lore?revealed=all")).await.body;
+    assert!(cards(&all) == 13 && !all.contains("are shown."), "{all}");
+    // Somebody else who learns of it does not make it new.
+    let both = json!({"campaign_id": campaign, "display_name": "Bo", "role": "PLAYER"});
+    world.call(&owner, "participant_create", both).await;
+    let input = json!({"campaign_id": campaign, "method": "reveal", "entity_id": 2, "who": ["Bo"]});
+    world.call(&owner, "visibility", input).await;
+    assert_eq!(handouts(&world, &ana, &campaign).await.0, names([13, 12, 11, 10]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_revealed_to_all_is_on_every_table_for_some_days() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let (bo, _) = world.holder("Bo", &campaign, CampaignRole::Player).await;
+    let (guest, _) = world.holder("Gil", &campaign, CampaignRole::Guest).await;
+    let owner = Caller::owner();
+    let letters = json!([
+        {"entity_type": "document", "name": "The letter", "is_private": true},
+        {"entity_type": "document", "name": "The map", "is_private": false},
+    ]);
+    world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": letters})).await;
+    let mut his = open(&world, &bo, &format!("/c/{campaign}/live"), None).await;
+    world.call(&owner, "visibility", json!({"campaign_id": campaign, "method": "reveal", "entity_id": 1})).await;
+    while !next(&mut his).await.contains("The letter") {}
+    for caller in [&bo, &guest] {
+        assert_eq!(handouts(&world, caller, &campaign).await, (vec!["The letter".to_owned()], None));
+    }
+    assert_eq!(handouts(&world, &owner, &campaign).await.0, [""; 0]);
+    world.clock.0.fetch_add(9 * 86_400, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(handouts(&world, &bo, &campaign).await.0, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revealed_post_is_a_handout_too() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let ana = world.player_with_secret(&campaign).await;
+    let (bo, _) = world.holder("Bo", &campaign, CampaignRole::Player).await;
+    let owner = Caller::owner();
+    let towers = json!([
+        {"entity_type": "location", "name": "Tower", "is_private": false},
+        {"entity_type": "location", "name": "Hidden tower", "is_private": true},
+    ]);
+    world.call(&owner, "create_entities", json!({"campaign_id": campaign, "entities": towers})).await;
+    for entity in [1, 2] {
+        let post = json!({"entity_id": entity, "name": format!("Cellar {entity}"), "entry": "A trapdoor.", "is_private": true});
+        let made = world.call(&owner, "create_posts", json!({"campaign_id": campaign, "posts": [post]})).await;
+        let post_id = made["results"][0]["post_id"].as_u64().unwrap_or_else(|| panic!("{made}"));
+        let input = json!({"campaign_id": campaign, "method": "reveal", "post_id": post_id, "who": ["Ana"]});
+        world.call(&owner, "visibility", input).await;
+    }
+    // The other one belongs to an entry that Ana does not see.
+    assert_eq!(handouts(&world, &ana, &campaign).await.0, ["Cellar 1"]);
+    assert_eq!(handouts(&world, &bo, &campaign).await.0, [""; 0]);
+    let table = world.get(&ana, &format!("/c/{campaign}")).await.body;
+    let list = world.get(&ana, &format!("/c/{campaign}/lore")).await.body;
+    let link = format!("href=\"/c/{campaign}/lore/1#post-");
+    assert!(table.contains(&link) && list.contains(&link), "{table} {list}");
+}

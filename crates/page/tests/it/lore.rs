@@ -9,14 +9,14 @@ use skald_app::{Caller, CampaignRole, Engine, NewToken, PrincipalKind, TokenRest
 use crate::World;
 use crate::hostile_text::{HOSTILE, assert_harmless, percent_encode};
 
-async fn create_entity(world: &World, campaign: &str, item: Value) -> u64 {
+pub(crate) async fn create_entity(world: &World, campaign: &str, item: Value) -> u64 {
     let input = json!({"campaign_id": campaign, "entities": [item]});
     let answer = world.call(&Caller::owner(), "create_entities", input).await;
     answer["results"][0]["entity_id"].as_u64().unwrap_or_else(|| panic!("{answer}"))
 }
 
 /// The address that a form led to.
-fn location(answer: &crate::Answer) -> &str {
+pub(crate) fn location(answer: &crate::Answer) -> &str {
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     answer.headers["location"].to_str().unwrap()
 }
@@ -28,7 +28,7 @@ fn field_value<'a>(html: &'a str, name: &str) -> &'a str {
 }
 
 /// The hidden fields of the form of a page that posts to an address, as a browser sends them back.
-fn hidden_fields(html: &str, action: &str) -> String {
+pub(crate) fn hidden_fields(html: &str, action: &str) -> String {
     let form = html.split_once(&format!("action=\"{action}\"")).unwrap().1.split("</form>").next().unwrap();
     let inputs = form.split("<input type=\"hidden\" name=\"").skip(1);
     let pairs = inputs.map(|input| {
@@ -351,8 +351,10 @@ async fn the_timeline_is_written_filtered_and_removed() {
     let refused = world.post(Some(&owner), &path, "description=A+long+story&sort=soon").await;
     assert!(refused.status.is_client_error() && refused.body.contains("A long story"), "{}", refused.body);
     let event = page_event(&world.get(&owner, &path).await.body, &path);
-    let change = format!("{}&do=save", known.replace("fell", "sank"));
-    location(&world.post(Some(&owner), &format!("{path}/{event}"), &change).await);
+    let event_path = format!("{path}/{event}");
+    let base = hidden_fields(&world.get(&owner, &event_path).await.body, &event_path);
+    let change = format!("{base}&{}&do=save", known.replace("fell", "sank"));
+    location(&world.post(Some(&owner), &event_path, &change).await);
     assert!(world.get(&player, &path).await.body.contains("The bell sank"));
     location(&world.post(Some(&owner), &format!("{path}/{event}"), "do=remove").await);
     assert!(!world.get(&owner, &path).await.body.contains("The bell sank"));

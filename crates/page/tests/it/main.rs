@@ -11,6 +11,7 @@ mod live;
 mod lore;
 mod sign_in;
 mod table;
+mod timeline;
 mod universe;
 mod unknown_address;
 mod view_as;

@@ -376,3 +376,59 @@ async fn sessions_keep_their_numbers_in_a_long_campaign() {
     let page = world.get(&owner, &format!("/c/{campaign}/sessions/2")).await.body;
     assert!(page.contains("Evening 2</h1>"), "{page}");
 }
+
+/// What the last roll of a table shows, with the faces of dice in brackets.
+async fn last_roll(world: &World, campaign: &str) -> String {
+    let page = world.get(&Caller::owner(), &format!("/c/{campaign}")).await.body;
+    let dice = page.split_once("class=\"dice dice-large\">").unwrap().1.split_once("<p class").unwrap().0;
+    let dice = dice.replace("text-anchor=\"middle\">", ">[").replace("</text>", "] ").replace("</span>", " ");
+    let text: String = dice.split('<').map(|part| part.rsplit_once('>').map_or(part, |(_, text)| text)).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn each_kind_of_roll_shows_its_dice_and_a_sum_that_is_true() {
+    let world = World::new().await;
+    let (campaign, actor, session) = world.campaign("The Drowned Bells").await;
+    let owner = Caller::owner();
+    // Dice with one side show the same each time.
+    for (expression, shown) in [
+        ("2d1+3", "[1] [1] +3 = 5"),
+        ("1d1+2d1+5", "[1] + [1] [1] +5 = 8"),
+        ("2d1+3 vs 1d1", "[1] [1] +3 = 5 vs [1]"),
+        ("2d1 >= 1d1+4", "[1] [1] = 2 vs [1] +4 = 5"),
+        ("3x(2d1+1)", "[1] [1] +1 = 3 [1] [1] +1 = 3 [1] [1] +1 = 3"),
+    ] {
+        let roll = json!({"session_id": session, "expression": expression, "reason": "Stats"});
+        world.call(&owner, "roll", roll).await;
+        assert_eq!(last_roll(&world, &campaign).await, shown, "{expression}");
+    }
+    let page = world.get(&owner, &format!("/c/{campaign}")).await.body;
+    assert!(page.contains(">Somebody rolled for Stats: 3, 3, 3</p>"), "{page}");
+
+    let dice = json!([{"sides": 4, "count": 2}, {"sides": 20, "count": 1}]);
+    let rolled = world.call(&owner, "roll_dice", json!({"session_id": session, "dice": dice})).await;
+    let face = |pool: usize, at: usize| rolled["rolls"][pool]["results"][at].clone();
+    let shown = format!("[{}] [{}] [{}] = {}", face(0, 0), face(0, 1), face(1, 0), rolled["total"]);
+    assert_eq!(last_roll(&world, &campaign).await, shown);
+
+    let roll = json!({"session_id": session, "modifier": 2, "disadvantage": true, "bonus_die": "d8", "detail": "full"});
+    let rolled = world.call(&owner, "duality_action_roll", roll).await;
+    let number = |field: &str| rolled[field].as_i64().unwrap_or_else(|| panic!("{field}: {rolled}"));
+    let (edge, bonus) = (-number("edge"), number("bonus"));
+    let shown = format!("[{}] [{}] - [{edge}] + [{bonus}] +2 = {}", number("hope"), number("fear"), number("total"));
+    assert_eq!(last_roll(&world, &campaign).await, shown);
+    let page = world.get(&owner, &format!("/c/{campaign}")).await.body;
+    assert!(page.contains(&format!("aria-label=\"d8 shows {bonus}\"")), "{page}");
+
+    let real = json!({"session_id": session, "hope": 9, "fear": 4, "modifier": 1, "difficulty": 12, "record": true});
+    world.call(&owner, "duality_outcome", real).await;
+    assert_eq!(last_roll(&world, &campaign).await, "[9] [4] +1 = 14 vs 12");
+
+    let other = json!({"campaign_id": campaign, "name": "Tam", "kind": "PC"});
+    let other = world.call(&owner, "actor_create", other).await["id"].clone();
+    let rolls = json!([{"actor_id": actor, "modifier": 2}, {"actor_id": other, "modifier": 1}]);
+    let group = json!({"session_id": session, "expression": "1d1", "difficulty": 1, "rolls": rolls});
+    world.call(&owner, "group_roll", group).await;
+    assert_eq!(last_roll(&world, &campaign).await, "[1] +2 = 3 vs 1");
+}

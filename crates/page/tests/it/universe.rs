@@ -1,7 +1,7 @@
 //! Universes: the map at a moment, bodies, forms, and who may what.
 
 use serde_json::{Value, json};
-use skald_app::{Caller, CampaignRole};
+use skald_app::{Caller, CampaignRole, Engine, RequestControl};
 
 use crate::{World, assert_harmless, percent_encode};
 
@@ -161,4 +161,102 @@ async fn whoever_looks_is_told_of_a_change() {
     let told = tokio::time::timeout(std::time::Duration::from_secs(5), stream.next()).await.unwrap().unwrap().unwrap();
     let told = String::from_utf8(told.to_vec()).unwrap();
     assert!(told.contains("event: changed") && told.contains("data: 1") && told.contains("id: "), "{told}");
+}
+
+#[tokio::test]
+async fn the_universes_of_a_campaign_are_found_beside_many_of_others() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let (other, ..) = world.campaign("Others").await;
+    let owner = Caller::owner();
+    let create = async |campaign: &str, name: &str| {
+        let input = json!({"method": "create", "name": name, "campaignId": campaign});
+        world.call(&owner, "universe", input).await["universe"]["id"].as_str().unwrap().to_owned()
+    };
+    let universe = create(&campaign, "Lamps").await;
+    let foreign = create(&other, "Elsewhere").await;
+    // More than a page of the list holds, all of them newer.
+    for _ in 0..250 {
+        create(&other, "Elsewhere").await;
+    }
+    let path = format!("/c/{campaign}/sky");
+    let list = world.get(&owner, &path).await.body;
+    assert!(list.contains(&format!("{path}/{universe}")) && !list.contains("Elsewhere"), "{list}");
+    assert!(!list.contains("?cursor="), "there is no other page: {list}");
+    let read = json!({"campaignId": campaign, "limit": 1});
+    let read = world.call(&owner, "universe_read", read).await;
+    assert_eq!((&read["universes"][0]["id"], read.get("nextCursor")), (&json!(universe), None), "{read}");
+    assert_eq!(world.get(&owner, &format!("{path}/{universe}")).await.status, 200);
+    let (here, missing) =
+        (world.get(&owner, &format!("{path}/{foreign}")).await, world.get(&owner, &format!("{path}/uni_none")).await);
+    assert_eq!((here.status.as_u16(), missing.status.as_u16()), (404, 404));
+    assert_eq!(here.body.replace(&foreign, ""), missing.body.replace("uni_none", ""));
+}
+
+#[tokio::test]
+async fn a_list_of_universes_of_a_campaign_is_for_its_members() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let universe = world.lamps(&campaign, "Lamps").await;
+    let (other, ..) = world.campaign("Others").await;
+    let (stranger, _) = world.holder("Sam", &other, CampaignRole::Gm).await;
+    let refused = async |caller: &Caller, input: Value| {
+        let answer = world.engine.call(caller, "universe_read", input, &RequestControl::default()).await;
+        answer.unwrap_err().body().path.clone()
+    };
+    assert_eq!(refused(&stranger, json!({"campaignId": campaign})).await.as_deref(), Some("/campaignId"));
+    let misplaced = json!({"view": "summary", "universeId": universe, "campaignId": campaign});
+    assert_eq!(refused(&Caller::owner(), misplaced).await.as_deref(), Some("/campaignId"));
+    let elsewhere = json!({"universeId": universe, "campaignId": other});
+    assert_eq!(world.call(&Caller::owner(), "universe_read", elsewhere).await["universes"], json!([]));
+}
+
+#[tokio::test]
+async fn the_distance_of_a_body_on_an_ellipse_is_what_it_moves_by() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let universe = world.lamps(&campaign, "Lamps").await;
+    let owner = Caller::owner();
+    let send = async |command: Value| {
+        let input = json!({"universeId": universe, "command": command, "state": "none"});
+        world.call(&owner, "send_universe_command", input).await
+    };
+    let stored = async || {
+        let input = json!({"view": "body", "universeId": universe, "bodyId": "thale"});
+        world.call(&owner, "universe_read", input).await["body"].clone()
+    };
+    send(json!({"type": "updateStar", "id": "thale", "payload": {"semiMajorAxis": 20, "eccentricity": 0.5}})).await;
+    let path = format!("/c/{campaign}/sky/{universe}");
+    let page = world.get(&owner, &format!("{path}?body=thale")).await.body;
+    assert!(page.contains("name=\"base_distance\" value=\"20\"") && page.contains("<dd>20</dd>"), "{page}");
+    let form = page.split_once("name=\"command\" value=\"update\"").unwrap().1.split("</form>").next().unwrap();
+    let fields = form.split("<input").filter_map(|tag| {
+        let attribute = |name: &str| Some(tag.split_once(&format!(" {name}=\""))?.1.split_once('"')?.0);
+        Some((attribute("name")?, attribute("value")?))
+    });
+    let fields: Vec<(&str, &str)> = fields.collect();
+    let typed = |changed: &[(&str, &str)]| {
+        let value = |name: &str, was: &str| {
+            let changed = changed.iter().find(|(field, _)| *field == name);
+            percent_encode(changed.map_or(was, |(_, value)| value))
+        };
+        let fields = fields.iter().map(|(name, was)| format!("{name}={}", value(name, was)));
+        format!("command=update&{}", fields.collect::<Vec<_>>().join("&"))
+    };
+    let before = stored().await;
+    send(json!({"type": "updateStar", "id": "thale", "payload": {"mass": 7}})).await;
+    let command = format!("{path}/command");
+    assert_eq!(world.post(Some(&owner), &command, &typed(&[("distance", "40")])).await.status, 303);
+    let after = stored().await;
+    assert_eq!(after["body"]["semiMajorAxis"].as_f64(), Some(40.0), "{after}");
+    assert_ne!(after["worldPosition"], before["worldPosition"]);
+    // What was not touched is not sent: neither what somebody else changed, nor what is shown with other digits.
+    assert_eq!(after["body"]["mass"].as_f64(), Some(7.0));
+    for field in ["orbitalSpeed", "orbitalDistance", "color", "name"] {
+        assert_eq!(after["body"][field], before["body"][field], "{field}");
+    }
+    let refused = world.post(Some(&owner), &command, &typed(&[("distance", "far")])).await;
+    assert!(refused.status == 400 && refused.body.contains("id=\"distance-fault\""), "{}", refused.body);
+    // Nothing changed is no error.
+    assert_eq!(world.post(Some(&owner), &command, &typed(&[])).await.status, 303);
 }
