@@ -7,9 +7,11 @@
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
+import { MirrorPair } from "./mirror.mjs";
 import { pagesOf, pagesOfNobody, pagesOfOwners } from "./pages.mjs";
 import { createNamedTable, createRichTable, hardNames } from "./rich_world.mjs";
 import { Server } from "./server.mjs";
+import { LONG_NAME } from "./world.mjs";
 
 const [, , skald, executablePath, folder, all] = process.argv;
 const WIDTHS = [360, 768, 1280];
@@ -21,7 +23,9 @@ const WHOLE = undefined;
 
 let taken = 0;
 const failed = [];
-const server = await Server.start(skald, { requiresToken: false });
+// The pages of all tables have an inbox of Kanka as well.
+const pair = all && await MirrorPair.start(skald, { requiresToken: false });
+const server = pair ? pair.here : await Server.start(skald, { requiresToken: false });
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
 async function signIn(table) {
@@ -43,6 +47,8 @@ async function open(page, path, width, colorScheme, height = 800) {
   if (/\/c\/[^/]+$/.test(path) && page.url() !== `${server.base}/c/camp_nowhere`) await page.getByText(/\d+ ?%/).first().waitFor({ state: "attached" });
   if (/\/graph$/.test(path)) await page.getByRole("group", { name: "Entries and what connects them" }).waitFor();
   if (/\/sky\/./.test(path)) await page.getByRole("button", { name: "Play" }).waitFor();
+  // What is new is marked for two seconds.
+  await page.locator(".fresh").first().waitFor({ state: "detached" });
   await page.evaluate(() => document.fonts.ready);
 }
 
@@ -87,7 +93,8 @@ async function takeAll() {
   const page = await signIn(table);
   const nobody = await (await browser.newContext()).newPage();
   const pages = pagesOf(table);
-  const ofMembers = { ...pages.everybody, ...pages.players, ...pages.gameMasters, nowhere: "/c/camp_nowhere" };
+  const inbox = await createInbox();
+  const ofMembers = { ...pages.everybody, ...pages.players, ...pages.gameMasters, inbox, nowhere: "/c/camp_nowhere" };
   // On this server whoever has not signed in is the owner.
   await Promise.all([takeEach(page, ofMembers), takeEach(nobody, { ...pagesOfOwners, ...pagesOfNobody })]);
   for (const [kind, name] of Object.entries(hardNames)) {
@@ -98,6 +105,15 @@ async function takeAll() {
       await take(page, `${what}-${kind}`, { fullPage: true });
     }
   }
+}
+
+async function createInbox() {
+  await pair.createConflicts(["The Bell Chamber", LONG_NAME], {
+    ours: (at) => ({ entry: `The water does not move.\n\nThe bronze is ${at + 2} hands thick.` }),
+    theirs: () => ({ entry: "The water rises at night." }),
+  });
+  await server.call("kanka_mirror", { method: "pull", campaign_id: pair.campaign });
+  return `/c/${pair.campaign}/kanka`;
 }
 
 async function takeEach(page, pages) {
@@ -121,7 +137,7 @@ try {
   failed.push(String(error?.stack ?? error));
 } finally {
   await browser.close();
-  await server.stop();
+  await (pair || server).stop();
 }
 for (const line of failed) console.log(line);
 console.log(`${taken} passed, ${failed.length} failed`);

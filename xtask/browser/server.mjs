@@ -12,14 +12,15 @@ const execute = promisify(execFile);
 const READS_OF_A_PERSON = "600";
 
 export class Server {
-  // `processes` has processes of a gate by their names, in addition to those that every server has.
-  static async start(skald, { requiresToken = true, processes = {} } = {}) {
+  // `processes` has processes of a gate by their names, in addition to those that every server has; `environment` variables.
+  static async start(skald, { requiresToken = true, processes = {}, environment = {} } = {}) {
     const server = new Server();
     const folder = mkdtempSync(join(tmpdir(), "skald-page-"));
     const own = join(folder, "processes");
     mkdirSync(own);
     for (const [name, process] of Object.entries(processes)) writeFileSync(join(own, `${name}.yaml`), JSON.stringify(process));
     server.skald = skald;
+    server.environment = { ...process.env, ...environment };
     server.store = `sqlite:${join(folder, "world.db")}`;
     server.options = [...(requiresToken ? ["--require-token"] : []), "--process-dir", own];
     if (requiresToken) {
@@ -32,7 +33,7 @@ export class Server {
 
   // Begins to serve the store, on another port each time.
   async serve() {
-    this.child = spawn(this.skald, ["serve", "--store", this.store, "--http-addr", "127.0.0.1:0", "--grpc-addr", "off", ...this.options]);
+    this.child = spawn(this.skald, ["serve", "--store", this.store, "--http-addr", "127.0.0.1:0", "--grpc-addr", "off", ...this.options], { env: this.environment });
     this.base = await new Promise((resolve, reject) => {
       let text = "";
       this.child.stderr.resume();
@@ -52,7 +53,7 @@ export class Server {
   }
 
   async run(...words) {
-    return (await execute(this.skald, [...words, "--store", this.store])).stdout;
+    return (await execute(this.skald, [...words, "--store", this.store], { env: this.environment })).stdout;
   }
 
   async createToken(name, options) {

@@ -1,4 +1,5 @@
-// Tells what people have typed into forms and not sent yet. Other scripts ask before they replace a part of the page.
+// What people have typed into forms and not sent yet, and what they have unfolded. Other scripts use it when they replace a
+// part of the page.
 
 function isSelectionChanged(select) {
   const options = [...select.options];
@@ -25,4 +26,17 @@ export function isUnsent(form) {
 // count: nothing is lost with them.
 export function hasUnsentText(part) {
   return [...part.querySelectorAll("form")].some((form) => form.method === "post" && isUnsent(form));
+}
+
+// The summaries of a details element and of those around it: the same words may be in several forms.
+function summariesOf(details) {
+  const summaries = [];
+  for (let at = details; at; at = at.parentElement?.closest("details")) summaries.push(at.querySelector("summary")?.textContent);
+  return summaries.join("\n");
+}
+
+// Opens in the fresh part the details that were open in the old one.
+export function unfoldAsBefore(old, fresh) {
+  const open = new Set([...old.querySelectorAll("details[open]")].map(summariesOf));
+  for (const details of fresh.querySelectorAll("details")) details.open ||= open.has(summariesOf(details));
 }

@@ -2,7 +2,7 @@
 // A part stays while somebody types in it, while it has text that is not sent, and while a reveal waits in it. Then the
 // warning of the page is shown, and the part is replaced later.
 
-import { hasUnsentText } from "./form-state.js";
+import { hasUnsentText, unfoldAsBefore } from "./form-state.js";
 import { openStream } from "./stream.js";
 
 const root = document.querySelector("[data-live-parts]");
@@ -27,10 +27,12 @@ function showWarning(isShown) {
   if (warning) warning.hidden = !isShown;
 }
 
-// The HTML of a part without what scripts and the reader have changed: times in the reader's zone, and what is unfolded.
+// The HTML of a part without what scripts and the reader have changed: times in the reader's zone, marks of what is new, and
+// what is unfolded.
 function plainContent(part) {
   const copy = part.cloneNode(true);
   for (const time of copy.querySelectorAll("time")) time.textContent = time.dateTime;
+  for (const entry of copy.querySelectorAll(".fresh")) entry.classList.remove("fresh");
   for (const details of copy.querySelectorAll("details")) details.open = false;
   return copy.innerHTML;
 }
@@ -39,6 +41,13 @@ function isSame(part, fresh) {
   if (part.dataset.revision) return part.dataset.revision === fresh.dataset.revision;
   return plainContent(part) === plainContent(fresh);
 }
+
+// The server marks new entries of a log. Without animations the mark would stay.
+function unmarkEntries() {
+  const fresh = [...document.querySelectorAll("[data-live-part] .fresh")];
+  if (fresh.length > 0) setTimeout(() => { for (const entry of fresh) entry.classList.remove("fresh"); }, 2000);
+}
+unmarkEntries();
 
 // Parts that have changed on the server while they were busy.
 const pending = new Set();
@@ -49,14 +58,16 @@ function replace(part, fresh) {
   if (isBusy(part)) { pending.add(part); return; }
   const active = part.contains(document.activeElement) ? document.activeElement : null;
   const [id, link] = [active?.id, active?.getAttribute("href")];
-  // A button without an id is found again by its text, and by its position among the buttons with that text.
-  const alike = (root) => [...root.querySelectorAll("button")].filter((other) => other.textContent === active?.textContent);
-  const at = active?.tagName === "BUTTON" ? alike(part).indexOf(active) : -1;
+  // A button or a summary without an id is found again by its text, and by its position among those with that text.
+  const alike = (root) => [...root.querySelectorAll(active.tagName)].filter((other) => other.textContent === active.textContent);
+  const at = active?.matches("button, summary") ? alike(part).indexOf(active) : -1;
+  unfoldAsBefore(part, fresh);
   part.replaceChildren(...fresh.childNodes);
   if (fresh.dataset.revision) part.dataset.revision = fresh.dataset.revision;
   if (id) document.getElementById(id)?.focus();
   else if (link) [...part.querySelectorAll("a[href]")].find((other) => other.getAttribute("href") === link)?.focus();
   else if (at >= 0) alike(part)[at]?.focus();
+  unmarkEntries();
   part.classList.add("just-changed");
   setTimeout(() => part.classList.remove("just-changed"), 2000);
 }

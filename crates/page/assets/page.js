@@ -73,6 +73,15 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// On a narrow screen the links of the bar scroll sideways: the one of this page is in view.
+function showOwnLink() {
+  const link = document.querySelector(".bar nav [aria-current]");
+  const nav = link?.parentElement;
+  if (nav) nav.scrollLeft += Math.max(0, link.getBoundingClientRect().right - nav.getBoundingClientRect().right);
+}
+addEventListener("resize", showOwnLink);
+showOwnLink();
+
 // htmx would follow the address at once, and what is typed on the page would be lost.
 document.addEventListener("htmx:before:response", (event) => {
   const { response, hx } = event.detail.ctx;

@@ -1,7 +1,7 @@
 // The map of a universe: pans, zooms, selects a body, and shows another moment. Nothing of that changes the universe.
 
 import { followSignIn, renderedFault } from "./answers.js";
-import { hasUnsentText } from "./form-state.js";
+import { hasUnsentText, unfoldAsBefore } from "./form-state.js";
 import { openStream } from "./stream.js";
 
 const root = document.getElementById("sky");
@@ -285,13 +285,6 @@ function isBusy(part) {
 function showFault(text) {
   fault.textContent = text;
   fault.hidden = !text;
-}
-
-// Opens in the new part the details that were open in the old one.
-function unfoldAsBefore(old, fresh) {
-  const head = (details) => details.querySelector("summary")?.textContent;
-  const open = new Set([...old.querySelectorAll("details[open]")].map(head));
-  for (const details of fresh.querySelectorAll("details")) details.open ||= open.has(head(details));
 }
 
 // Puts the focus on what had it in the part that was replaced.

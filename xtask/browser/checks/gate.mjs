@@ -1,6 +1,6 @@
 // Runs of a gate: a person approves, sends back, overrides and gives up; evidence; and who may not.
 
-import { textOf, unfold, waitForValue } from "../harness.mjs";
+import { sizes, textOf, unfold, waitForValue } from "../harness.mjs";
 import { addQuest, addReview, emitter } from "../world.mjs";
 
 const main = (page) => page.getByRole("main");
@@ -23,6 +23,14 @@ async function quest(kit, table, gm) {
   const path = `${table.path}/runs/${table.quest}`;
   const watching = await kit.signIn(table, "gm", { path });
   await gm.goto(path);
+  const bounds = (selector) => page.locator(selector).evaluate((element) => element.getBoundingClientRect().toJSON());
+  const [head, columns, history] = [await bounds("#run-head"), await bounds(".run-columns"), await bounds("#run-history")];
+  kit.check("the parts of a run stand apart", columns.top - head.bottom >= 8 && history.top - columns.bottom >= 8, { head, columns, history });
+  await page.setViewportSize(sizes.phone);
+  await page.locator("#run-diagram").evaluate((frame) => { frame.scrollLeft = 0; });
+  const [frame, drawing] = [await bounds("#run-diagram"), await bounds("#run-diagram > svg")];
+  kit.check("on a phone one can scroll to both ends of the diagram", drawing.left >= frame.left - 1 && drawing.width > frame.width, { frame, drawing });
+  await page.setViewportSize(sizes.wide);
   kit.check("a run has its diagram", (await page.getByRole("region", { name: "Diagram" }).locator("svg").count()) === 1);
   const accept = await unfold(main(page), /^\s*Accept quest/);
   await accept.getByLabel("Terms").fill("Half now, half when it is silent.");
@@ -92,6 +100,17 @@ async function othersMove(kit, table, gm, late) {
   await page.getByRole("heading", { level: 1 }).click();
   await kit.waits("until the focus leaves it", () => waitForValue(async () => (await revision()) !== seen, true));
   await kit.waits("and the warning goes", () => moved.waitFor({ state: "hidden" }));
+
+  // What somebody reads stays unfolded, and what has the focus keeps it.
+  const isOpen = async (details) => (await details.getAttribute("open")) !== null;
+  const override = await unfold(main(page), /Override.*Submit clue/);
+  const attach = main(page).locator("details.attach");
+  const unfoldedAt = await revision();
+  await move(3);
+  await kit.waits("a form in which nothing is typed is replaced", () => waitForValue(async () => (await revision()) !== unfoldedAt, true));
+  kit.check("and stays unfolded", await isOpen(override));
+  kit.same("while the others stay folded", await attach.evaluateAll((all) => all.filter(({ open }) => open).length), 0);
+  kit.check("and its summary keeps the focus", await override.locator("summary").evaluate((summary) => summary === document.activeElement));
 }
 
 async function override(kit, table, gm) {

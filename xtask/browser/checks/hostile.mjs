@@ -97,7 +97,7 @@ async function walk(kit, world, visitor, who) {
 }
 
 // Runs in the page: whatever of the texts became an element, an attribute, an address, or turns its neighbours around.
-function findHarm() {
+export function findHarm() {
   const harm = [];
   if (window.broken) harm.push("a script ran");
   const banned = ["iframe", "object", "embed", "base", "foreignobject", "math", "hx-partial", "meta[http-equiv]"];

@@ -15,7 +15,7 @@ export async function checkPart(kit) {
   await handout(kit, table, gm);
   await gm.goto(`${table.path}/kanka`);
   await kit.waits("a campaign without Kanka says so", () => gm.page.getByText("Not linked to Kanka", { exact: true }).waitFor());
-  await gm.checkAxe("kanka");
+  await gm.checkAxe("without Kanka");
 }
 
 const text = (page) => page.getByLabel("Text", { exact: true });
@@ -180,6 +180,11 @@ async function handout(kit, table, gm) {
   const { key } = table.entities;
   const player = await kit.signIn(table, "player", { path: `${table.path}/lore` });
   const seen = player.page.getByRole("link", { name: "A pearl key" });
+  await gm.goto(`${table.path}/lore/${key}`);
+  const several = await unfold(page.getByRole("main"), /Reveal to several.*The entry/);
+  await table.call("create_posts", { campaign_id: table.campaign, posts: [{ entity_id: key, name: "Its twin", entry: "It lies on the sea floor.", is_private: true }] });
+  await kit.waits("what others add can be revealed", () => page.getByRole("button", { name: /^Reveal to Ben\s*: Its twin/ }).waitFor());
+  kit.check("and what was unfolded stays so", (await several.getAttribute("open")) !== null);
   await page.clock.install();
   await gm.goto(`${table.path}/lore/${key}`);
   const reveal = page.getByRole("button", { name: /^Reveal to Ben\s*: The entry/ });

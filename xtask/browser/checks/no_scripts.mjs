@@ -1,6 +1,7 @@
-// Scripts are off: every page can be read, and every form sent.
+// Scripts are off: every page can be read, and every form sent; and axe finds nothing in what the server has rendered.
 
-import { textOf, unfold } from "../harness.mjs";
+import { sideways, sizes, textOf, unfold } from "../harness.mjs";
+import { pagesOf } from "../pages.mjs";
 import { addLore, addQuest, addSky, holdChange } from "../world.mjs";
 
 const options = { javaScriptEnabled: false };
@@ -10,9 +11,30 @@ const log = (page) => page.getByRole("region", { name: "Log" });
 export async function checkPart(kit) {
   const table = await addQuest(await addSky(await addLore(await kit.table("Plain"))), { quest: "Silence the bell" });
   await holdChange(table);
+  await Promise.all([look(kit, table, "gm"), look(kit, table, "player")]);
   const [player, gm] = await Promise.all([kit.signIn(table, "player", { options }), kit.signIn(table, "gm", { options })]);
   await Promise.all([play(kit, table, player), write(kit, table, gm)]);
   await decide(kit, table, gm);
+}
+
+// With scripts off axe waits forever, since no promise of it is kept. So here scripts run, but those of the page are empty.
+async function look(kit, table, role) {
+  const visitor = await kit.open(`${role} with axe`);
+  const { context, page } = visitor;
+  await context.route("**/assets/*.js", (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
+  await visitor.signIn(table.tokens[role], table.path);
+  kit.check("no script of the page has run", await page.evaluate(() => typeof window.htmx === "undefined" && !document.body.classList.contains("has-tabs")));
+  // The quest of this table has no evidence yet.
+  const { everybody, players, gameMasters: { evidence, ...gameMasters } } = pagesOf(table);
+  for (const [name, path] of Object.entries({ ...everybody, ...players, ...(role === "gm" ? gameMasters : {}) })) {
+    kit.same(`${role} ${name} is there`, (await visitor.goto(path)).status(), 200);
+    for (const size of [sizes.phone, sizes.wide]) {
+      await page.setViewportSize(size);
+      const wide = await sideways(page);
+      kit.check(`no scrolling to the side: ${role} ${name} ${size.width}`, wide <= 0, wide);
+      await visitor.checkAxe(`${role} ${name} ${size.width}`);
+    }
+  }
 }
 
 async function play(kit, table, player) {

@@ -135,6 +135,7 @@ async function sessions(kit, table, gm, player) {
   await player.goto(`${table.path}/sessions/1`);
   const evening = await textOf(player.page.getByRole("main"));
   kit.check("an evening has its rolls and notes", evening.includes("Rings the bell") && evening.includes("The ferryman waves"), evening);
+  await kit.waits("the mark of what is new goes there too", () => player.page.locator(".fresh").first().waitFor({ state: "detached" }));
   const luck = player.page.getByRole("img", { name: /lucky/ });
   await luck.scrollIntoViewIfNeeded();
   await kit.waits("and a picture of luck", () => luck.evaluate((image) => image.decode()));

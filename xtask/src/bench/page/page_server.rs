@@ -1,4 +1,5 @@
-//! The server that the page benchmark measures: a campaign with a session that goes on, and a large lore.
+//! The server that the page benchmark measures: a campaign with a session that goes on, a timeline and a large lore, and
+//! as many other campaigns as Home shows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,11 @@ const ENTRY_WORDS: usize = 160;
 const MENTIONS: usize = 20;
 /// Rolls and notes of the session before anything is measured: as many as the log shows.
 const LOG_ROWS: usize = 60;
+/// Events of the timeline: more than a page shows.
+const EVENTS: usize = 200;
+/// Campaigns beside the large one, each with a session that goes on: Home reads the session and the scene of each that it
+/// shows, and shows 24.
+const OTHER_CAMPAIGNS: usize = 23;
 /// Players of the campaign. The table is rendered once per player, since redaction differs.
 pub(super) const PLAYERS: usize = 5;
 /// A file system in memory, on machines that have one.
@@ -64,6 +70,8 @@ impl PageServer {
         let mut owner = Agent::start(&mut skald(&["mcp"]))?;
         let (campaign_id, participants) = create_table(&mut owner)?;
         let entity_id = create_lore(&mut owner, &campaign_id)?;
+        create_timeline(&mut owner, &campaign_id, entity_id)?;
+        create_other_campaigns(&mut owner)?;
         owner.close()?;
         let mut tokens = Vec::new();
         for participant in &participants {
@@ -154,6 +162,27 @@ fn create_lore(owner: &mut Agent, campaign_id: &str) -> anyhow::Result<u64> {
         first = first.or(created[0]["entity_id"].as_u64());
     }
     first.context("no entity was created")
+}
+
+/// Events about the entity.
+fn create_timeline(owner: &mut Agent, campaign_id: &str, entity_id: u64) -> anyhow::Result<()> {
+    for number in 1..=EVENTS {
+        let event = json!({"campaign_id": campaign_id, "method": "add", "date": format!("Year {number}"),
+            "sort": format!("{number:04}-01-01"), "description": format!("Bell number {number} rang."),
+            "entity_ids": [entity_id]});
+        owner.call("timeline", &event)?;
+    }
+    Ok(())
+}
+
+fn create_other_campaigns(owner: &mut Agent) -> anyhow::Result<()> {
+    for number in 1..=OTHER_CAMPAIGNS {
+        let campaign = json!({"name": format!("Another table {number}"), "gm_mode": "AI"});
+        let campaign_id = text_field(&owner.call("campaign_create", &campaign)?.1, "id")?;
+        owner.call("session_start", &json!({"campaign_id": campaign_id, "name": "The first bell"}))?;
+        owner.call("session_note", &json!({"campaign_id": campaign_id, "scene": "The drowned square"}))?;
+    }
+    Ok(())
 }
 
 /// Words in an order that is the same in every run.
