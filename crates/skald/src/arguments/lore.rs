@@ -8,6 +8,7 @@ use super::StoreArguments;
 
 /// Name the campaign with `--campaign`, by its id or name.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ImportArguments {
     /// What to import: a folder of Markdown files (an Obsidian vault), a .zip (an export of Kanka), a .json (a journal of
     /// Foundry), a .md file, or a folder that `skald export` wrote.
