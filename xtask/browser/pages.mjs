@@ -8,7 +8,7 @@ export function pagesOf({ path, skyPath, entities, quest }) {
       duality: "/dice?e=duality(%2B2%2C%20dc%2014)", examples: "/dice", lore: `${path}/lore`, entry, timeline: `${path}/timeline`,
       graph: `${path}/graph`, skies: `${path}/sky`, sky: skyPath, body: `${skyPath}?body=bell`, browsers: "/browsers",
     },
-    players: { runs: `${path}/runs`, "other-runs": "/runs" },
+    players: { runs: `${path}/runs`, "other-runs": "/runs", "other-skies": "/skies" },
     gameMasters: {
       canon: `${path}/canon`, conflict: `${path}/canon/c1`, "new-entry": `${path}/lore/new`, edit: `${entry}/edit`, history: `${entry}/history`,
       version: `${entry}/history/1`, "new-post": `${entry}/posts/new`, archive: `${path}/lore/archive`, kanka: `${path}/kanka`,

@@ -87,6 +87,7 @@ pub(crate) async fn show(
     // Where somebody plays right now comes first. The sort is stable, so that the others stay in their order.
     rows.sort_by_key(|(_, play)| play.session.is_none());
     let has_runs = context.has_runs_without_campaign(&visitor).await;
+    let has_universes = context.has_universes_without_campaign(&visitor).await;
     let connections = (context.options.connections)(&connection_request(&visitor, &headers));
     let trouble = (context.options.store_trouble)();
     let layout = PageLayout::for_visitor("Home", &visitor).part(MainPart::Home).script("live-parts.js");
@@ -100,6 +101,7 @@ pub(crate) async fn show(
                 (campaigns(&rows))
                 (next_page("/", page.next_cursor.as_deref()))
                 @if has_runs { p { a href=(MainPart::Runs.path()) { "Runs without a campaign" } } }
+                @if has_universes { p { a href=(MainPart::Skies.path()) { "Universes without a campaign" } } }
             }
             (connect(&connections))
             @if trouble.is_none() { p.muted { "The store is well." } }

@@ -70,12 +70,14 @@ pub(crate) enum MainPart {
     Dice,
     /// The runs without a campaign.
     Runs,
+    /// The universes without a campaign.
+    Skies,
     Browsers,
     Keeping,
 }
 
 impl MainPart {
-    /// The parts in the bar. The name of Skald links home, home links the runs, and the visitor's menu has the others.
+    /// The parts in the bar. The name of Skald links home, home links runs and skies, and the visitor's menu has the others.
     const ALL: [Self; 1] = [Self::Dice];
 
     pub(crate) fn title(self) -> &'static str {
@@ -83,6 +85,7 @@ impl MainPart {
             Self::Home => "Home",
             Self::Dice => "Dice",
             Self::Runs => "Runs",
+            Self::Skies => "Sky",
             Self::Browsers => "Browsers",
             Self::Keeping => "Keeping",
         }
@@ -93,6 +96,7 @@ impl MainPart {
             Self::Home => "/",
             Self::Dice => "/dice",
             Self::Runs => "/runs",
+            Self::Skies => "/skies",
             Self::Browsers => "/browsers",
             Self::Keeping => "/keeping",
         }

@@ -7,6 +7,7 @@
 mod administration;
 mod assets;
 mod campaign_head;
+mod campaign_place;
 mod canon;
 mod components;
 mod dice;
@@ -114,6 +115,7 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> PageRouteLi
         ("/", get(home::show)),
         ("/changes", get(live_pages::home_changes)),
         (live_pages::RUNS_STREAM, get(live_pages::run_changes)),
+        (live_pages::SKIES_STREAM, get(live_pages::sky_changes)),
         ("/c/{campaign}/changes/{page}", get(live_pages::page_changes)),
         ("/sign-in", get(sign_in::show).post(sign_in::sign_in)),
         ("/sign-out", post(sign_in::sign_out)),
@@ -137,6 +139,11 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> PageRouteLi
         ("/c/{campaign}/sky/{universe}/map", get(universe::universe_map)),
         ("/c/{campaign}/sky/{universe}/events", get(universe::universe_events)),
         ("/c/{campaign}/sky/{universe}/command", post(universe::send_command)),
+        ("/skies", get(universe::list_universes_without_campaign)),
+        ("/skies/{universe}", get(universe::show_universe)),
+        ("/skies/{universe}/map", get(universe::universe_map)),
+        ("/skies/{universe}/events", get(universe::universe_events)),
+        ("/skies/{universe}/command", post(universe::send_command)),
         ("/c/{campaign}/runs", get(gate::list_runs)),
         ("/c/{campaign}/runs/{run}", get(gate::show_run)),
         ("/c/{campaign}/runs/{run}/events", get(gate::run_events)),

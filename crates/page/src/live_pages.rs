@@ -15,8 +15,12 @@ use crate::visitor::Visitor;
 
 /// The stream of the page of the runs without a campaign.
 pub(crate) const RUNS_STREAM: &str = "/changes/runs";
+/// The stream of the page of the universes without a campaign.
+pub(crate) const SKIES_STREAM: &str = "/changes/skies";
 /// The resource that changes with every run that a caller sees.
 const RUNS: &str = "stategate://runs";
+/// The list of the universes.
+const UNIVERSES: &str = "universes://list";
 
 /// A page of a campaign that follows changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +65,7 @@ impl LivePage {
             }
             Self::Lore => vec![format!("lore://{id}/entities")],
             Self::Graph => vec![format!("lore://{id}/graph.svg")],
-            Self::Universes => vec!["universes://list".to_owned()],
+            Self::Universes => vec![UNIVERSES.to_owned()],
             Self::Runs => vec![RUNS.to_owned()],
         }
     }
@@ -83,6 +87,15 @@ pub(crate) async fn run_changes(
     visitor: Visitor,
 ) -> Response {
     stream_changes(&context, &visitor, &headers, vec![RUNS.to_owned()]).await
+}
+
+/// `GET /changes/skies`: says when there are other universes, or others that the visitor may see.
+pub(crate) async fn sky_changes(
+    State(context): State<SharedContext>,
+    headers: HeaderMap,
+    visitor: Visitor,
+) -> Response {
+    stream_changes(&context, &visitor, &headers, vec![UNIVERSES.to_owned()]).await
 }
 
 /// `GET /c/{campaign}/changes/{page}`.

@@ -151,7 +151,7 @@ fn campaign_page(campaign: &KnownCampaign) -> SimilarPage {
 fn main_pages(visitor: &Visitor) -> Vec<SimilarPage> {
     let mut parts = vec![MainPart::Dice, MainPart::Browsers];
     if visitor.plays_in(EVERY_CAMPAIGN) {
-        parts.push(MainPart::Runs);
+        parts.extend([MainPart::Runs, MainPart::Skies]);
     }
     if visitor.is_owner() {
         parts.push(MainPart::Keeping);

@@ -55,7 +55,7 @@ pub(super) struct UniverseReadInput {
     view: ReadView,
     /// The universe, where one is read; in the list, it alone.
     universe_id: Option<String>,
-    /// In the list: only those of this campaign.
+    /// In the list: only those of this campaign; empty: of none.
     campaign_id: Option<String>,
     /// The body, for the view body.
     body_id: Option<String>,
@@ -143,6 +143,8 @@ async fn list_universes(
     let (cursor, limit) = (input.cursor.as_deref(), check_page_limit(input.limit)?);
     let campaign_id = match &input.campaign_id {
         None => None,
+        // Universes without a campaign are stored under an empty id.
+        Some(given) if given.is_empty() => Some(String::new()),
         Some(given) => {
             let to_field = |fault: Fault| fault.with_path("/campaignId");
             let campaign_id = app.resolve_campaign_id(call, given).await.map_err(to_field)?;
@@ -155,7 +157,7 @@ async fn list_universes(
     if let Some(universe_id) = &input.universe_id {
         let found_universe = app.find_universe::<UniverseRead>(call, universe_id, CampaignRole::Guest).await?;
         let listed = app.list_one_universe(&found_universe).await?;
-        let is_wanted = campaign_id.is_none() || listed.campaign_id == campaign_id;
+        let is_wanted = campaign_id.as_deref().is_none_or(|id| listed.campaign_id.as_deref().unwrap_or_default() == id);
         return Ok(ListPage { items: is_wanted.then_some(listed).into_iter().collect(), next_cursor: None });
     }
     match &campaign_id {

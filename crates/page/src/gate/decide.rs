@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
+use super::RunAddress;
 use super::event_form::payload_from_form;
 use super::read_run::RunAnswers;
 use super::run_page::{RefusedDecision, run_page};
-use super::{RunAddress, RunPlace};
 use crate::SharedContext;
+use crate::campaign_place::CampaignPlace;
 use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::middleware::PageError;
@@ -173,13 +174,13 @@ pub(crate) async fn cancel_run(
 async fn answer(
     context: &SharedContext,
     visitor: &Visitor,
-    (place, run_id): (&RunPlace, &str),
+    (place, run_id): (&CampaignPlace, &str),
     (action, form): (String, &Form),
     sent: Result<(), Fault>,
 ) -> Result<Response, PageError> {
     let run = context.read_run(visitor, place, run_id).await?;
     match sent {
-        Ok(()) => Ok(Redirect::to(&place.run_path(&run.state.run_id)).into_response()),
+        Ok(()) => Ok(Redirect::to(&place.item_path(&run.state.run_id)).into_response()),
         Err(fault) => Ok(run_page(visitor, place, &run, Some(&RefusedDecision { action, form, fault }))),
     }
 }

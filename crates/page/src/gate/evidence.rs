@@ -46,8 +46,8 @@ pub(crate) async fn show_evidence(
     let run = context.read_run(&visitor, &place, &address.run).await?;
     let input = json!({"method": "artifact", "run_id": run.state.run_id, "path": query.path});
     let EvidenceAnswer { artifact } = context.read(&visitor.caller, "state_gate.run", input).await?;
-    let path = place.run_path(&run.state.run_id);
-    Ok(place.layout(&artifact.path, &visitor).render(html! {
+    let path = place.item_path(&run.state.run_id);
+    Ok(place.layout(&artifact.path, &visitor).style("gate.css").render(html! {
         div.stack {
             header {
                 p { a href=(path) dir="auto" { "Back to " (run.summary.process.name) } }

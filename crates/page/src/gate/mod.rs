@@ -19,9 +19,10 @@ pub(crate) use decide::{cancel_run, emit_event, override_guard};
 pub(crate) use evidence::show_evidence;
 pub(crate) use run_page::{run_events, show_run};
 
+use crate::campaign_place::CampaignPlace;
 use crate::components::{count, empty_state, encode, next_page, time};
 use crate::extractors::{PagePath, PageQuery};
-use crate::layout::{CampaignHead, CampaignPart, MainPart, PageLayout};
+use crate::layout::{CampaignPart, MainPart};
 use crate::live_pages::{LivePage, RUNS_STREAM};
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
@@ -51,37 +52,6 @@ struct RunRow {
     updated_at: String,
 }
 
-/// Which runs a page is about: those of a campaign, or those of none.
-pub(crate) struct RunPlace {
-    campaign: Option<CampaignHead>,
-}
-
-impl RunPlace {
-    fn campaign_id(&self) -> Option<&str> {
-        self.campaign.as_ref().map(|campaign| campaign.id.as_str())
-    }
-
-    /// The address of the list.
-    fn list_path(&self) -> String {
-        match &self.campaign {
-            Some(campaign) => format!("/c/{}/runs", encode(&campaign.id)),
-            None => MainPart::Runs.path().to_owned(),
-        }
-    }
-
-    fn run_path(&self, run_id: &str) -> String {
-        format!("{}/{}", self.list_path(), encode(run_id))
-    }
-
-    fn layout<'a>(&'a self, title: &str, visitor: &'a Visitor) -> PageLayout<'a> {
-        let layout = PageLayout::for_visitor(title, visitor).style("gate.css");
-        match &self.campaign {
-            Some(campaign) => layout.campaign(campaign, CampaignPart::Runs),
-            None => layout.part(MainPart::Runs),
-        }
-    }
-}
-
 /// The address of a run.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RunAddress {
@@ -90,12 +60,9 @@ pub(crate) struct RunAddress {
 }
 
 impl PageContext {
-    pub(super) async fn run_place(&self, visitor: &Visitor, campaign_id: Option<&str>) -> Result<RunPlace, Fault> {
-        let campaign = match campaign_id {
-            Some(campaign_id) => Some(self.campaign_head(visitor, campaign_id).await?),
-            None => None,
-        };
-        Ok(RunPlace { campaign })
+    /// Where the runs of a campaign are, or those without one.
+    async fn run_place(&self, visitor: &Visitor, campaign_id: Option<&str>) -> Result<CampaignPlace, Fault> {
+        self.campaign_place(visitor, campaign_id, CampaignPart::Runs, MainPart::Runs).await
     }
 
     async fn runs_of(
@@ -153,14 +120,14 @@ async fn list_page(
     let list = context.runs_of(visitor, place.campaign_id(), RUNS_SHOWN, query.cursor.as_deref()).await?;
     let path = place.list_path();
     let stream = place.campaign_id().map_or_else(|| RUNS_STREAM.to_owned(), |id| LivePage::Runs.path(id));
-    let layout = place.layout("Runs", visitor).script("live-parts.js");
+    let layout = place.layout("Runs", visitor).style("gate.css").script("live-parts.js");
     Ok(layout.render(html! {
         div.stack data-live-parts=(stream) {
             header {
                 h1 { "Runs" }
                 p.lead {
                     "Work that goes through a gate: where it stands, and what it waits for."
-                    @if place.campaign.is_none() { " These belong to no campaign." }
+                    @if place.campaign_id().is_none() { " These belong to no campaign." }
                 }
             }
             div.stack #runs data-live-part {

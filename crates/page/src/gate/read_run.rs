@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use skald_app::{Fault, limits};
 
-use super::RunPlace;
 use crate::PageContext;
+use crate::campaign_place::CampaignPlace;
 use crate::visitor::Visitor;
 
 /// Steps of a history that are shown. Of a longer history the newest steps are shown, and the page says so.
@@ -209,7 +209,7 @@ impl PageContext {
     pub(super) async fn read_run(
         &self,
         visitor: &Visitor,
-        place: &RunPlace,
+        place: &CampaignPlace,
         run_id: &str,
     ) -> Result<RunAnswers, Fault> {
         let caller = &visitor.caller;

@@ -9,8 +9,9 @@ use skald_app::{Fault, percent_encode};
 use super::event_form::{cancel_form, event_form, override_form};
 use super::history::history_list;
 use super::read_run::{ArtifactAnswer, RunAnswers};
-use super::{RunAddress, RunPlace, status_badge, to_words};
+use super::{RunAddress, status_badge, to_words};
 use crate::SharedContext;
+use crate::campaign_place::CampaignPlace;
 use crate::components::{encode, fault_box, time};
 use crate::extractors::PagePath;
 use crate::form::Form;
@@ -54,12 +55,13 @@ pub(crate) async fn run_events(
 /// Renders the page of a run, with the refused form if there is one.
 pub(super) fn run_page(
     visitor: &Visitor,
-    place: &RunPlace,
+    place: &CampaignPlace,
     run: &RunAnswers,
     refused: Option<&RefusedDecision<'_>>,
 ) -> Response {
-    let layout = place.layout(&run.summary.process.name, visitor).style("picture.css").script("live-parts.js");
-    let path = place.run_path(&run.state.run_id);
+    let layout =
+        place.layout(&run.summary.process.name, visitor).style("gate.css").style("picture.css").script("live-parts.js");
+    let path = place.item_path(&run.state.run_id);
     let mut response = layout.render(html! {
         div data-live-parts={ (path) "/events" } data-page=(path) { (run_parts(place, run, refused)) }
     });
@@ -71,8 +73,8 @@ pub(super) fn run_page(
 
 /// Two parts: what is only looked at, which a script replaces when the run changes, and the forms, which it replaces
 /// only while nothing is typed in them.
-fn run_parts(place: &RunPlace, run: &RunAnswers, refused: Option<&RefusedDecision<'_>>) -> Markup {
-    let path = place.run_path(&run.state.run_id);
+fn run_parts(place: &CampaignPlace, run: &RunAnswers, refused: Option<&RefusedDecision<'_>>) -> Markup {
+    let path = place.item_path(&run.state.run_id);
     html! {
         div.run-head #run-head data-live-part {
             p { a href=(place.list_path()) { "All runs" } }

@@ -7,6 +7,7 @@ use serde_json::json;
 use skald_app::{Class, Code, Fault, limits};
 
 use crate::PageContext;
+use crate::campaign_place::CampaignPlace;
 use crate::visitor::Visitor;
 
 /// Seconds of a day, as universes count them.
@@ -123,14 +124,17 @@ pub(super) struct UniverseAnswers {
 }
 
 impl PageContext {
-    /// The universes of a campaign from a cursor on, and the cursor of the next page.
+    /// The universes of a campaign, or those without one, from a cursor on, and the cursor of the next page.
     pub(super) async fn universes_of(
         &self,
         visitor: &Visitor,
-        campaign_id: &str,
+        campaign_id: Option<&str>,
+        limit: usize,
         cursor: Option<&str>,
     ) -> Result<(Vec<UniverseRow>, Option<String>), Fault> {
-        let mut input = json!({"view": "universes", "campaignId": campaign_id, "limit": limits::PAGE_MAX});
+        // An empty id means the universes without a campaign.
+        let campaign_id = campaign_id.unwrap_or_default();
+        let mut input = json!({"view": "universes", "campaignId": campaign_id, "limit": limit});
         if let Some(cursor) = cursor {
             input["cursor"] = json!(cursor);
         }
@@ -138,11 +142,11 @@ impl PageContext {
         Ok((page.universes, page.next_cursor))
     }
 
-    /// One universe of a campaign. `NOT_FOUND` for a universe of another campaign.
+    /// One universe of a campaign, or one without a campaign. `NOT_FOUND` for a universe of another campaign.
     pub(super) async fn universe_of(
         &self,
         visitor: &Visitor,
-        campaign_id: &str,
+        place: &CampaignPlace,
         universe_id: &str,
     ) -> Result<UniverseRow, Fault> {
         let input = json!({"view": "universes", "universeId": universe_id});
@@ -152,9 +156,13 @@ impl PageContext {
             Err(fault) if fault.class() == Class::NotFound => Vec::new(),
             Err(fault) => return Err(fault),
         };
-        let is_here = |universe: &UniverseRow| universe.campaign_id.as_deref() == Some(campaign_id);
+        let is_here = |universe: &UniverseRow| universe.campaign_id.as_deref() == place.campaign_id();
         universes.into_iter().find(is_here).ok_or_else(|| {
-            let fault = Fault::new(Code::NotFound, "there is no such universe in this campaign");
+            let message = match place.campaign_id() {
+                Some(_) => "there is no such universe in this campaign",
+                None => "there is no such universe without a campaign",
+            };
+            let fault = Fault::new(Code::NotFound, message);
             fault.hint("the list has those that are")
         })
     }

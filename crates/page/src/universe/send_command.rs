@@ -5,9 +5,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde_json::{Map, Value, json};
 use skald_app::{Code, Fault};
 
+use super::UniverseAddress;
 use super::read_universe::DAY_SECONDS;
 use super::universe_page::{RefusedCommand, UniverseQuery, universe_page};
-use super::universe_path;
 use crate::SharedContext;
 use crate::components::encode;
 use crate::extractors::PagePath;
@@ -19,11 +19,12 @@ use crate::visitor::Visitor;
 pub(crate) async fn send_command(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<UniverseAddress>,
     form: Form,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    context.universe_of(&visitor, &campaign.id, &universe_id).await?;
+    let place = context.sky_place(&visitor, address.campaign.as_deref()).await?;
+    let universe_id = address.universe;
+    context.universe_of(&visitor, &place, &universe_id).await?;
     let sent = match command_from_form(&form) {
         Ok((command, _)) => {
             let input = json!({"universeId": universe_id, "command": command, "state": "none"});
@@ -35,7 +36,7 @@ pub(crate) async fn send_command(
         }
         Err(fault) => Err(fault),
     };
-    let path = universe_path(&campaign, &universe_id);
+    let path = place.item_path(&universe_id);
     match (sent, command_from_form(&form)) {
         (Ok(()), Ok((_, Some(body)))) => {
             Ok(Redirect::to(&format!("{path}?body={}#sky-body", encode(&body))).into_response())
@@ -45,7 +46,7 @@ pub(crate) async fn send_command(
             let body = form.filled("id").map(str::to_owned);
             let refused = RefusedCommand { form: &form, fault };
             let query = UniverseQuery::of_body(body.filter(|_| refused.form.text("command") == "update"));
-            universe_page(&context, &visitor, &campaign, &universe_id, &query, Some(&refused)).await
+            universe_page(&context, &visitor, &place, &universe_id, &query, Some(&refused)).await
         }
     }
 }

@@ -7,15 +7,16 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use skald_app::{Code, Fault, percent_encode};
 
+use super::UniverseAddress;
 use super::body_panel::{add_form, body_panel, tick_form};
 use super::read_universe::{DAY_SECONDS, UniverseAnswers, figure, kind_words};
-use super::universe_path;
 use crate::SharedContext;
+use crate::campaign_place::CampaignPlace;
 use crate::components::{count, empty_state, encode, fault_box, next_page};
 use crate::extractors::{PagePath, PageQuery};
 use crate::form::Form;
 use crate::inline_picture::inline_picture;
-use crate::layout::{CampaignHead, CampaignPart, PageLayout, html_response};
+use crate::layout::html_response;
 use crate::middleware::{PageError, status};
 use crate::resource_events::stream_changes;
 use crate::visitor::Visitor;
@@ -66,41 +67,38 @@ pub(super) struct RefusedCommand<'a> {
 pub(crate) async fn show_universe(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<UniverseAddress>,
     PageQuery(query): PageQuery<UniverseQuery>,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    universe_page(&context, &visitor, &campaign, &universe_id, &query, None).await
+    let place = context.sky_place(&visitor, address.campaign.as_deref()).await?;
+    let universe_id = address.universe;
+    universe_page(&context, &visitor, &place, &universe_id, &query, None).await
 }
 
 /// Renders the page, with the refused form if there is one.
 pub(super) async fn universe_page(
     context: &SharedContext,
     visitor: &Visitor,
-    campaign: &CampaignHead,
+    place: &CampaignPlace,
     universe_id: &str,
     query: &UniverseQuery,
     refused: Option<&RefusedCommand<'_>>,
 ) -> Result<Response, PageError> {
-    let universe = context.universe_of(visitor, &campaign.id, universe_id).await?;
+    let universe = context.universe_of(visitor, place, universe_id).await?;
     let time = query.time()?;
     let body = query.body.as_deref().filter(|body| !body.is_empty());
     let sky = context.read_universe(visitor, universe, time, body, query.cursor.as_deref()).await?;
-    let may_write = visitor.is_game_master_of(&campaign.id);
-    let path = universe_path(campaign, universe_id);
+    let may_write = place.is_led_by(visitor);
+    let path = place.item_path(universe_id);
     if visitor.browser.wants_fragment && refused.is_none() {
         return Ok(html_response(universe_parts(&sky, &path, may_write, None)));
     }
     let map = context.draw_map(visitor, universe_id, sky.time).await?;
-    let layout = PageLayout::for_visitor(&sky.universe.name, visitor)
-        .campaign(campaign, CampaignPart::Sky)
-        .style("picture.css")
-        .style("sky.css")
-        .script("sky.js");
+    let layout = place.layout(&sky.universe.name, visitor).style("picture.css").style("sky.css").script("sky.js");
     let mut response = layout.render(html! {
         div.sky #sky data-path=(path) data-live={ (path) "/events" } {
             div.sky-head {
-                p { a href={ "/c/" (encode(&campaign.id)) "/sky" } { "All universes" } }
+                p { a href=(place.list_path()) { "All universes" } }
                 h1 dir="auto" { (sky.universe.name) }
             }
             @if let Some(refused) = refused { (fault_box(&refused.fault)) }
@@ -239,11 +237,12 @@ pub(crate) struct FramesQuery {
 pub(crate) async fn universe_map(
     State(context): State<SharedContext>,
     visitor: Visitor,
-    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<UniverseAddress>,
     PageQuery(query): PageQuery<FramesQuery>,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
+    let place = context.sky_place(&visitor, address.campaign.as_deref()).await?;
+    let universe_id = address.universe;
+    let universe = context.universe_of(&visitor, &place, &universe_id).await?;
     let first = match query.t {
         Some(first) => first,
         None => context.read_universe(&visitor, universe, None, None, None).await?.time,
@@ -268,10 +267,11 @@ pub(crate) async fn universe_events(
     State(context): State<SharedContext>,
     visitor: Visitor,
     headers: HeaderMap,
-    PagePath((campaign_id, universe_id)): PagePath<(String, String)>,
+    PagePath(address): PagePath<UniverseAddress>,
 ) -> Result<Response, PageError> {
-    let campaign = context.campaign_head(&visitor, &campaign_id).await?;
-    let universe = context.universe_of(&visitor, &campaign.id, &universe_id).await?;
+    let place = context.sky_place(&visitor, address.campaign.as_deref()).await?;
+    let universe_id = address.universe;
+    let universe = context.universe_of(&visitor, &place, &universe_id).await?;
     let uri = format!("universe://{}", percent_encode(&universe.id));
     Ok(stream_changes(&context, &visitor, &headers, vec![uri]).await)
 }

@@ -260,3 +260,37 @@ async fn the_distance_of_a_body_on_an_ellipse_is_what_it_moves_by() {
     // Nothing changed is no error.
     assert_eq!(world.post(Some(&owner), &command, &typed(&[])).await.status, 303);
 }
+
+#[tokio::test]
+async fn a_universe_without_a_campaign_has_a_page() {
+    let world = World::new().await;
+    let (campaign, ..) = world.campaign("Bells").await;
+    let inside = world.lamps(&campaign, "Inside").await;
+    let owner = Caller::owner();
+    assert!(!world.get(&owner, "/").await.body.contains("href=\"/skies\""), "there is none yet");
+    let input = json!({"method": "create", "name": "Far away"});
+    let universe = world.call(&owner, "universe", input).await["universe"]["id"].as_str().unwrap().to_owned();
+    let path = format!("/skies/{universe}");
+    assert!(world.get(&owner, "/").await.body.contains("href=\"/skies\""));
+    let list = world.get(&owner, "/skies").await.body;
+    assert!(list.contains(&path) && !list.contains("Inside") && !list.contains("A new universe"), "{list}");
+    let star = "command=add&name=Aurel&kind=star&around=&radius=2&mass=300&color=%23ffd700";
+    let sent = world.post(Some(&owner), &format!("{path}/command"), star).await;
+    assert_eq!(sent.headers["location"].to_str().unwrap(), format!("{path}?body=aurel#sky-body"), "{}", sent.body);
+    let page = world.get(&owner, &path).await.body;
+    assert!(page.contains(&format!("data-live=\"{path}/events\"")) && page.contains("Aurel"), "{page}");
+    assert_eq!(world.get(&owner, &format!("{path}/map?t=0")).await.status, 200);
+    // Each universe has one address.
+    assert_eq!(world.get(&owner, &format!("/c/{campaign}/sky/{universe}")).await.status, 404);
+    assert_eq!(world.get(&owner, &format!("/skies/{inside}")).await.status, 404);
+    // It is for those who have a role in every campaign.
+    let (guest, _) = world.holder("Gil", "*", CampaignRole::Guest).await;
+    let page = world.get(&guest, &path).await;
+    assert!(page.status == 200 && !page.body.contains("/command\""), "{}", page.body);
+    let (stranger, _) = world.holder("Sam", &campaign, CampaignRole::Gm).await;
+    assert_eq!(world.get(&stranger, &path).await.status, 404);
+    for path in ["/", "/skies"] {
+        let page = world.get(&stranger, path).await.body;
+        assert!(!page.contains("Far away") && !page.contains("href=\"/skies\""), "{path}: {page}");
+    }
+}
