@@ -3,7 +3,7 @@
 import { Proxy } from "./proxy.mjs";
 import { Server } from "./server.mjs";
 
-const TOKEN_OPTIONS = ["--role", "gm", "--calls", "0", "--reads", "0", "--lists", "0"];
+const TOKEN_OPTIONS = ["--role", "gm", "--kanka", "0"];
 
 // Two servers. `here` serves the page; the connection to `there` can be cut.
 export class MirrorPair {

@@ -31,7 +31,7 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] }
 async function signIn(table) {
   const page = await (await browser.newContext({ reducedMotion: "reduce" })).newPage();
   const options = ["--kind", "human", "--gate-role", "human"];
-  const { token } = await server.createToken("Ada", ["--role", "gm", "--reads", "0", "--calls", "0", "--lists", "0", ...options]);
+  const { token } = await server.createToken("Ada", ["--role", "gm", "--page", "0", ...options]);
   await page.goto(`${server.base}/sign-in`);
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();

@@ -8,9 +8,6 @@ import { promisify } from "node:util";
 
 const execute = promisify(execFile);
 
-// The limit of reads in a minute for tokens of people: the checks open many pages. Calls and lists have the server's limits.
-const READS_OF_A_PERSON = "600";
-
 export class Server {
   // `processes` has processes of a gate by their names, in addition to those that every server has; `environment` variables.
   static async start(skald, { requiresToken = true, processes = {}, environment = {} } = {}) {
@@ -63,7 +60,7 @@ export class Server {
   // A token of somebody at a table, with the limits that people have.
   async personToken(name, role, { campaign, participant, options = [] }) {
     const known = participant ? ["--participant", participant] : [];
-    return this.createToken(name, ["--role", role, "--for", campaign, "--reads", READS_OF_A_PERSON, ...known, ...options]);
+    return this.createToken(name, ["--role", role, "--for", campaign, ...known, ...options]);
   }
 
   // Calls an operation as the author of the world.

@@ -76,8 +76,8 @@ impl PageServer {
         let mut tokens = Vec::new();
         for participant in &participants {
             let words = ["token", "create", "Player", "--json", "--role", "player", "--for", &campaign_id];
-            let limits = ["--participant", participant, "--reads", "0", "--calls", "0", "--lists", "0"];
-            let created: Value = serde_json::from_str(&run::run_captured(skald(&words).args(limits))?)?;
+            let options = ["--participant", participant, "--page", "0"];
+            let created: Value = serde_json::from_str(&run::run_captured(skald(&words).args(options))?)?;
             tokens.push(created["token"].as_str().context("there is no token")?.to_owned());
         }
         let server = BenchServer::start(
