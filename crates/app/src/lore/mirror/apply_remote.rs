@@ -23,6 +23,8 @@ use skald_journal::{CommittedState, SideRow};
 pub(super) const DELETED: &str = "deleted";
 pub(super) const DELETED_HERE: &str = "here";
 pub(super) const DELETED_THERE: &str = "there";
+/// Entities that could not be taken over are listed up to this number.
+const SKIPPED_MAX: usize = 100;
 
 /// What became of an entity that was seen there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,6 +214,7 @@ impl SyncRun<'_> {
             let new = NewEntity { ids: Some(ids), ..new.clone() };
             match self.execute(LoreCommand::CreateEntity(Box::new(new)), side_rows.clone()).await? {
                 Ok(_) => {
+                    self.link.skipped.remove(&seen.entity_id);
                     if let Step::Again = self.apply_remote_posts(seen, row).await? {
                         return Ok(Step::Again);
                     }
@@ -227,6 +230,10 @@ impl SyncRun<'_> {
         }
         if let Some(refusal) = refusal {
             self.report.skipped.push(format!("{} {}: {refusal}", seen.kind.word, seen.name));
+            if self.link.skipped.len() < SKIPPED_MAX {
+                let reason = format!("{} {:?} cannot be taken over: {refusal}", seen.kind.word, row.base.name);
+                self.link.skipped.insert(seen.entity_id, reason);
+            }
         }
         Ok(Step::Done(AppliedEntity::Unchanged))
     }
@@ -349,6 +356,7 @@ impl SyncRun<'_> {
     /// Archives an entity that is gone there, unless somebody changed it here.
     pub(super) async fn apply_remote_deletion(&mut self, entity_id: u64) -> Result<(), SyncFailure> {
         self.confirm_campaign().await?;
+        self.link.skipped.remove(&entity_id);
         for _ in 0..ATTEMPTS {
             let committed = self.read_lore().await?;
             let Some(row) = self.agreed_row(entity_id).await? else { return Ok(()) };

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::rows::MirrorLink;
 use super::sync::SyncScope;
 use crate::lore::stream::lore_stream;
 use crate::{App, Code, LocalEngine};
@@ -67,18 +68,17 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
         };
         let is_waiting =
             app.lore.read(&lore_stream(&campaign_id)).await.is_ok_and(|lore| lore.revision() > link.sent_revision);
-        let is_due =
-            is_first || link.failure.is_some() || until_question(app.clock.now(), link.asked_at.as_deref()).is_zero();
+        let has_failed = link.failure.as_ref().is_some_and(|failure| !failure.is_partial);
+        let is_due = is_first || has_failed || until_question(app.clock.now(), link.asked_at.as_deref()).is_zero();
         if is_waiting || is_due || !link.resend.is_empty() {
             let scope = due_scope(app, link.swept_at.as_deref(), is_due);
-            match app.sync_mirror(&campaign_id, scope, Duration::ZERO, &mut |_, _| {}).await {
-                Ok(_) => {
-                    retry = FIRST_RETRY;
-                    is_first &= !is_due;
-                }
-                Err(fault) => {
+            let synced = app.sync_mirror(&campaign_id, scope, Duration::ZERO, &mut |_, _| {}).await;
+            if let Err(fault) = &synced {
+                tracing::info!(campaign = campaign_id, %fault, "a campaign could not be synced");
+            }
+            match synced {
+                Err(fault) if !ended_without_some(app, &campaign_id, &link).await => {
                     let is_refused = fault.code() == Code::Rejected;
-                    tracing::info!(campaign = campaign_id, %fault, "a campaign could not be synced");
                     let pause = if is_refused { REFUSED_RETRY } else { retry };
                     retry = (retry * 2).min(LAST_RETRY);
                     tokio::select! {
@@ -87,6 +87,11 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
                         () = tokio::time::sleep(pause) => {}
                     }
                     continue;
+                }
+                // What could not be read is asked for again with the next changes.
+                Ok(_) | Err(_) => {
+                    retry = FIRST_RETRY;
+                    is_first &= !is_due;
                 }
             }
         }
@@ -105,6 +110,13 @@ async fn mirror_campaign(engine: Arc<LocalEngine>, campaign_id: String, stopping
             }
         }
     }
+}
+
+/// Whether a sync that failed has synced everything but single entities, given the link before it.
+async fn ended_without_some(app: &App, campaign_id: &str, before: &MirrorLink) -> bool {
+    let link = app.read_link_row(campaign_id).await.ok().flatten();
+    let failure = link.and_then(|link| link.failure).filter(|failure| failure.is_partial);
+    failure.is_some() && failure != before.failure
 }
 
 /// How long until changes are asked for again, given when they were asked for last.

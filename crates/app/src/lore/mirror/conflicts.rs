@@ -1,7 +1,5 @@
 //! The conflict inbox of a linked campaign: lists what both sides changed, and resolves it.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +15,6 @@ use crate::lore::access::EnteredLore;
 use crate::lore::stream::refusal_fault;
 use crate::{App, Code, Fault};
 
-const LEASE_WAIT_MAX: Duration = Duration::from_secs(20);
 /// Characters of a text in a list of conflicts; the conflicts of one entity have it whole.
 const LISTED_CHARS: usize = 300;
 
@@ -120,7 +117,7 @@ impl App {
 
     /// Resolves conflicts of an entity or post, and sends what follows from it if Kanka can be reached.
     pub(super) async fn resolve_conflicts(&self, campaign_id: &str, resolution: &Resolution) -> Result<usize, Fault> {
-        let lease = self.take_mirror_lease(campaign_id, LEASE_WAIT_MAX).await?;
+        let lease = self.take_mirror_lease_from_sync(campaign_id).await?;
         let link = self.require_link(campaign_id).await?;
         let remote = self.connect_remote(campaign_id, &link.address(), Some(link.requests_per_minute))?;
         let mut run = SyncRun::new(self, campaign_id, remote, &lease, link);
@@ -134,7 +131,7 @@ impl App {
                 Ok(count)
             }
             Err(SyncFailure::Fault(fault)) => Err(*fault),
-            Err(SyncFailure::Remote(failure)) => {
+            Err(SyncFailure::Remote(failure) | SyncFailure::Unread(failure)) => {
                 self.mirrors.forget_refused_token(campaign_id, &failure);
                 Err(super::sync::remote_fault(&failure))
             }

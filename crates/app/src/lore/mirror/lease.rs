@@ -16,6 +16,10 @@ use skald_journal::{Journal, StoreError};
 const LEASE_SECONDS: i64 = 15;
 const RENEW_INTERVAL: Duration = Duration::from_secs(4);
 const RETRY_DELAY: Duration = Duration::from_millis(50);
+/// How long somebody who resolves a conflict or unlinks waits for the lease.
+const LEASE_WAIT_MAX: Duration = Duration::from_secs(20);
+/// How long of that a sync of the same process may go on.
+const SYNC_WAIT_MAX: Duration = Duration::from_secs(5);
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LeaseRow {
@@ -27,14 +31,20 @@ struct LeaseRow {
 /// Held while it is not dropped, and renewed by a task of its own.
 pub(super) struct MirrorLease {
     guard: DropGuard,
-    lost: CancellationToken,
+    /// Cancelled when the lease is lost, or when somebody in this process wants it.
+    stop: CancellationToken,
     renewal: JoinHandle<()>,
 }
 
 impl MirrorLease {
-    /// Whether somebody else holds it, since this process could not renew it in time.
+    /// Whether nothing may be done under it any more: somebody else holds it, since this process could not renew it in
+    /// time, or wants it.
     pub(super) fn is_lost(&self) -> bool {
-        self.lost.is_cancelled()
+        self.stop.is_cancelled()
+    }
+
+    pub(super) fn stop_token(&self) -> CancellationToken {
+        self.stop.clone()
     }
 
     /// Gives it back, and waits until that is stored.
@@ -46,6 +56,16 @@ impl MirrorLease {
 }
 
 impl App {
+    /// Takes the lease for what somebody waits for. A sync of this process that goes on for long is ended for it: it may
+    /// wait minutes for a place that does not answer, and what it has not done is done by the next one.
+    pub(super) async fn take_mirror_lease_from_sync(&self, campaign_id: &str) -> Result<MirrorLease, Fault> {
+        if let Ok(lease) = self.take_mirror_lease(campaign_id, SYNC_WAIT_MAX).await {
+            return Ok(lease);
+        }
+        self.mirrors.stop_sync(campaign_id);
+        self.take_mirror_lease(campaign_id, LEASE_WAIT_MAX.saturating_sub(SYNC_WAIT_MAX)).await
+    }
+
     /// Takes the lease, and waits for it as long as `wait_max` while somebody else holds it.
     pub(super) async fn take_mirror_lease(&self, campaign_id: &str, wait_max: Duration) -> Result<MirrorLease, Fault> {
         let begin = tokio::time::Instant::now();
@@ -104,8 +124,9 @@ impl LeaseStore {
 
     fn keep(self, body: String) -> MirrorLease {
         let (released, lost) = (CancellationToken::new(), CancellationToken::new());
-        let renewal = tokio::spawn(self.renew(body, released.clone(), lost.clone()));
-        MirrorLease { guard: released.drop_guard(), lost, renewal }
+        let stop = lost.child_token();
+        let renewal = tokio::spawn(self.renew(body, released.clone(), lost));
+        MirrorLease { guard: released.drop_guard(), stop, renewal }
     }
 
     async fn renew(self, mut body: String, released: CancellationToken, lost: CancellationToken) {

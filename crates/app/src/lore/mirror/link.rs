@@ -1,6 +1,6 @@
 //! Links a campaign to one of a remote place, and unlinks it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use skald_domain::decider::DecisionContext;
@@ -95,6 +95,7 @@ impl App {
             swept_at: None,
             sent_revision: 0,
             resend: BTreeSet::new(),
+            skipped: BTreeMap::new(),
             requests_per_minute: profile.requests_per_minute,
             missing_permissions: profile.missing_permissions,
             failure: None,
@@ -181,7 +182,7 @@ impl App {
 
     /// Ends the link. The lore stays as it is on both sides, and what was agreed on is kept for another link.
     pub(super) async fn unlink_mirror(&self, campaign_id: &str) -> Result<MirrorLink, Fault> {
-        let lease = self.take_mirror_lease(campaign_id, LEASE_WAIT_MAX).await?;
+        let lease = self.take_mirror_lease_from_sync(campaign_id).await?;
         let unlinked = async {
             let link = MirrorLink { is_linked: false, ..self.require_link(campaign_id).await? };
             self.store_link(campaign_id, &link).await?;

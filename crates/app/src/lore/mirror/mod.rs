@@ -18,6 +18,7 @@ mod send_creations;
 mod send_posts;
 mod send_tags;
 mod sent_mentions;
+mod stoppable_remote;
 mod sync;
 mod sync_run;
 mod versions;
@@ -33,8 +34,8 @@ pub use remote::{
 };
 pub use sync::SyncScope;
 pub use sync_run::{SyncProgress, SyncReport};
-
 pub use versions::mirrored_tag_name;
+
 pub(super) use freshness::MirrorFreshness;
 pub(super) use operation::KankaMirror;
 pub(crate) use remote::NoRemotes;

@@ -103,7 +103,7 @@ pub(in super::super) struct KankaMirrorOutput {
     conflict_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     conflicts: Option<Vec<ConflictView>>,
-    /// What Kanka refuses, each with its reason.
+    /// What Kanka refuses, and what of Kanka cannot be taken over, each with its reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<MirrorProblem>,
     /// Why the last sync failed.
@@ -287,6 +287,12 @@ impl App {
                 problems.push(MirrorProblem { entity_id: *entity_id, post_id: None, reason });
             }
         }
+        let skipped = link.skipped.iter();
+        problems.extend(skipped.map(|(id, reason)| MirrorProblem {
+            entity_id: *id,
+            post_id: None,
+            reason: reason.clone(),
+        }));
         problems.truncate(PROBLEMS_MAX);
         let pending = self.waiting_entities(&lore.campaign_id, &link).await?.len() as u64;
         Ok(KankaMirrorOutput {

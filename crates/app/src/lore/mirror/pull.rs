@@ -69,7 +69,9 @@ impl SyncRun<'_> {
         }
         let now = self.app.clock.now();
         self.link.is_pulled = true;
-        if self.unread.is_none() {
+        // A single entity that cannot be read is asked for by itself, and is no reason to list everything again.
+        if !self.has_unread_list {
+            self.link.skipped.retain(|entity_id, _| pull.seen_ids.contains(entity_id));
             self.link.swept_at = Some(now.to_string());
         }
         self.note_pull(pull.sync, now);
@@ -94,6 +96,7 @@ impl SyncRun<'_> {
                     Err(failure) if self.link.is_pulled && self.is_failing_alone(&failure).await? => {
                         let message = format!("the list of each {}: {}", kind.word, failure.message);
                         self.unread.get_or_insert(RemoteFailure::new(failure.kind, message));
+                        self.has_unread_list = true;
                         pull.absent_kinds.insert(kind.word);
                         return Ok(());
                     }
@@ -110,10 +113,10 @@ impl SyncRun<'_> {
                 total = page.total.max(total);
                 hidden += page.hidden;
                 for entity in &page.rows {
+                    read_ids.insert(entity.entity_id);
                     if listed.insert(entity.entity_id) {
                         pull.seen_ids.insert(entity.entity_id);
                         self.apply_listed(entity, &mut pull.orphans).await?;
-                    read_ids.insert(entity.entity_id);
                     }
                 }
                 pull.total = pull.total.max(pull.seen_ids.len());
@@ -171,9 +174,6 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    /// Those that are not as they were when they were seen last.
-    async fn changed_heads(&self, heads: Vec<RemoteHead>) -> Result<Vec<RemoteHead>, SyncFailure> {
-        let ids: Vec<u64> = heads.iter().map(|head| head.entity_id).collect();
     /// Reads the list of changes until it has as many rows as it says. If rows move all the time, the next pull asks for the
     /// same changes again.
     async fn list_changed(&mut self, since: Timestamp) -> Result<ChangedList, SyncFailure> {
@@ -201,6 +201,9 @@ impl SyncRun<'_> {
         Ok(list)
     }
 
+    /// Those that are not as they were when they were seen last.
+    async fn changed_heads(&self, heads: Vec<RemoteHead>) -> Result<Vec<RemoteHead>, SyncFailure> {
+        let ids: Vec<u64> = heads.iter().map(|head| head.entity_id).collect();
         let rows = self.app.agreed_rows(self.campaign_id, &ids).await?;
         let is_known = |head: &RemoteHead| {
             let known = rows.get(&head.entity_id).and_then(|row| row.updated_at.clone());

@@ -205,6 +205,8 @@ pub enum RemoteFailureKind {
     BrokenAnswer,
     /// An answer that says that the place cannot show this one entity. Others can be read.
     BrokenEntity,
+    /// The request was given up here, since somebody else talks to the place now.
+    Stopped,
 }
 
 impl RemoteFailureKind {
@@ -219,6 +221,7 @@ impl RemoteFailureKind {
             Self::Timeout => "timeout",
             Self::Unreachable => "unreachable",
             Self::BrokenAnswer | Self::BrokenEntity => "broken_answer",
+            Self::Stopped => "stopped",
         }
     }
 

@@ -63,6 +63,9 @@ pub(in super::super) struct MirrorLink {
     /// Entities to look at once more with the next push, since a conflict was resolved.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub resend: BTreeSet<u64>,
+    /// Entities there that could not be taken over, with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped: BTreeMap<u64, String>,
     pub requests_per_minute: u32,
     /// What the token's user could not do there when the campaign was linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -75,11 +78,14 @@ pub(in super::super) struct LinkFailure {
     pub kind: String,
     pub message: String,
     pub at: String,
+    /// Whether everything was synced but single entities that could not be read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
 }
 
 impl LinkFailure {
     pub(super) fn new(failure: &RemoteFailure, at: String) -> Self {
-        Self { kind: failure.kind.as_str().to_owned(), message: failure.message.clone(), at }
+        Self { kind: failure.kind.as_str().to_owned(), message: failure.message.clone(), at, is_partial: false }
     }
 }
 
@@ -119,15 +125,15 @@ pub(super) struct AgreedRow {
     /// Why something could not be sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// Why posts there could not be taken over. Only what was seen there sets and clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posts_problem: Option<String>,
 }
 
 /// The ids of an entity there.
 pub(super) struct AgreedId {
     pub entity_id: u64,
     /// The word of its kind there.
-    /// Why posts there could not be taken over. Only what was seen there sets and clears it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub posts_problem: Option<String>,
     pub kind: String,
     /// Among the entities of its kind.
     pub id: u64,
@@ -167,12 +173,6 @@ pub(super) struct CreatedRow {
     /// Why it was refused, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-}
-
-impl App {
-    pub(in super::super) async fn read_link_row(&self, campaign_id: &str) -> Result<Option<MirrorLink>, Fault> {
-        let row = self.journal.get(LINKS, campaign_id).await;
-        let row = row.map_err(|error| self.store_fault(&error))?;
     /// What was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<MirroredFields>,
@@ -204,6 +204,12 @@ impl CreatedRow {
         };
         (agreed, self.entry_key)
     }
+}
+
+impl App {
+    pub(in super::super) async fn read_link_row(&self, campaign_id: &str) -> Result<Option<MirrorLink>, Fault> {
+        let row = self.journal.get(LINKS, campaign_id).await;
+        let row = row.map_err(|error| self.store_fault(&error))?;
         row.map(|body| self.parse_mirror_row(&body)).transpose()
     }
 

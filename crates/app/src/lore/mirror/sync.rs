@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::remote::{RemoteAddress, RemoteFailure, RemoteFailureKind, RemoteLore};
 use super::rows::{LinkFailure, MirrorLink};
@@ -40,6 +41,8 @@ pub(crate) struct MirrorMemory {
     pub(super) waiting: Mutex<HashMap<String, WaitingEntities>>,
     /// Campaigns whose rows this process has checked.
     checked_campaigns: Mutex<HashSet<String>>,
+    /// Ends the syncs that are going on in this process, by campaign.
+    running: Mutex<HashMap<String, CancellationToken>>,
     /// Wakes the background task when a link changes in this process.
     pub(super) link_changed: Notify,
 }
@@ -56,6 +59,18 @@ impl MirrorMemory {
 
     fn note_checked(&self, campaign_id: &str) {
         self.checked_campaigns.lock().unwrap_or_else(PoisonError::into_inner).insert(campaign_id.to_owned());
+    }
+
+    fn note_running(&self, campaign_id: &str, stop: CancellationToken) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(campaign_id.to_owned(), stop);
+    }
+
+    /// Ends the sync of a campaign that is going on in this process. It releases the lease.
+    pub(super) fn stop_sync(&self, campaign_id: &str) {
+        let stop = self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(campaign_id);
+        if let Some(stop) = stop {
+            stop.cancel();
+        }
     }
 
     pub(super) fn forget_remote(&self, campaign_id: &str) {
@@ -136,6 +151,7 @@ impl App {
         progress: &mut SyncProgress<'_>,
     ) -> Result<SyncReport, Fault> {
         let lease = self.take_mirror_lease(campaign_id, wait_max).await?;
+        self.mirrors.note_running(campaign_id, lease.stop_token());
         let link = self.require_link(campaign_id).await?;
         let remote = match self.connect_remote(campaign_id, &link.address(), Some(link.requests_per_minute)) {
             Ok(remote) => remote,
@@ -152,7 +168,7 @@ impl App {
         }
         let mut run = SyncRun::new(self, campaign_id, remote, &lease, link);
         run.unanswered = self.created_rows(campaign_id).await?;
-        let synced = run.sync(scope, progress).await;
+        let synced = Box::pin(run.sync(scope, progress)).await;
         let (link, report) = (run.link, run.report);
         let ended = self.end_sync(campaign_id, link, synced).await;
         lease.release().await;
@@ -178,6 +194,11 @@ impl App {
                 self.store_link(campaign_id, &link).await?;
                 Err(remote_fault(&failure))
             }
+            Err(SyncFailure::Unread(failure)) => {
+                link.failure = Some(LinkFailure { is_partial: true, ..LinkFailure::new(&failure, at) });
+                self.store_link(campaign_id, &link).await?;
+                Err(remote_fault(&failure))
+            }
             Err(SyncFailure::Fault(fault)) => {
                 let failure = RemoteFailure::new(RemoteFailureKind::BrokenAnswer, fault.body().message.clone());
                 link.failure = Some(LinkFailure { kind: "local".to_owned(), ..LinkFailure::new(&failure, at) });
@@ -185,8 +206,9 @@ impl App {
                 Err(*fault)
             }
             Err(SyncFailure::LeaseLost) => {
-                Err(Fault::new(Code::Unavailable, "another process has taken over the sync of this campaign")
-                    .hint("ask for the status, or try again"))
+                let message =
+                    "the sync of this campaign was taken over by another process, or ended to resolve a conflict";
+                Err(Fault::new(Code::Unavailable, message).hint("ask for the status, or try again"))
             }
         }
     }
@@ -209,7 +231,11 @@ impl SyncRun<'_> {
             again.extend(created.into_iter().map(|(entity_id, _)| entity_id));
         }
         self.push(&again).await?;
-        self.unread.take().map_or(Ok(()), |failure| Err(failure.into()))
+        match self.unread.take() {
+            None => Ok(()),
+            Some(failure) if self.has_unread_list => Err(SyncFailure::Remote(failure)),
+            Some(failure) => Err(SyncFailure::Unread(failure)),
+        }
     }
 
     /// Whether changes were asked for so lately that a push needs not ask again.
@@ -235,7 +261,12 @@ pub(super) fn remote_fault(failure: &RemoteFailure) -> Fault {
         Kind::BrokenEntity => {
             Fault::new(Code::Unavailable, message).hint("open it in Kanka and save it; everything else is synced")
         }
-        Kind::RateLimited | Kind::ServerError | Kind::Timeout | Kind::Unreachable | Kind::BrokenAnswer => {
+        Kind::RateLimited
+        | Kind::ServerError
+        | Kind::Timeout
+        | Kind::Unreachable
+        | Kind::BrokenAnswer
+        | Kind::Stopped => {
             Fault::new(Code::Unavailable, message).hint("reads go on here; what waits is sent when it is back")
         }
     }

@@ -13,8 +13,9 @@ use skald_markup::Entry;
 
 use super::lease::MirrorLease;
 use super::operation::KankaMirror;
-use super::remote::{RemoteEntity, RemoteFailure, RemoteKind, RemoteLore, RemoteParent};
+use super::remote::{RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteKind, RemoteLore, RemoteParent};
 use super::rows::{AgreedPost, AgreedRow, CreatedRow, MirrorLink};
+use super::stoppable_remote::StoppableRemote;
 use super::versions::{SentText, our_fields, our_post, sent_text};
 use crate::lore::canon_hold::HeldChange;
 use crate::lore::stream::{LoreStream, lore_stream};
@@ -34,7 +35,9 @@ pub(super) enum SyncFailure {
     /// The store, or a fault of ours.
     Fault(Box<Fault>),
     Remote(RemoteFailure),
-    /// Another process has taken over.
+    /// Everything was synced but single entities that the remote place could not show.
+    Unread(RemoteFailure),
+    /// Another process has taken over, or somebody here who is not to wait.
     LeaseLost,
 }
 
@@ -46,7 +49,7 @@ impl From<Fault> for SyncFailure {
 
 impl From<RemoteFailure> for SyncFailure {
     fn from(failure: RemoteFailure) -> Self {
-        Self::Remote(failure)
+        if failure.kind == RemoteFailureKind::Stopped { Self::LeaseLost } else { Self::Remote(failure) }
     }
 }
 
@@ -79,6 +82,8 @@ pub(super) struct SyncRun<'a> {
     pub is_campaign_confirmed: bool,
     /// The first entity that the remote place could not show. The others are synced, and the sync fails at its end.
     pub unread: Option<RemoteFailure>,
+    /// Whether it could not show the list of a kind.
+    pub has_unread_list: bool,
     /// Entities about which the remote place failed in this run. They are sent again by the next one.
     pub failing: BTreeSet<u64>,
     /// Entities that it failed to show in this run.
@@ -102,13 +107,14 @@ impl<'a> SyncRun<'a> {
             app,
             campaign_id,
             stream: lore_stream(campaign_id),
-            remote,
+            remote: Arc::new(StoppableRemote::new(remote, lease.stop_token())),
             lease,
             link,
             unanswered: Vec::new(),
             typed_ids: None,
             is_campaign_confirmed: false,
             unread: None,
+            has_unread_list: false,
             failing: BTreeSet::new(),
             unreadable: BTreeSet::new(),
             failure_count: 0,
@@ -287,14 +293,14 @@ impl SyncRun<'_> {
             let is_changed = match (agreed, post.is_archived()) {
                 (None, is_archived) => !is_archived,
                 (Some(_), true) => true,
+                // What was sent without an answer may not be there.
+                (Some(agreed), false) if agreed.remote_id.is_none() => true,
                 (Some(agreed), false) => self.our_post_version(committed, post, agreed).await?.0 != agreed.base,
             };
             if is_changed {
                 return Ok(true);
             }
         }
-                // What was sent without an answer may not be there.
-                (Some(agreed), false) if agreed.remote_id.is_none() => true,
         Ok(false)
     }
 }

@@ -63,11 +63,20 @@ impl SyncRun<'_> {
             if self.sent_early.get(&entity_id) == Some(&self.revision_of(entity_id).await?) {
                 continue;
             }
-            if self.agreed_row(entity_id).await?.is_some() {
-                self.fetch(entity_id).await?;
-                self.send_entity(entity_id).await?;
-                let revision = self.revision_of(entity_id).await?;
-                self.sent_early.insert(entity_id, revision);
+            if self.failing.contains(&entity_id) || self.agreed_row(entity_id).await?.is_none() {
+                continue;
+            }
+            self.fetch(entity_id).await?;
+            if self.failing.contains(&entity_id) {
+                continue;
+            }
+            match self.send_entity(entity_id).await {
+                Err(SyncFailure::Remote(failure)) => self.skip_failing(entity_id, failure).await?,
+                sent => {
+                    sent?;
+                    let revision = self.revision_of(entity_id).await?;
+                    self.sent_early.insert(entity_id, revision);
+                }
             }
         }
         Ok(())

@@ -1,13 +1,17 @@
 //! Failures of the remote place: told apart, survived, and shown.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
-use skald_app::{App, Code, SyncScope};
-use skald_journal::SideRows;
+use serde_json::{Value, json};
+use skald_app::{App, Code, LocalEngine, SyncScope, mirror_linked_campaigns};
+use skald_journal::{Journal, SideRows};
+use skald_kanka::{ConnectionTimeouts, KankaConnector};
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
+use super::kanka_stub::LinkedToStub;
 use super::{FixedAnswer, InstantClock, MirrorPair, PaceClock, Side, connector};
 
 /// The failure that the status shows after a sync that failed.
@@ -223,4 +227,162 @@ async fn another_process_waits_for_the_one_that_syncs_or_is_told_of_it() {
     // A process that was killed keeps the lease until it ends; who waits goes on then.
     sync(Duration::from_secs(20)).await.unwrap();
     assert!(jiff::Timestamp::now() >= until && !pair.take_requests().is_empty());
+}
+
+/// The whole entries of entities there by their names.
+fn entry_there(pair: &LinkedToStub, name: &str) -> Option<String> {
+    pair.stub().find(name).1.entry.clone()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pull_of_everything_goes_on_when_a_write_fails() {
+    let new = Some("<p>New.</p>".to_owned());
+    for can_be_read in [true, false] {
+        let mut ids = [0; 3];
+        let pair = LinkedToStub::new(|stub| {
+            ids = ["Ann", "Ben", "Cid"].map(|name| stub.create("character", name));
+            stub.create("location", "Inn");
+        })
+        .await;
+        pair.pull().await;
+        let [ann, ben, cid] = ids;
+        for id in ids {
+            pair.here.update(id, json!({"entry": "New."})).await;
+        }
+        pair.here.create("note", "Plan", "").await;
+        {
+            let mut stub = pair.stub();
+            let failing = if can_be_read { &mut stub.failing_writes } else { &mut stub.failing };
+            failing.insert(ben);
+            stub.create("location", "Mill");
+        }
+        let failed = pair.sync(SyncScope::Everything).await.err().map(|fault| fault.to_string());
+        assert_eq!(failed.is_some(), !can_be_read, "{failed:?}");
+        assert!(failed.is_none_or(|fault| fault.contains(&format!("entity {ben}"))));
+        assert_eq!([entry_there(&pair, "Ann"), entry_there(&pair, "Cid")], [new.clone(), new.clone()]);
+        assert_eq!(entry_there(&pair, "Ben"), None);
+        assert_eq!(pair.stub().find("Plan").1.kind.code, "note", "what is new here is sent");
+        assert_eq!(pair.here.ids().await.len(), 6, "what is new there is here");
+        assert_eq!(pair.status().await["pending"], 0, "{ann} {cid}");
+
+        (pair.stub().failing_writes, pair.stub().failing) = (BTreeSet::new(), BTreeSet::new());
+        pair.sync(SyncScope::Send).await.unwrap();
+        assert_eq!(entry_there(&pair, "Ben"), new);
+        let status = pair.status().await;
+        assert_eq!((status.get("problems"), status.get("failure")), (None, None), "{status}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entity_that_cannot_be_read_does_not_have_everything_listed_again() {
+    let (mut ann, mut ben) = (0, 0);
+    let journal = Arc::new(skald_store::Memory::new());
+    let pair = LinkedToStub::on_journal(Arc::clone(&journal) as _, |stub| {
+        (ann, ben) = (stub.create("character", "Ann"), stub.create("character", "Ben"));
+    })
+    .await;
+    pair.pull().await;
+    pair.stub().sentences.insert(ben, "Invalid child, please contact us".to_owned());
+    // All entities were listed half an hour ago.
+    let campaign_id = &pair.here.campaign_id;
+    let row = journal.get("lore_mirror/links", campaign_id).await.unwrap().unwrap();
+    let mut link: Value = serde_json::from_str(&row).unwrap();
+    let before: jiff::Timestamp = link["swept_at"].as_str().unwrap().parse().unwrap();
+    link["swept_at"] = json!((before - jiff::SignedDuration::from_mins(31)).to_string());
+    journal.put("lore_mirror/links", campaign_id, link.to_string()).await.unwrap();
+
+    pair.take_requests();
+    let stopping = CancellationToken::new();
+    let mirror = tokio::spawn(mirror_linked_campaigns(Arc::clone(&pair.here.engine), stopping.clone()));
+    let until = async |is_done: &(dyn Fn(&Value) -> bool + Sync)| {
+        let look = async {
+            while !is_done(&pair.status().await) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), look).await.expect("a sync in the background");
+    };
+    until(&|status| status["failure"]["message"].as_str().is_some_and(|message| message.contains("Invalid child")))
+        .await;
+    for entry in ["One.", "Two.", "Three."] {
+        pair.here.update(ann, json!({"entry": entry})).await;
+        until(&|status| status["pending"] == 0).await;
+        assert_eq!(entry_there(&pair, "Ann"), Some(format!("<p>{entry}</p>")));
+    }
+    stopping.cancel();
+    mirror.await.unwrap();
+    let lists: Vec<String> =
+        pair.take_requests().into_iter().filter(|line| line.contains("/characters?related=1")).collect();
+    assert_eq!(lists.len(), 1, "{lists:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_taken_over_is_a_problem_until_it_is_gone() {
+    const TOO_HIGH: u64 = 5_000_000_000;
+    let pair = LinkedToStub::new(|stub| {
+        let ann = stub.create("character", "Ann");
+        let mut far = stub.entities[&ann].clone();
+        (far.id, far.name) = (9_000, "Far".to_owned());
+        stub.entities.insert(TOO_HIGH, far);
+    })
+    .await;
+    for _ in 0..2 {
+        pair.pull().await;
+        let status = pair.status().await;
+        let problems = status["problems"].as_array().unwrap();
+        assert_eq!((problems.len(), &problems[0]["entity_id"]), (1, &json!(TOO_HIGH)), "{status}");
+        let reason = problems[0]["reason"].as_str().unwrap();
+        assert!(reason.contains("\"Far\" cannot be taken over"), "{reason}");
+    }
+    pair.stub().entities.remove(&TOO_HIGH);
+    pair.pull().await;
+    assert_eq!(pair.status().await.get("problems"), None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conflict_can_be_resolved_while_kanka_does_not_answer() {
+    let journal = Arc::new(skald_store::Memory::new());
+    let mut pair = MirrorPair::on_journal(51, Arc::clone(&journal) as _).await;
+    let inn = pair.there.create("location", "Inn", "Old.").await;
+    pair.link(json!({})).await.unwrap();
+    pair.pull().await;
+    pair.here.update(inn, json!({"entry": "Ours."})).await;
+    pair.there.update(inn, json!({"entry": "Theirs."})).await;
+    pair.sync(SyncScope::Changes).await.unwrap();
+    assert_eq!(pair.conflicts().await.len(), 1);
+
+    pair.stop_upstream().await;
+    let listener = TcpListener::bind(pair.address).await.unwrap();
+    let (sender, mut connections) = tokio::sync::mpsc::unbounded_channel();
+    let silent = tokio::spawn(async move {
+        while let Ok((connection, _)) = listener.accept().await {
+            sender.send(connection).unwrap();
+        }
+    });
+    // As patient as a real connection is.
+    let mut app = App::new(
+        Arc::new(super::CountingEntropy(std::sync::atomic::AtomicU64::new(1 << 30))),
+        Arc::new(super::SystemClock),
+        Arc::clone(&journal) as Arc<dyn Journal>,
+    );
+    let timeouts = ConnectionTimeouts { connect: Duration::from_secs(5), answer: Duration::from_mins(1) };
+    let token = Arc::new(|| Ok(super::TOKEN.to_owned()));
+    app.remotes = Arc::new(KankaConnector::with_clock(token, Arc::new(InstantClock::default()), timeouts));
+    let patient = Side { engine: LocalEngine::new(app), campaign_id: pair.here.campaign_id.clone() };
+    let (engine, campaign_id) = (Arc::clone(&patient.engine), patient.campaign_id.clone());
+    let sync = tokio::spawn(async move {
+        engine.app().sync_mirror(&campaign_id, SyncScope::Changes, super::LEASE_WAIT_MAX, &mut |_, _| {}).await
+    });
+    let connection = connections.recv().await.expect("a request");
+    let resolve = json!({"method": "resolve", "entity_id": inn, "keep": "ours"});
+    let resolved = patient.call("kanka_mirror", resolve).await;
+    assert_eq!((&resolved["resolved"], &resolved["conflict_count"]), (&json!(1), &json!(0)), "{resolved}");
+    assert_eq!(sync.await.unwrap().unwrap_err().code(), Code::Unavailable);
+    drop(connection);
+    silent.abort();
+    let _ = silent.await;
+
+    pair.start_upstream().await;
+    pair.sync(SyncScope::Send).await.unwrap();
+    assert_eq!(pair.there.get(inn).await["entry"], "Ours.");
 }

@@ -13,9 +13,9 @@ mod mentions;
 mod moving_rows;
 mod posts;
 mod requests;
+mod tags;
 
 use std::collections::{BTreeMap, BTreeSet};
-mod tags;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
