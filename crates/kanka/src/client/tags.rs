@@ -36,7 +36,7 @@ impl KnownTags {
 
     /// Whether the name that a tag has here leads back to it, or to one of the very same name. If not, it would be
     /// taken for another tag, or could not be shown.
-    fn is_told_apart(&self, id: u64, name: &str) -> bool {
+    fn is_distinct_here(&self, id: u64, name: &str) -> bool {
         mirrored_tag_name(name).is_some_and(|mirrored| mirrored == name || self.id(&mirrored) == Some(id))
     }
 }
@@ -46,7 +46,7 @@ impl TagNames {
         let known = self.lock();
         let tag = known.tags.get(&id)?;
         match tag {
-            KnownTag::Named(name) if !known.is_told_apart(id, name) => Some(KnownTag::Private),
+            KnownTag::Named(name) if !known.is_distinct_here(id, name) => Some(KnownTag::Private),
             tag => Some(tag.clone()),
         }
     }

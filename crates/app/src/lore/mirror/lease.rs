@@ -1,4 +1,4 @@
-//! The lease of a campaign's mirror: of all processes on one store, only the holder talks to the remote place.
+//! The lease of a campaign's mirror: of all processes on a store, one at a time talks to the remote place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::rows::LEASES;
 use crate::{App, Clock, Code, Fault};
 use skald_journal::{Journal, StoreError};
 
-/// How long a lease lasts without renewal: if its holder was killed, another process takes it after this time.
+/// How long a lease lasts that nobody renews, because its holder was killed.
 const LEASE_SECONDS: i64 = 15;
 const RENEW_INTERVAL: Duration = Duration::from_secs(4);
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 /// How long somebody who resolves a conflict or unlinks waits for the lease.
 const LEASE_WAIT_MAX: Duration = Duration::from_secs(20);
 /// How long of that a sync of the same process may go on.
-const SYNC_PATIENCE: Duration = Duration::from_secs(5);
+const SYNC_WAIT_MAX: Duration = Duration::from_secs(5);
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LeaseRow {
@@ -28,7 +28,7 @@ struct LeaseRow {
     until: Timestamp,
 }
 
-/// A held lease. A task renews it; dropping it gives it back.
+/// Held while it is not dropped, and renewed by a task of its own.
 pub(super) struct MirrorLease {
     guard: DropGuard,
     /// Cancelled when the lease is lost, or when somebody in this process wants it.
@@ -59,11 +59,11 @@ impl App {
     /// Takes the lease for what somebody waits for. A sync of this process that goes on for long is ended for it: it may
     /// wait minutes for a place that does not answer, and what it has not done is done by the next one.
     pub(super) async fn take_mirror_lease_from_sync(&self, campaign_id: &str) -> Result<MirrorLease, Fault> {
-        if let Ok(lease) = self.take_mirror_lease(campaign_id, SYNC_PATIENCE).await {
+        if let Ok(lease) = self.take_mirror_lease(campaign_id, SYNC_WAIT_MAX).await {
             return Ok(lease);
         }
         self.mirrors.stop_sync(campaign_id);
-        self.take_mirror_lease(campaign_id, LEASE_WAIT_MAX.saturating_sub(SYNC_PATIENCE)).await
+        self.take_mirror_lease(campaign_id, LEASE_WAIT_MAX.saturating_sub(SYNC_WAIT_MAX)).await
     }
 
     /// Takes the lease, and waits for it as long as `wait_max` while somebody else holds it.
@@ -83,7 +83,7 @@ impl App {
             }
             if begin.elapsed() >= wait_max {
                 let fault = Fault::new(Code::Unavailable, "another process is syncing this campaign");
-                // The hint names both cases: we cannot tell whether the other sync covers this request.
+                // Which of both it was to do it cannot know.
                 return Err(fault.hint(
                     "a sync does everything that waits; a first one of a large campaign takes minutes. Ask for the status, and \
                      try again if something is left",
@@ -110,7 +110,7 @@ impl LeaseStore {
     /// The row under which the lease was taken; `None` if somebody holds it.
     async fn try_take(&self) -> Result<Option<String>, StoreError> {
         let Some(stored) = self.journal.get(LEASES, &self.campaign_id).await? else {
-            // Store a free row. The next try takes it by the replacement below, which only one process can win.
+            // Of two processes that find no row one writes last, and only its row is replaced below.
             self.journal.put(LEASES, &self.campaign_id, self.row("")).await?;
             return Ok(None);
         };
@@ -139,7 +139,7 @@ impl LeaseStore {
             match self.journal.replace(LEASES, &self.campaign_id, &body, next.clone()).await {
                 Ok(true) => body = next,
                 Ok(false) => lost.cancel(),
-                // Try again: the store may recover before the lease runs out.
+                // The store may be back before the lease ends.
                 Err(error) => tracing::warn!(%error, "the lease of a mirror could not be renewed"),
             }
             if is_released || lost.is_cancelled() {
