@@ -2,8 +2,9 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use skald_app::{LocalEngine, SyncScope};
@@ -28,9 +29,11 @@ async fn poll_times<F: Future>(future: F, times: usize) -> Option<F::Output> {
     .await
 }
 
-/// Another process on the same store.
+/// Another process on the same store, an hour later: its clock stands still while it waits for a lease, and a lease that was
+/// taken in the moment of the end has to have run out.
 fn restart(pair: &LinkedToStub, journal: Arc<dyn Journal>) -> Side {
-    let app = LinkedToStub::app(journal, &pair.token, &InstantClock::default());
+    let later = InstantClock(Arc::new(Mutex::new(Duration::from_hours(1))));
+    let app = LinkedToStub::app(journal, &pair.token, &later);
     Side { engine: LocalEngine::new(app), campaign_id: pair.here.campaign_id.clone() }
 }
 
