@@ -114,8 +114,8 @@ impl LocalEngine {
             let fault = Fault::new(Code::Forbidden, "this is for the owner of the server");
             Err(fault.hint("open the page on the machine where Skald runs, or use its command line"))
         };
-        let work = RequestControl { surface: RequestSurface::Page, ..RequestControl::default() };
-        self.note_answer(task, caller, &work, done.as_ref().err(), begun);
+        let control = RequestControl { surface: RequestSurface::Page, ..RequestControl::default() };
+        self.note_answer(task, caller, &control, done.as_ref().err(), begun);
         done
     }
 }

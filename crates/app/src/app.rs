@@ -137,7 +137,7 @@ impl App {
 
     /// A new id. With an idempotency key it is derived from the key, so that a retry gets the same id.
     pub(crate) fn new_id(&self, call: &Call, prefix: &str, stream: &str) -> String {
-        if let Some(key) = &call.work.idempotency_key {
+        if let Some(key) = &call.control.idempotency_key {
             return id::from_key(prefix, call.caller.id(), stream, key);
         }
         let mut entropy = [0; 16];

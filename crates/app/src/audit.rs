@@ -48,7 +48,7 @@ pub(crate) struct AuditQueue {
 pub(crate) struct AnsweredCall<'a> {
     pub operation: &'a str,
     pub caller: &'a Caller,
-    pub work: &'a RequestControl,
+    pub control: &'a RequestControl,
     pub outcome: &'static str,
     pub request_id: Option<&'a str>,
     pub begun: Instant,
@@ -65,9 +65,9 @@ impl App {
         if !is_logged && audit.is_none() {
             return;
         }
-        let AnsweredCall { operation, caller, work, outcome, request_id, begun } = *call;
-        let (user, surface) = (caller.id(), work.surface.as_str());
-        let campaign = work.campaign_id.get().map(String::as_str).unwrap_or_default();
+        let AnsweredCall { operation, caller, control, outcome, request_id, begun } = *call;
+        let (user, surface) = (caller.id(), control.surface.as_str());
+        let campaign = control.campaign_id.get().map(String::as_str).unwrap_or_default();
         let request_id = request_id.map_or_else(|| self.next_request_id(), str::to_owned);
         let duration_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         tracing::debug!(

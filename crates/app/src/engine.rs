@@ -53,7 +53,7 @@ pub trait Engine: Send + Sync + 'static {
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Answer, Fault>>;
 
     /// Like `answer`, as a JSON value.
@@ -62,9 +62,9 @@ pub trait Engine: Send + Sync + 'static {
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Value, Fault>> {
-        Box::pin(async move { self.answer(caller, operation, input, work).await.map(Answer::into_value) })
+        Box::pin(async move { self.answer(caller, operation, input, control).await.map(Answer::into_value) })
     }
 
     fn render<'a>(
@@ -72,14 +72,14 @@ pub trait Engine: Send + Sync + 'static {
         caller: &'a Caller,
         prompt: &'a str,
         arguments: &'a [(String, String)],
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<String, Fault>>;
 
     fn complete<'a>(
         &'a self,
         caller: &'a Caller,
         request: &'a CompletionRequest,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Completion, Fault>>;
 
     /// Changes from now on, or after a journal place from earlier news, restricted to what this caller may know.
@@ -196,16 +196,16 @@ pub trait Engine: Send + Sync + 'static {
         &'a self,
         caller: &'a Caller,
         uri: &'a str,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<ReadContents, Fault>> {
         Box::pin(async move {
             let (resource, fields) = self.catalogue().resolve(uri)?;
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
-            let by_uri = RequestControl { takes_only_ids: true, is_read: true, ..work.clone() };
+            let by_uri = RequestControl { takes_only_ids: true, is_read: true, ..control.clone() };
             let answer = self.answer(caller, entry.name, input_from_text(&entry.full_input, fields), &by_uri).await;
             if let Some(revision) = by_uri.revision.get() {
-                work.set_revision(*revision);
+                control.set_revision(*revision);
             }
             let answer = answer?;
             Ok(ReadContents { mime_type: resource.mime_type, text: contents_text(answer, resource.mime_type) })

@@ -59,21 +59,21 @@ impl App {
         terms: CommandTerms,
         answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
     ) -> Result<(CommandAnswer<T>, Applied<K>), CommandFailure<K>> {
-        let mut ask = Submission::new(command, self.time_and_caller(call));
-        (ask.expected, ask.side_rows) = (terms.expected, terms.side_rows);
+        let mut submission = Submission::new(command, self.time_and_caller(call));
+        (submission.expected, submission.side_rows) = (terms.expected, terms.side_rows);
         let answer = Arc::new(answer);
         if let Some((key, request)) = &terms.key {
             let key = IdempotencyKey::new(stored_key(call, key), &[O::NAME.as_bytes(), request.as_bytes()]);
             let answer = Arc::clone(&answer);
             let stored = move |done: &Applied<K>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
-            ask.key = Some((key, Box::new(stored)));
+            submission.key = Some((key, Box::new(stored)));
         }
-        let (is_keyed, refused_on) = (ask.key.is_some(), Arc::clone(&ask.refused_on));
-        let done = streams.execute(stream, ask).await.map_err(|failure| CommandFailure {
+        let (is_keyed, refused_on) = (submission.key.is_some(), Arc::clone(&submission.refused_on));
+        let done = streams.execute(stream, submission).await.map_err(|failure| CommandFailure {
             failure: if is_keyed { failure.with_idempotency_key() } else { failure },
             refused_on: refused_on.lock().unwrap_or_else(PoisonError::into_inner).take(),
         })?;
-        call.work.set_revision(done.revision);
+        call.control.set_revision(done.revision);
         let answered = match done.answer.as_ref().filter(|_| done.replayed) {
             Some(stored) => CommandAnswer::Again(StoredAnswer::new(stored)),
             None => CommandAnswer::Now(answer(&done)),
@@ -133,8 +133,8 @@ pub(crate) struct CommandTerms {
 impl CommandTerms {
     /// The terms that came with a call: the revision that it expects, and its idempotency key.
     pub(crate) fn of_call(call: &Call<'_>) -> Self {
-        let key = call.work.idempotency_key.as_ref().map(|key| (key.clone(), call.input.to_string()));
-        Self::new(call.work.expected_revision, key)
+        let key = call.control.idempotency_key.as_ref().map(|key| (key.clone(), call.input.to_string()));
+        Self::new(call.control.expected_revision, key)
     }
 
     pub(crate) fn new(expected: Option<u64>, key: Option<(String, String)>) -> Self {

@@ -3,7 +3,6 @@
 //! A surface sees the [`Engine`] and nothing behind it. This crate decides who may call what, turns JSON into typed
 //! input and typed output into JSON, and explains every refusal as a [`Fault`]. It opens no file and no socket.
 
-mod adapt_hint;
 mod administration;
 mod answer;
 mod app;
@@ -42,6 +41,7 @@ mod rate_limits;
 mod redaction;
 pub mod reference_pages;
 mod refused_entries;
+mod remove_hint_clauses;
 mod request_control;
 mod request_surface;
 mod resource;

@@ -61,30 +61,30 @@ impl LocalEngine {
         entry: &OperationEntry,
         caller: &Caller,
         input: Value,
-        work: &RequestControl,
+        control: &RequestControl,
     ) -> Result<Answer, Fault> {
         entry.check_scope(caller, &input)?;
         if !entry.allowed.admits(caller) {
             let sent = input.get("campaign_id").and_then(Value::as_str);
             if let Some(campaign_id) = sent.filter(|id| caller.has_own_role_in(id)) {
-                let _ = work.campaign_id.set(campaign_id.to_owned());
+                let _ = control.campaign_id.set(campaign_id.to_owned());
             }
             return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.description())));
         }
-        self.run_for(work, entry.call(&self.app, caller, work, input)).await
+        self.run_for(control, entry.call(&self.app, caller, control, input)).await
     }
 
     /// Runs a handler until the caller gives the request up, and records the campaign that it enters.
     async fn run_for<T>(
         &self,
-        work: &RequestControl,
+        control: &RequestControl,
         handler: impl Future<Output = Result<T, Fault>> + Send,
     ) -> Result<T, Fault> {
-        let run = self.catch_panic(entered_campaign::record_in(Arc::clone(&work.campaign_id), handler).boxed());
+        let run = self.catch_panic(entered_campaign::record_in(Arc::clone(&control.campaign_id), handler).boxed());
         tokio::select! {
             biased;
             answer = run => answer,
-            () = work.cancelled.cancelled() => Err(Fault::new(Code::Unavailable, "the caller gave the request up")),
+            () = control.cancelled.cancelled() => Err(Fault::new(Code::Unavailable, "the caller gave the request up")),
         }
     }
 
@@ -92,13 +92,13 @@ impl LocalEngine {
         &self,
         operation: &str,
         caller: &Caller,
-        work: &RequestControl,
+        control: &RequestControl,
         fault: Option<&Fault>,
         begun: Instant,
     ) {
         let outcome = fault.map_or("ok", |fault| fault.code().name());
         let request_id = fault.and_then(|fault| fault.body().request_id.as_deref());
-        self.app.note_call(&AnsweredCall { operation, caller, work, outcome, request_id, begun });
+        self.app.note_call(&AnsweredCall { operation, caller, control, outcome, request_id, begun });
     }
 
     /// Notes an attempt to come in that failed, without the secret that was tried: by a known token that is no longer
@@ -121,8 +121,8 @@ impl LocalEngine {
         let who = token_id.unwrap_or(NOBODY);
         let refused = Holder::new(who, who, PrincipalKind::Human, BTreeMap::new());
         let caller = Caller { principal: Principal::Holder(Arc::new(refused)), conversation: Conversation::None };
-        let work = RequestControl { surface: origin.surface, ..RequestControl::default() };
-        self.note_answer(operation, &caller, &work, Some(fault), begun);
+        let control = RequestControl { surface: origin.surface, ..RequestControl::default() };
+        self.note_answer(operation, &caller, &control, Some(fault), begun);
         log_internal_fault(operation, fault);
     }
 
@@ -144,20 +144,20 @@ impl Engine for LocalEngine {
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Answer, Fault>> {
         Box::pin(async move {
             let at = self.catalogue.operation_index(operation)?;
             let (entry, answered) = (&self.catalogue.operations()[at], &self.answered[at]);
             let with_subjects = self.catalogue.with_subjects_of(&input);
             let begun = Instant::now();
-            let class = RateClass::of_request(entry, work);
+            let class = RateClass::of_request(entry, control);
             let answer = match class.map_or(Ok(()), |class| self.check_rate(caller, class)) {
-                Ok(()) => self.run(entry, caller, input, work).await.map_err(with_subjects),
+                Ok(()) => self.run(entry, caller, input, control).await.map_err(with_subjects),
                 Err(fault) => Err(fault),
             };
             count_answer(entry, answered, &answer);
-            self.note_answer(entry.name, caller, work, answer.as_ref().err(), begun);
+            self.note_answer(entry.name, caller, control, answer.as_ref().err(), begun);
             answer
         })
     }
@@ -167,16 +167,16 @@ impl Engine for LocalEngine {
         caller: &'a Caller,
         prompt: &'a str,
         arguments: &'a [(String, String)],
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.prompt(prompt)?;
             let begun = Instant::now();
             let text = match self.check_rate(caller, RateClass::Call) {
-                Ok(()) => self.run_for(work, entry.render(&self.app, caller, arguments)).await,
+                Ok(()) => self.run_for(control, entry.render(&self.app, caller, arguments)).await,
                 Err(fault) => Err(fault),
             };
-            self.note_answer(entry.name, caller, work, text.as_ref().err(), begun);
+            self.note_answer(entry.name, caller, control, text.as_ref().err(), begun);
             text.inspect_err(|fault| log_internal_fault(entry.name, fault))
         })
     }
@@ -185,13 +185,13 @@ impl Engine for LocalEngine {
         &'a self,
         caller: &'a Caller,
         request: &'a CompletionRequest,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
         Box::pin(async move {
             let begun = Instant::now();
             let complete = completion::complete(&self.app, &self.catalogue, caller, request);
-            let completion = self.run_for(work, complete).await;
-            self.note_answer(COMPLETION, caller, work, completion.as_ref().err(), begun);
+            let completion = self.run_for(control, complete).await;
+            self.note_answer(COMPLETION, caller, control, completion.as_ref().err(), begun);
             completion.inspect_err(|fault| log_internal_fault(COMPLETION, fault))
         })
     }

@@ -71,7 +71,7 @@ fn insufficient_scope_fault(name: &str, needed: TokenScope, held: TokenScope) ->
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     pub caller: &'a Caller,
-    pub work: &'a RequestControl,
+    pub control: &'a RequestControl,
     /// The input as it was sent, before it is parsed into its type.
     pub input: &'a Value,
     /// Items of a batch that are not in the typed input, since they do not fit.
@@ -80,8 +80,8 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// A call that is no client's request.
-    pub(crate) fn internal(caller: &'a Caller, work: &'a RequestControl) -> Self {
-        Self { caller, work, input: &Value::Null, misfits: &[] }
+    pub(crate) fn internal(caller: &'a Caller, control: &'a RequestControl) -> Self {
+        Self { caller, control, input: &Value::Null, misfits: &[] }
     }
 }
 
@@ -259,7 +259,7 @@ impl OperationEntry {
                 Arc::new(json_schema::tool_output_schema(input, output))
             }),
             full_input: lazy(json_schema::full_input_schema::<O::Input>),
-            run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
+            run: |app, caller, control, entry, input| Box::pin(run::<O>(app, caller, control, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
             complete_from_arguments: |app, caller, request| Box::pin(O::complete_from_arguments(app, caller, request)),
         }
@@ -291,10 +291,10 @@ impl OperationEntry {
         &'a self,
         app: &'a App,
         caller: &'a Caller,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
         input: Value,
     ) -> BoxFuture<'a, Result<Answer, Fault>> {
-        (self.run)(app, caller, work, self, input)
+        (self.run)(app, caller, control, self, input)
     }
 
     pub(crate) fn complete<'a>(
@@ -320,7 +320,7 @@ impl OperationEntry {
 async fn run<O: Operation>(
     app: &App,
     caller: &Caller,
-    work: &RequestControl,
+    control: &RequestControl,
     entry: &OperationEntry,
     input: Value,
 ) -> Result<Answer, Fault> {
@@ -331,7 +331,7 @@ async fn run<O: Operation>(
             .and_then(|field| input::deserialize_fitting_items(&input, full, field))
             .ok_or_else(|| O::reword(fault))?,
     };
-    let output = O::run(app, &Call { caller, work, input: &input, misfits: &misfits }, typed).await?;
+    let output = O::run(app, &Call { caller, control, input: &input, misfits: &misfits }, typed).await?;
     let answer = O::answer(output).map_err(|error| Fault::internal(error, app.new_request_id()))?;
-    Ok(app.with_freshness(work, answer).await)
+    Ok(app.with_freshness(control, answer).await)
 }

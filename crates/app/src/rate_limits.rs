@@ -38,11 +38,11 @@ pub enum RateClass {
 impl RateClass {
     /// The class of a request; `None` if its surface counts requests itself, or has counted this one. What lists is a list however it is asked
     /// for.
-    pub(crate) fn of_request(entry: &OperationEntry, work: &RequestControl) -> Option<Self> {
-        if work.is_counted || matches!(work.surface, RequestSurface::Page | RequestSurface::Kanka) {
+    pub(crate) fn of_request(entry: &OperationEntry, control: &RequestControl) -> Option<Self> {
+        if control.is_counted || matches!(control.surface, RequestSurface::Page | RequestSurface::Kanka) {
             return None;
         }
-        Some(match (entry.lists, work.is_read) {
+        Some(match (entry.lists, control.is_read) {
             (true, _) => Self::List,
             (false, true) => Self::Read,
             (false, false) => Self::Call,

@@ -52,7 +52,7 @@ impl Gateway for GatewayService {
         let room = AnswerReservation::reserve(answer.document_len()).await.map_err(into_status)?;
         let mut response = Response::new(CallResponse { answer: answer.into_text() });
         room.map(|room| response.extensions_mut().insert(room));
-        metadata::put_revision(response.metadata_mut(), call_context.work.revision.get());
+        metadata::put_revision(response.metadata_mut(), call_context.control.revision.get());
         Ok(response)
     }
 
@@ -64,14 +64,14 @@ impl Gateway for GatewayService {
         let contents = self
             .service_context
             .engine
-            .read(&call_context.caller, &uri, &call_context.work)
+            .read(&call_context.caller, &uri, &call_context.control)
             .await
             .map_err(into_status)?;
         let room = AnswerReservation::reserve(contents.text_len()).await.map_err(into_status)?;
         let mut response =
             Response::new(ReadResponse { mime_type: contents.mime_type.to_owned(), text: contents.into_text() });
         room.map(|room| response.extensions_mut().insert(room));
-        metadata::put_revision(response.metadata_mut(), call_context.work.revision.get());
+        metadata::put_revision(response.metadata_mut(), call_context.control.revision.get());
         Ok(response)
     }
 
@@ -83,7 +83,7 @@ impl Gateway for GatewayService {
         let arguments: Vec<(String, String)> =
             arguments.into_iter().map(|argument| (argument.name, argument.value)).collect();
         let engine = &self.service_context.engine;
-        let text = engine.render(&call_context.caller, &name, &arguments, &call_context.work).await;
+        let text = engine.render(&call_context.caller, &name, &arguments, &call_context.control).await;
         let text = text.map_err(into_status)?;
         Ok(Response::new(PromptResponse { text }))
     }
@@ -106,7 +106,7 @@ impl Gateway for GatewayService {
         let request = CompletionRequest { target, argument, typed, given };
         let engine = &self.service_context.engine;
         engine.check_rate(&call_context.caller, RateClass::Read).map_err(into_status)?;
-        let completion = engine.complete(&call_context.caller, &request, &call_context.work).await;
+        let completion = engine.complete(&call_context.caller, &request, &call_context.control).await;
         let completion = completion.map_err(into_status)?;
         Ok(Response::new(CompleteResponse { values: completion.values, total: completion.total as u64 }))
     }

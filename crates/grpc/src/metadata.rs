@@ -59,18 +59,18 @@ fn read_bounded_text(metadata: &MetadataMap, named: MetadataName) -> Result<Opti
 }
 
 /// The idempotency key and the expected revision of a request.
-pub(crate) fn read_work(metadata: &MetadataMap) -> Result<RequestControl, Fault> {
+pub(crate) fn read_control(metadata: &MetadataMap) -> Result<RequestControl, Fault> {
     let if_match = read_bounded_text(metadata, IF_MATCH)?;
     let idempotency_key = read_bounded_text(metadata, IDEMPOTENCY_KEY)?;
     RequestControl::from_texts(RequestSurface::Grpc, idempotency_key, if_match.as_deref())
 }
 
 /// Inserts the idempotency key and the expected revision of a request.
-pub(crate) fn put_work(metadata: &mut MetadataMap, work: &RequestControl) {
-    if let Some(key) = &work.idempotency_key {
+pub(crate) fn put_control(metadata: &mut MetadataMap, control: &RequestControl) {
+    if let Some(key) = &control.idempotency_key {
         put_text(metadata, IDEMPOTENCY_KEY, key);
     }
-    if let Some(revision) = work.expected_revision {
+    if let Some(revision) = control.expected_revision {
         metadata.insert(IF_MATCH.0, revision.into());
     }
 }
@@ -114,8 +114,8 @@ mod tests {
             expected_revision: Some(7),
             ..RequestControl::default()
         };
-        put_work(&mut metadata, &sent);
-        let read = read_work(&metadata).unwrap();
+        put_control(&mut metadata, &sent);
+        let read = read_control(&metadata).unwrap();
         assert_eq!((read.idempotency_key, read.expected_revision), (sent.idempotency_key, Some(7)));
     }
 
@@ -124,7 +124,7 @@ mod tests {
         let refused = |name: MetadataName, value: &str| {
             let mut metadata = MetadataMap::new();
             put_text(&mut metadata, name, value);
-            read_work(&metadata).unwrap_err().body().message.clone()
+            read_control(&metadata).unwrap_err().body().message.clone()
         };
         assert_eq!(
             refused(IDEMPOTENCY_KEY, &"k".repeat(201)),
@@ -135,7 +135,7 @@ mod tests {
         for etag in ["7", "\"7\""] {
             let mut metadata = MetadataMap::new();
             put_text(&mut metadata, IF_MATCH, etag);
-            assert_eq!(read_work(&metadata).unwrap().expected_revision, Some(7));
+            assert_eq!(read_control(&metadata).unwrap().expected_revision, Some(7));
         }
     }
 }

@@ -116,7 +116,7 @@ impl Remote {
     }
 
     /// The metadata of a request: token, client or session, idempotency key and expected revision.
-    fn request_metadata(&self, caller: &Caller, work: Option<&RequestControl>) -> Result<MetadataMap, Fault> {
+    fn request_metadata(&self, caller: &Caller, control: Option<&RequestControl>) -> Result<MetadataMap, Fault> {
         let mut metadata = authorization_metadata(&credential(caller))?;
         match &caller.conversation {
             Conversation::None | Conversation::Held(_) => {}
@@ -126,8 +126,8 @@ impl Remote {
                 self.put_session(&mut metadata, session);
             }
         }
-        if let Some(work) = work {
-            metadata::put_work(&mut metadata, work);
+        if let Some(control) = control {
+            metadata::put_control(&mut metadata, control);
         }
         Ok(metadata)
     }
@@ -142,16 +142,16 @@ impl Remote {
 
     /// Adds an idempotency key to a command, so that it can be sent again if its answer was lost. A key in the input is
     /// used as it is: another one in the metadata would be refused.
-    fn with_idempotency_key(&self, work: &RequestControl, input: &Value) -> RequestControl {
-        let mut work = work.clone();
-        if work.idempotency_key.is_none() {
-            work.idempotency_key = match input.get("idempotency_key").and_then(Value::as_str) {
+    fn with_idempotency_key(&self, control: &RequestControl, input: &Value) -> RequestControl {
+        let mut control = control.clone();
+        if control.idempotency_key.is_none() {
+            control.idempotency_key = match input.get("idempotency_key").and_then(Value::as_str) {
                 // An invalid key is not sent as metadata, so that the operation itself refuses it.
                 Some(key) => (key_problem(key).is_none()).then(|| key.to_owned()),
                 None => Some(format!("{}-{}", self.identity, self.keys.fetch_add(1, Ordering::Relaxed))),
             };
         }
-        work
+        control
     }
 
     /// Checks that the server answers callers without a token; the fault says why not.
@@ -235,13 +235,13 @@ fn with_metadata<T>(metadata: &MetadataMap, message: T) -> Request<T> {
 
 /// Waits for an answer until the caller cancels the request.
 async fn wait_unless_cancelled<T>(
-    work: &RequestControl,
+    control: &RequestControl,
     answer: impl Future<Output = Result<T, Fault>>,
 ) -> Result<T, Fault> {
     tokio::select! {
         biased;
         answer = answer => answer,
-        () = work.cancelled.cancelled() => Err(Fault::new(Code::Unavailable, "the caller gave the request up")),
+        () = control.cancelled.cancelled() => Err(Fault::new(Code::Unavailable, "the caller gave the request up")),
     }
 }
 
@@ -257,10 +257,10 @@ fn mark_outcome_unknown(fault: Fault, how: &RequestControl) -> Fault {
     ))
 }
 
-/// Stores the revision of an answer in `work` and returns the message.
-fn record_revision<T>(work: &RequestControl, answer: Response<T>) -> T {
+/// Stores the revision of an answer in `control` and returns the message.
+fn record_revision<T>(control: &RequestControl, answer: Response<T>) -> T {
     if let Some(revision) = metadata::read_revision(answer.metadata()) {
-        work.set_revision(revision);
+        control.set_revision(revision);
     }
     answer.into_inner()
 }
@@ -275,14 +275,14 @@ impl Engine for Remote {
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Answer, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.operation(operation)?;
             let how = if entry.kind == OperationKind::Command {
-                self.with_idempotency_key(work, &input)
+                self.with_idempotency_key(control, &input)
             } else {
-                work.clone()
+                control.clone()
             };
             let with_subjects = self.catalogue.with_subjects_of(&input);
             let (input, metadata) = (input.to_string(), self.request_metadata(caller, Some(&how))?);
@@ -291,13 +291,13 @@ impl Engine for Remote {
                 let request = with_metadata(&metadata, message);
                 async move { gateway.call(request).await }
             });
-            let answer = wait_unless_cancelled(work, answer).await;
+            let answer = wait_unless_cancelled(control, answer).await;
             let answer = answer.map_err(|fault| {
                 let fault =
                     if entry.kind == OperationKind::Command { mark_outcome_unknown(fault, &how) } else { fault };
                 with_subjects(fault)
             });
-            let answer = record_revision(work, answer?).answer;
+            let answer = record_revision(control, answer?).answer;
             let value = serde_json::from_str(&answer).map(Answer::Value);
             value.map_err(|_| Fault::new(Code::Unavailable, "the server's answer is no JSON"))
         })
@@ -308,7 +308,7 @@ impl Engine for Remote {
         caller: &'a Caller,
         prompt: &'a str,
         arguments: &'a [(String, String)],
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
             let metadata = self.request_metadata(caller, None)?;
@@ -317,7 +317,7 @@ impl Engine for Remote {
                 let request = with_metadata(&metadata, PromptRequest { name: prompt.to_owned(), arguments });
                 async move { gateway.prompt(request).await }
             });
-            Ok(wait_unless_cancelled(work, answer).await?.into_inner().text)
+            Ok(wait_unless_cancelled(control, answer).await?.into_inner().text)
         })
     }
 
@@ -325,7 +325,7 @@ impl Engine for Remote {
         &'a self,
         caller: &'a Caller,
         request: &'a CompletionRequest,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
         Box::pin(async move {
             let metadata = self.request_metadata(caller, None)?;
@@ -340,7 +340,7 @@ impl Engine for Remote {
                 let request = with_metadata(&metadata, message);
                 async move { gateway.complete(request).await }
             });
-            let answer = wait_unless_cancelled(work, answer).await?.into_inner();
+            let answer = wait_unless_cancelled(control, answer).await?.into_inner();
             Ok(Completion { values: answer.values, total: usize::try_from(answer.total).unwrap_or(usize::MAX) })
         })
     }
@@ -402,16 +402,16 @@ impl Engine for Remote {
         &'a self,
         caller: &'a Caller,
         uri: &'a str,
-        work: &'a RequestControl,
+        control: &'a RequestControl,
     ) -> BoxFuture<'a, Result<ReadContents, Fault>> {
         Box::pin(async move {
             let (resource, _) = self.catalogue.resolve(uri)?;
-            let metadata = self.request_metadata(caller, Some(work))?;
+            let metadata = self.request_metadata(caller, Some(control))?;
             let answer = self.link.call_with_retries(|mut gateway| {
                 let request = with_metadata(&metadata, ReadRequest { uri: uri.to_owned() });
                 async move { gateway.read(request).await }
             });
-            let text = record_revision(work, wait_unless_cancelled(work, answer).await?).text;
+            let text = record_revision(control, wait_unless_cancelled(control, answer).await?).text;
             Ok(ReadContents { mime_type: resource.mime_type, text: ContentsText::Text(text) })
         })
     }

@@ -26,16 +26,16 @@ pub(crate) struct ServiceContext {
 /// The caller and the options of one request. Dropping it cancels the request.
 pub(crate) struct CallContext {
     pub caller: Caller,
-    pub work: RequestControl,
+    pub control: RequestControl,
     _given_up: DropGuard,
 }
 
 impl CallContext {
     pub(crate) fn from_request<T>(request: &Request<T>) -> Result<Self, Status> {
         let caller = caller(request)?;
-        let work = metadata::read_work(request.metadata()).map_err(into_status)?;
-        let given_up = work.cancelled.clone().drop_guard();
-        Ok(Self { caller, work, _given_up: given_up })
+        let control = metadata::read_control(request.metadata()).map_err(into_status)?;
+        let given_up = control.cancelled.clone().drop_guard();
+        Ok(Self { caller, control, _given_up: given_up })
     }
 }
 
@@ -59,7 +59,7 @@ impl ServiceContext {
         if self.engine.catalogue().operation(operation).is_ok_and(is_hidden) {
             return Err(hidden_fault("operation", operation));
         }
-        self.engine.answer(&call_context.caller, operation, input, &call_context.work).await
+        self.engine.answer(&call_context.caller, operation, input, &call_context.control).await
     }
 
     /// Calls an operation and returns its answer as a JSON value.

@@ -40,8 +40,8 @@ const PLACE_SEPARATOR: char = '~';
 /// A hash of the caller's context. Another build may hash differently, and then announces the context once more.
 async fn context_hash(service_context: &ServiceContext, caller: &Caller) -> String {
     // The watch was counted when it was opened.
-    let work = RequestControl { is_counted: true, ..RequestControl::default() };
-    let read = service_context.engine.read(caller, CONTEXT_URI, &work).await;
+    let control = RequestControl { is_counted: true, ..RequestControl::default() };
+    let read = service_context.engine.read(caller, CONTEXT_URI, &control).await;
     let mut hasher = DefaultHasher::new();
     read.map(skald_app::ReadContents::into_text).unwrap_or_default().hash(&mut hasher);
     format!("{:016x}", hasher.finish())

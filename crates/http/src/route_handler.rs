@@ -50,8 +50,8 @@ async fn answer_request(
 ) -> Result<Response, Fault> {
     let mut request_context = RequestContext::from_request(&request)?;
     // A path names a thing by its id alone, so that the thing has one URL.
-    request_context.work.takes_only_ids = path.iter().next().is_some();
-    request_context.work.is_read = targets[0].route.method == HttpMethod::Get;
+    request_context.control.takes_only_ids = path.iter().next().is_some();
+    request_context.control.is_read = targets[0].route.method == HttpMethod::Get;
     let known = request.headers().get(IF_NONE_MATCH).cloned();
     let after = match targets[0].route.success {
         Success::Events => feed_response::last_event_id(request.headers())?,
@@ -68,12 +68,13 @@ async fn answer_request(
     if let Some(id) = after {
         input.insert(LAST_EVENT_ID_FIELD.to_owned(), id.into());
     }
-    let answer = rest.call_operation(&request_context.caller, operation, input.into(), &request_context.work).await?;
+    let answer =
+        rest.call_operation(&request_context.caller, operation, input.into(), &request_context.control).await?;
     Ok(match (route.success, answer) {
         (Success::Ok, answer) => {
             let response = with_etag(
                 typed_response(route.mime_type, answer_bytes(answer, route.mime_type)),
-                &request_context.work,
+                &request_context.control,
             );
             match known {
                 Some(known) if route.is_conditional => apply_if_none_match(response, &known),
@@ -82,7 +83,7 @@ async fn answer_request(
         }
         (Success::Page(field), answer) => {
             let (pieces, beside) = answer.into_field_pieces(field);
-            let response = with_etag(json_response(pieces), &request_context.work);
+            let response = with_etag(json_response(pieces), &request_context.control);
             match beside.get("nextCursor").and_then(Value::as_str) {
                 Some(cursor) => with_header(response, LINK, &next_page_link(uri.path(), query, cursor)),
                 None => response,
@@ -90,7 +91,7 @@ async fn answer_request(
         }
         (Success::Created(template), answer) => {
             let location = fill_template(template, &answer);
-            let mut response = with_etag(json_response(answer.into_json_pieces()), &request_context.work);
+            let mut response = with_etag(json_response(answer.into_json_pieces()), &request_context.control);
             *response.status_mut() = StatusCode::CREATED;
             with_header(response, LOCATION, &location)
         }

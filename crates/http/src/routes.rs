@@ -162,9 +162,9 @@ async fn handle_post(name: &'static str, State(rest): State<Rest>, request: Requ
     let answered = async {
         let request_context = RequestContext::from_request(&request)?;
         let answer = rest
-            .call_operation(&request_context.caller, name, read_json(request).await?, &request_context.work)
+            .call_operation(&request_context.caller, name, read_json(request).await?, &request_context.control)
             .await?;
-        Ok(with_etag(json_response(answer.into_json_pieces()), &request_context.work))
+        Ok(with_etag(json_response(answer.into_json_pieces()), &request_context.control))
     };
     answered.await.unwrap_or_else(|fault| fault::response(FaultShape::Object, &fault))
 }
@@ -185,7 +185,7 @@ pub(crate) fn caller(request: &Request) -> Result<Caller, Fault> {
 }
 
 /// The idempotency key and the expected revision, from the headers.
-fn request_work(headers: &HeaderMap) -> Result<RequestControl, Fault> {
+fn request_control(headers: &HeaderMap) -> Result<RequestControl, Fault> {
     let header = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
         None => Ok(None),
         Some(Ok(text)) if key_problem(text.trim()).is_none() => Ok(Some(text.trim())),
@@ -202,12 +202,12 @@ fn request_work(headers: &HeaderMap) -> Result<RequestControl, Fault> {
 /// The caller of a request, its key and its expected revision.
 pub(crate) struct RequestContext {
     pub caller: Caller,
-    pub work: RequestControl,
+    pub control: RequestControl,
 }
 
 impl RequestContext {
     pub(crate) fn from_request(request: &Request) -> Result<Self, Fault> {
-        Ok(Self { caller: caller(request)?, work: request_work(request.headers())? })
+        Ok(Self { caller: caller(request)?, control: request_control(request.headers())? })
     }
 }
 
@@ -218,17 +218,17 @@ impl Rest {
         caller: &Caller,
         name: &str,
         input: Value,
-        work: &RequestControl,
+        control: &RequestControl,
     ) -> Result<Answer, Fault> {
         let _call = self.calls.begin();
-        let answer = self.engine.answer(caller, name, input, work).await;
+        let answer = self.engine.answer(caller, name, input, control).await;
         answer.map_err(|fault| fault.for_client(self.engine.catalogue(), self.visible, Cow::Borrowed))
     }
 }
 
 /// Adds the revision as `ETag`, if the operation set one.
-pub(crate) fn with_etag(mut response: Response, work: &RequestControl) -> Response {
-    let etag = work.revision.get().map(|revision| HeaderValue::try_from(format!("\"{revision}\"")));
+pub(crate) fn with_etag(mut response: Response, control: &RequestControl) -> Response {
+    let etag = control.revision.get().map(|revision| HeaderValue::try_from(format!("\"{revision}\"")));
     if let Some(Ok(etag)) = etag {
         response.headers_mut().insert(ETAG, etag);
     }

@@ -139,7 +139,7 @@ pub(super) type SubmissionReply<K> = Result<Applied<K>, JournalFailure<RefusalOf
 
 /// A waiting command, and the channel for its reply.
 pub(super) struct PendingSubmission<K: StreamKind> {
-    pub(super) ask: Submission<K>,
+    pub(super) submission: Submission<K>,
     pub(super) reply: oneshot::Sender<SubmissionReply<K>>,
 }
 
@@ -228,22 +228,22 @@ impl<K: StreamKind> BatchDecision<K> {
         let mut under_key: BTreeMap<&str, usize> = BTreeMap::new();
         let mut outcomes: Vec<SubmissionOutcome<K>> = Vec::with_capacity(self.requests.len());
         for request in &self.requests {
-            let ask = &request.ask;
-            if let Some((key, _)) = &ask.key
+            let submission = &request.submission;
+            if let Some((key, _)) = &submission.key
                 && let Some(outcome) = earlier_outcome(key, &self.answered, &under_key, &outcomes, &self.requests)
             {
                 outcomes.push(outcome);
                 continue;
             }
-            let outcome = match decide_submission(&self.stream, &now, ask) {
+            let outcome = match decide_submission(&self.stream, &now, submission) {
                 Ok(step) => {
                     now = Arc::clone(&step.done.committed);
                     batch.records.push(step.record);
-                    side_rows.put_rows(&ask.side_rows);
+                    side_rows.put_rows(&submission.side_rows);
                     side_rows.remove_rows(step.removed_side_rows);
                     if let Some(command) = step.command {
                         batch.answers.push(command);
-                        under_key.extend(ask.key.as_ref().map(|(key, _)| (key.key.as_str(), outcomes.len())));
+                        under_key.extend(submission.key.as_ref().map(|(key, _)| (key.key.as_str(), outcomes.len())));
                     }
                     for change in step.changes {
                         let (collection, id) = change.key();
@@ -252,7 +252,7 @@ impl<K: StreamKind> BatchDecision<K> {
                     Ok(step.done)
                 }
                 Err(failure) => {
-                    *ask.refused_on.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&now));
+                    *submission.refused_on.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&now));
                     Err(failure)
                 }
             };
@@ -275,7 +275,7 @@ impl<K: StreamKind> BatchDecision<K> {
                 SubmissionOutcome::Decided(Err(JournalFailure::Refused(_) | JournalFailure::RevisionConflict { .. }))
             )
         });
-        doubtful.filter_map(|(request, _)| Some(request.ask.key.as_ref()?.0.key.clone())).collect()
+        doubtful.filter_map(|(request, _)| Some(request.submission.key.as_ref()?.0.key.clone())).collect()
     }
 
     /// Replaces refusals of retries with the stored answers. A refused command changed nothing, so the other outcomes
@@ -283,7 +283,8 @@ impl<K: StreamKind> BatchDecision<K> {
     pub(super) fn resolve_retries(&mut self, answered: Vec<IdempotentAnswer>) {
         for command in answered {
             for (request, outcome) in self.requests.iter().zip(&mut self.outcomes) {
-                let Some((key, _)) = request.ask.key.as_ref().filter(|(key, _)| key.key == command.key.key) else {
+                let Some((key, _)) = request.submission.key.as_ref().filter(|(key, _)| key.key == command.key.key)
+                else {
                     continue;
                 };
                 if matches!(outcome, SubmissionOutcome::Decided(Err(_))) {
@@ -369,7 +370,7 @@ fn earlier_outcome<K: StreamKind>(
         return Some(stored_outcome(key, command));
     }
     let first = *under_key.get(key.key.as_str())?;
-    let same = requests[first].ask.key.as_ref().is_some_and(|(first, _)| first.request == key.request);
+    let same = requests[first].submission.key.as_ref().is_some_and(|(first, _)| first.request == key.request);
     match &outcomes[first] {
         SubmissionOutcome::Decided(Ok(done)) if same => {
             Some(SubmissionOutcome::Decided(Ok(Applied { replayed: true, ..done.clone() })))
@@ -390,24 +391,24 @@ fn mismatch_outcome<K: StreamKind>(key: &IdempotencyKey) -> SubmissionOutcome<K>
 fn decide_submission<K: StreamKind>(
     stream: &StreamName,
     now: &Arc<CommittedState<K>>,
-    ask: &Submission<K>,
+    submission: &Submission<K>,
 ) -> Result<AcceptedSubmission<K>, JournalFailure<RefusalOf<K>>> {
-    if let Some(expected) = ask.expected.filter(|expected| *expected != now.revision()) {
+    if let Some(expected) = submission.expected.filter(|expected| *expected != now.revision()) {
         return Err(JournalFailure::RevisionConflict { expected, actual: now.revision() });
     }
-    catch_unwind(AssertUnwindSafe(|| apply_rules(stream, now, ask)))
+    catch_unwind(AssertUnwindSafe(|| apply_rules(stream, now, submission)))
         .unwrap_or_else(|_| Err(JournalFailure::Broken(format!("deciding on {} panicked", stream.noun()))))
 }
 
 fn apply_rules<K: StreamKind>(
     stream: &StreamName,
     now: &Arc<CommittedState<K>>,
-    ask: &Submission<K>,
+    submission: &Submission<K>,
 ) -> Result<AcceptedSubmission<K>, JournalFailure<RefusalOf<K>>> {
     // Truncate the time as stores do, so that a replay sees the same value.
-    let given = DecisionContext { at: truncate_to_micros(ask.given.at), ..ask.given.clone() };
+    let given = DecisionContext { at: truncate_to_micros(submission.given.at), ..submission.given.clone() };
     let events: Arc<[EventOf<K>]> =
-        K::Rules::decide(&now.state, &ask.command, &given).map_err(JournalFailure::Refused)?.into();
+        K::Rules::decide(&now.state, &submission.command, &given).map_err(JournalFailure::Refused)?.into();
     let Some(first) = events.first() else {
         return Err(JournalFailure::Broken(format!("{} accepted a command without an event", stream.noun())));
     };
@@ -420,7 +421,7 @@ fn apply_rules<K: StreamKind>(
     let (revision, content_hash) = (record.revision, record.content_hash());
     let before = Arc::clone(now);
     let mut done = Applied { committed, before, revision, events, content_hash, answer: None, replayed: false };
-    let Some((key, answer)) = &ask.key else {
+    let Some((key, answer)) = &submission.key else {
         return Ok(AcceptedSubmission { done, record, command: None, changes, removed_side_rows });
     };
     let command = IdempotentAnswer { key: key.clone(), revision, answer: answer(&done) };

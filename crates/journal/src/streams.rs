@@ -64,9 +64,9 @@ impl<K: StreamKind> Streams<K> {
 
     /// Decides and stores a command. It is durable once this returns; if the future is dropped before, the command may
     /// or may not be stored.
-    pub async fn execute(&self, stream: &StreamName, ask: Submission<K>) -> SubmissionReply<K> {
+    pub async fn execute(&self, stream: &StreamName, submission: Submission<K>) -> SubmissionReply<K> {
         let (reply, answer) = oneshot::channel();
-        let mut request = PendingSubmission { ask, reply };
+        let mut request = PendingSubmission { submission, reply };
         loop {
             match self.open_stream(stream).mailbox.try_send(request) {
                 Ok(()) => break,

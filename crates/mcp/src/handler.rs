@@ -24,7 +24,7 @@ use skald_app::{
 
 use crate::request_parameters::{
     CLIENT_INFO, check_initialize_params, check_no_cursor, hidden_fault, invalid_params, is_stateless, list_ttl_ms,
-    request_work, unknown_tool_error,
+    request_control, unknown_tool_error,
 };
 use crate::subscriptions::{self, ListenerView, ResourceWatch};
 use crate::tool_name_spelling::find_operation;
@@ -227,8 +227,8 @@ impl Handler {
             typed: String::new(),
             given: Vec::new(),
         };
-        let work = request_work(context)?;
-        let known = self.engine().complete(&self.caller(context).await?, &request, &work).await;
+        let control = request_control(context)?;
+        let known = self.engine().complete(&self.caller(context).await?, &request, &control).await;
         let known = known.map_err(|fault| convert::protocol_error(&fault))?;
         Ok(known.values.iter().map(|value| convert::templated_resource(resource, field, value)).collect())
     }
@@ -303,8 +303,8 @@ impl ServerHandler for Handler {
             return Err(unknown_tool_error(&request.name, &offered.collect::<Vec<_>>(), entry.is_some()));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let work = request_work(&context)?;
-        let answer = self.engine().answer(&self.caller(&context).await?, entry.name, arguments, &work).await;
+        let control = request_control(&context)?;
+        let answer = self.engine().answer(&self.caller(&context).await?, entry.name, arguments, &control).await;
         let answer = answer.map_err(|fault| self.client_fault(fault, visible));
         if let Ok(Answer::Prepared(prepared)) = &answer {
             // Boxed because it is rare: inline, it would enlarge the future of every request.
@@ -315,7 +315,7 @@ impl ServerHandler for Handler {
             (Some(field), Ok(Answer::Value(answer))) if answer.get(field).is_some() => {
                 Ok(Box::pin(convert::tool_result_with_image(answer, field)).await.into())
             }
-            (_, answer) => Ok(convert::tool_result(answer, entry.text_field, work.revision.get()).into()),
+            (_, answer) => Ok(convert::tool_result(answer, entry.text_field, control.revision.get()).into()),
         }
     }
 
@@ -366,8 +366,8 @@ impl ServerHandler for Handler {
             return Ok(skills::read(self.toolset_filter(&context)?, &request.uri)?.into());
         }
         self.check_resource_visible(&request.uri, &context)?;
-        let work = request_work(&context)?;
-        let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work).await;
+        let control = request_control(&context)?;
+        let read = self.engine().read(&self.caller(&context).await?, &request.uri, &control).await;
         let visible = self.visible_toolsets(&context)?;
         let read = read.map_err(|fault| self.client_fault(fault, visible));
         let contents = read.map_err(|fault| convert::resource_error(&fault, &request.uri))?;
@@ -375,7 +375,7 @@ impl ServerHandler for Handler {
             // Boxed because it is rare: inline, it would enlarge the future of every request.
             Box::pin(insert_rendered_json::quote_if_large(prepared)).await;
         }
-        Ok(convert::resource_contents(request.uri, contents, work.revision.get()).into())
+        Ok(convert::resource_contents(request.uri, contents, control.revision.get()).into())
     }
 
     async fn list_prompts(
@@ -411,8 +411,8 @@ impl ServerHandler for Handler {
             .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
             .collect();
-        let work = request_work(&context)?;
-        let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments, &work).await;
+        let control = request_control(&context)?;
+        let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments, &control).await;
         let visible = self.visible_toolsets(&context)?;
         let text = text.map_err(|fault| convert::protocol_error(&self.client_fault(fault, visible)))?;
         Ok(convert::prompt_result(entry, text).into())
@@ -437,8 +437,8 @@ impl ServerHandler for Handler {
         let given = request.context.and_then(|context| context.arguments).unwrap_or_default().into_iter().collect();
         let (argument, typed) = (request.argument.name, request.argument.value);
         let request = CompletionRequest { target, argument, typed, given };
-        let work = request_work(&context)?;
-        let completion = self.engine().complete(&self.caller(&context).await?, &request, &work).await;
+        let control = request_control(&context)?;
+        let completion = self.engine().complete(&self.caller(&context).await?, &request, &control).await;
         convert::completion_result(completion.map_err(|fault| convert::protocol_error(&fault))?)
     }
 

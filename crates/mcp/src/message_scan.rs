@@ -22,7 +22,7 @@ static HANDSHAKE: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::F
 
 /// A message that rmcp may parse.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Admitted<'a> {
+pub(crate) struct AdmittedMessage<'a> {
     pub bytes: Cow<'a, [u8]>,
     pub is_initialize: bool,
 }
@@ -72,9 +72,9 @@ pub(crate) fn check_complexity(bytes: &[u8]) -> Result<(), RefusedMessage> {
 }
 
 /// Checks the complexity and repairs the handshake. A message that needs nothing is neither parsed nor copied.
-pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, RefusedMessage> {
+pub(crate) fn admit(bytes: &[u8]) -> Result<AdmittedMessage<'_>, RefusedMessage> {
     check_complexity(bytes)?;
-    let as_it_is = Admitted { bytes: Cow::Borrowed(bytes), is_initialize: false };
+    let as_it_is = AdmittedMessage { bytes: Cow::Borrowed(bytes), is_initialize: false };
     if HANDSHAKE.find(bytes).is_none() {
         return Ok(as_it_is);
     }
@@ -85,14 +85,14 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, RefusedMessage> {
     match message.get("method").and_then(Value::as_str) {
         Some("initialized") if !message.contains_key("id") => {
             message.insert("method".to_owned(), "notifications/initialized".into());
-            Ok(Admitted { bytes: Value::Object(message).to_string().into_bytes().into(), is_initialize: false })
+            Ok(AdmittedMessage { bytes: Value::Object(message).to_string().into_bytes().into(), is_initialize: false })
         }
         Some("initialize") => {
             check_texts(message.get("params").unwrap_or(&Value::Null)).map_err(|refused| refused.with_id_of(bytes))?;
             let repaired = repair_initialize(&mut message);
             let bytes =
                 if repaired { Value::Object(message).to_string().into_bytes().into() } else { Cow::Borrowed(bytes) };
-            Ok(Admitted { bytes, is_initialize: true })
+            Ok(AdmittedMessage { bytes, is_initialize: true })
         }
         _ => Ok(as_it_is),
     }
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn a_whole_message_is_not_copied() {
         let whole = br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
-        assert!(matches!(admit(whole).unwrap(), Admitted { bytes: Cow::Borrowed(_), is_initialize: true }));
+        assert!(matches!(admit(whole).unwrap(), AdmittedMessage { bytes: Cow::Borrowed(_), is_initialize: true }));
         let other = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\"initialize\""}}"#;
-        assert!(matches!(admit(other).unwrap(), Admitted { bytes: Cow::Borrowed(_), is_initialize: false }));
+        assert!(matches!(admit(other).unwrap(), AdmittedMessage { bytes: Cow::Borrowed(_), is_initialize: false }));
     }
 
     #[test]

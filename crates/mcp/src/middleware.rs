@@ -259,8 +259,8 @@ impl<H: ServerHandler + Send + 'static> McpMiddleware<H> {
         let arguments = &message["params"]["arguments"];
         entry.check_scope(&caller, arguments).err()?;
         // The engine refuses it as well, and counts and notes the call.
-        let work = RequestControl { surface: RequestSurface::Mcp, ..RequestControl::default() };
-        let fault = engine.answer(&caller, entry.name, arguments.clone(), &work).await.err()?;
+        let control = RequestControl { surface: RequestSurface::Mcp, ..RequestControl::default() };
+        let fault = engine.answer(&caller, entry.name, arguments.clone(), &control).await.err()?;
         let data = Some(Box::new(fault.envelope()));
         let refused = RefusedMessage { data, ..RefusedMessage::new(INVALID_REQUEST, fault.to_string()) };
         let refused = refused.with_id_of(bytes);

@@ -19,7 +19,7 @@ pub(super) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
 const EXPECTED_REVISION: &str = "skald/expectedRevision";
 
-pub(super) fn request_work(context: &RequestContext<RoleServer>) -> Result<RequestControl, ErrorData> {
+pub(super) fn request_control(context: &RequestContext<RoleServer>) -> Result<RequestControl, ErrorData> {
     let cancelled = context.ct.clone();
     let idempotency_key = match context.meta.get(IDEMPOTENCY_KEY) {
         None | Some(Value::Null) => None,

@@ -20,7 +20,6 @@ mod home;
 mod inline_picture;
 mod kanka;
 mod layout;
-mod live;
 mod live_pages;
 mod lore;
 mod middleware;
@@ -94,7 +93,7 @@ pub struct ClientConnection {
 pub(crate) struct PageContext {
     engine: Arc<dyn Engine>,
     options: PageOptions,
-    rendered: live::RenderedTables,
+    rendered: table::live_table::RenderedTables,
 }
 
 type SharedContext = Arc<PageContext>;
@@ -109,7 +108,7 @@ pub struct PageRouteList {
 
 /// All routes of the page.
 pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> PageRouteList {
-    let context = Arc::new(PageContext { engine, options, rendered: live::RenderedTables::default() });
+    let context = Arc::new(PageContext { engine, options, rendered: table::live_table::RenderedTables::default() });
     let mut routes: Vec<(&'static str, MethodRouter<SharedContext>)> = vec![
         ("/assets/{name}", get(assets::serve)),
         ("/", get(home::show)),
@@ -161,7 +160,7 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> PageRouteLi
         ("/dice", get(dice::show)),
         ("/dice/odds.svg", get(dice::picture)),
         ("/c/{campaign}", get(table::show)),
-        ("/c/{campaign}/live", get(live::stream)),
+        ("/c/{campaign}/live", get(table::live_table::stream)),
         ("/c/{campaign}/odds", get(table::preview_odds)),
         ("/c/{campaign}/roll", post(table::roll)),
         ("/c/{campaign}/note", post(table::take_note)),

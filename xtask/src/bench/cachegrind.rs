@@ -10,7 +10,7 @@ use super::BenchOptions;
 use super::call_mode::CallMode;
 use super::load;
 use super::peer::Peer;
-use super::process::BenchServer;
+use super::server_process::BenchServer;
 
 const PROGRAM: &str = "valgrind";
 const ARGUMENTS: [&str; 3] = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];

@@ -7,7 +7,7 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, ensure};
 
-use super::process::ServerProcess;
+use super::server_process::ServerProcess;
 
 const EVENT: &str = "instructions:u";
 /// Counting begins and ends on command: read from standard input, acknowledged on standard output.

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::BenchOptions;
 use super::gate::agent::Agent;
 use super::load::Connection;
-use super::process::BenchServer;
 use super::report::{BenchTarget, ReportTable, group_thousands};
+use super::server_process::BenchServer;
 use super::statistics::median;
 use crate::{paths, run};
 

@@ -10,7 +10,7 @@ use super::BenchOptions;
 use super::call_mode::CallMode;
 use super::instructions::InstructionCounter;
 use super::load::{self, Load};
-use super::process::BenchServer;
+use super::server_process::BenchServer;
 
 /// One of the servers that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

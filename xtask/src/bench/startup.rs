@@ -9,8 +9,8 @@ use anyhow::{Context, ensure};
 use super::BenchOptions;
 use super::call_mode::{self, CallMode};
 use super::peer::{self, Peer};
-use super::process::ServerProcess;
 use super::report::{BenchTarget, ReportTable};
+use super::server_process::ServerProcess;
 use super::statistics::{extremes, median};
 use crate::paths;
 

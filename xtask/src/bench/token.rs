@@ -10,8 +10,8 @@ use super::BenchOptions;
 use super::call_mode::{CallMode, RepeatedCall};
 use super::gate::agent::Agent;
 use super::load;
-use super::process::BenchServer;
 use super::report::{BenchTarget, ReportTable, group_thousands};
+use super::server_process::BenchServer;
 use super::statistics::median;
 use crate::{paths, run};
 

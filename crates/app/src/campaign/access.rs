@@ -38,7 +38,7 @@ impl EnteredCampaign {
     /// Answers a call with the revision, if the caller may know it.
     pub(crate) fn answer_revision(&self, call: &Call<'_>) {
         if let Some(revision) = self.shown_revision() {
-            call.work.set_revision(revision);
+            call.control.set_revision(revision);
         }
     }
 

@@ -41,7 +41,7 @@ pub(crate) use campaign_summary::CampaignSummary;
 pub(crate) use changed_resources::timeline_uri;
 pub(crate) use numbers::CampaignNumberCache;
 pub(crate) use record_group_roll::{ActorRollDetails, RecordedGroupRoll};
-pub(crate) use record_roll::{Recorded, RollDetails, RollOdds, RollPlace};
+pub(crate) use record_roll::{RecordedRollAnswer, RollDetails, RollOdds, RollPlace};
 pub(crate) use recorded_events::RecordedEvent;
 pub(crate) use resolve_name::is_same_name;
 pub(crate) use set_context::{CONTEXT_URI, SessionContexts};

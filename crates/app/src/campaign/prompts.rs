@@ -27,8 +27,8 @@ async fn enter_prompt_campaign(
     caller: &Caller,
     campaign_id: Option<&str>,
 ) -> Result<EnteredCampaign, Fault> {
-    let work = RequestControl::default();
-    app.enter_campaign::<CampaignRead>(&Call::internal(caller, &work), campaign_id).await
+    let control = RequestControl::default();
+    app.enter_campaign::<CampaignRead>(&Call::internal(caller, &control), campaign_id).await
 }
 
 /// Quotes stored text against prompt injection: what players wrote is data, not an instruction. Every line is marked,
@@ -241,8 +241,8 @@ impl Prompt for WriteRecap {
 
     async fn render(app: &App, caller: &Caller, arguments: WriteRecapArguments) -> Result<String, Fault> {
         let entered_campaign = enter_prompt_campaign(app, caller, arguments.campaign_id.as_deref()).await?;
-        let work = RequestControl::default();
-        let call = Call::internal(caller, &work);
+        let control = RequestControl::default();
+        let call = Call::internal(caller, &control);
         let session_id = app.resolve_session_id(&call, &entered_campaign, arguments.session_id.as_deref()).await?;
         let redaction = arguments.audience.redaction(caller, &entered_campaign);
         let recap = app.render_recap(caller, &entered_campaign, session_id, &redaction).await?;

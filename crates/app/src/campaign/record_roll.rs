@@ -60,7 +60,7 @@ fn check_reason(reason: &str) -> Result<(), Fault> {
 
 /// What a roll's answer says of its record.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedRollAnswer {
     pub campaign_id: String,
     pub session_id: String,
     pub roll_id: String,
@@ -130,7 +130,7 @@ impl App {
         let context = self.context(call.caller).await?;
         let named = place.session_id.as_deref();
         let campaign_id = match named {
-            Some(id) if is_session_id(id) || call.work.takes_only_ids => {
+            Some(id) if is_session_id(id) || call.control.takes_only_ids => {
                 self.campaign_of_session(call, parse_id("session_id", named)?.unwrap_or_default()).await?
             }
             _ => match self.find_default_campaign(call.caller).await {
@@ -177,7 +177,7 @@ impl App {
         place: &RollPlace,
         roll: impl Future<Output = Result<T, Fault>>,
         note: for<'a> fn(&'a Self, &'a T) -> BoxFuture<'a, RollDetails>,
-        finish: fn(&mut T, Recorded),
+        finish: fn(&mut T, RecordedRollAnswer),
     ) -> Result<CommandAnswer<CampaignAnswer<T>>, Fault> {
         // Checked before rolling, so that a roll whose session is wrong is not made.
         let target = self.find_roll_target::<O>(call, place).await?;
@@ -195,7 +195,7 @@ impl App {
         let answer = roll.await?;
         let note = note(self, &answer).await;
         let roll_id = self.new_id(call, id::ROLL, entered_campaign.stream.as_str());
-        let recorded = Recorded {
+        let recorded = RecordedRollAnswer {
             campaign_id: entered_campaign.campaign_id.clone(),
             session_id: session_id.clone(),
             roll_id: roll_id.clone(),
@@ -217,7 +217,7 @@ impl App {
             move |done| {
                 let mut answer = answer.clone();
                 let changes = change_lines(&done.events, &redaction, &done.committed.state);
-                finish(&mut answer, Recorded { changes, ..recorded.clone() });
+                finish(&mut answer, RecordedRollAnswer { changes, ..recorded.clone() });
                 answer
             },
         )

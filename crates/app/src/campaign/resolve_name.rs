@@ -84,7 +84,7 @@ impl EnteredCampaign {
         given: &str,
         map: &InsertionOrderedMap<T>,
     ) -> Result<String, Fault> {
-        if call.work.takes_only_ids {
+        if call.control.takes_only_ids {
             return Ok(given.trim().to_owned());
         }
         let redaction = self.redaction(call.caller);
@@ -115,7 +115,7 @@ impl App {
         if let Some(campaign_id) = self.campaign_of_number(call.caller, text).await? {
             return Ok(campaign_id);
         }
-        if call.work.takes_only_ids || text.is_empty() || text.starts_with(id::CAMPAIGN) {
+        if call.control.takes_only_ids || text.is_empty() || text.starts_with(id::CAMPAIGN) {
             return parse_id("campaign_id", Some(given)).map(|id| id.unwrap_or_default().to_owned());
         }
         let (mut found, mut cursor): (Vec<Campaign>, Option<String>) = (Vec::new(), None);

@@ -286,7 +286,7 @@ impl App {
             _ => revealed_to(&before, &who),
         };
         // A request that is repeated under its key changed it the first time, and gets the same answer.
-        if after == before && call.work.idempotency_key.is_none() {
+        if after == before && call.control.idempotency_key.is_none() {
             return Err(nothing_changes_fault(fields, &before));
         }
         let output = VisibilityOutput { visible_to: Some(after.clone().into()), ..VisibilityOutput::default() };
@@ -445,8 +445,8 @@ impl App {
         campaign_id: &str,
         who: &str,
     ) -> Result<Caller, Fault> {
-        let work = RequestControl::default();
-        let call = Call::internal(caller, &work);
+        let control = RequestControl::default();
+        let call = Call::internal(caller, &control);
         let entered_campaign = self.enter_campaign::<VisibilityOperation>(&call, Some(campaign_id)).await?;
         other_caller(&entered_campaign, caller, who)
     }
@@ -477,8 +477,8 @@ async fn view_as(
         None => (OperationEntry::from_operation::<CampaignRead>(), json!({"campaign_id": campaign_id})),
     };
     entered_campaign.answer_revision(call);
-    let work = RequestControl::default();
-    let answer = entry.call(app, &caller, &work, fields).await?;
+    let control = RequestControl::default();
+    let answer = entry.call(app, &caller, &control, fields).await?;
     Ok(VisibilityOutput { view: Some(answer.into_value()), ..VisibilityOutput::default() })
 }
 

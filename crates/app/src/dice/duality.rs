@@ -9,7 +9,7 @@ use skald_domain::dice::odds::{ComputationBudget, Exact, line_odds};
 use skald_domain::dice::{self, Judgement, Probability, RandomReport, RandomRequest, RollResult, RulesVersion};
 
 use super::roll_summary::{RollDetail, summarize_judgement};
-use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace};
+use crate::campaign::{CampaignAnswer, RecordedRollAnswer, RollDetails, RollOdds, RollPlace};
 use crate::{
     Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
     truncate_for_message,
@@ -93,7 +93,7 @@ pub(super) struct DualityActionRollOutput {
     rng: Option<RandomReport>,
     /// Where the roll was recorded, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedRollAnswer>,
     #[serde(skip)]
     details: RollDetails,
 }

@@ -7,7 +7,7 @@ use skald_domain::dice::notation::Duality;
 use skald_domain::dice::{self, Explanation, Judgement};
 
 use super::duality::duality_details;
-use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollPlace};
+use crate::campaign::{CampaignAnswer, RecordedRollAnswer, RollDetails, RollPlace};
 use crate::{
     Allowed, App, Call, Code, CommandAnswer, Exposed, Fault, Operation, OperationKind, PermissionClass, Route, Toolset,
 };
@@ -41,7 +41,7 @@ impl RecordFields {
 /// Answers of judged dice, which are recorded in the same way.
 trait JudgedDice: Serialize + Clone + Send + Sync + 'static {
     fn judgement(&self) -> &Judgement;
-    fn set_recorded(&mut self, recorded: Recorded);
+    fn set_recorded(&mut self, recorded: RecordedRollAnswer);
 }
 
 /// Answers judged dice, after recording them if there is a place for it.
@@ -113,7 +113,7 @@ pub(super) struct DualityOutcomeOutput {
     judgement: Judgement,
     /// Where the dice were recorded, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedRollAnswer>,
 }
 
 impl JudgedDice for DualityOutcomeOutput {
@@ -121,7 +121,7 @@ impl JudgedDice for DualityOutcomeOutput {
         &self.judgement
     }
 
-    fn set_recorded(&mut self, recorded: Recorded) {
+    fn set_recorded(&mut self, recorded: RecordedRollAnswer) {
         self.recorded = Some(recorded);
     }
 }
@@ -190,7 +190,7 @@ pub(super) struct DualityExplainOutput {
     explanation: Explanation,
     /// Where the dice were recorded, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedRollAnswer>,
 }
 
 impl JudgedDice for DualityExplainOutput {
@@ -198,7 +198,7 @@ impl JudgedDice for DualityExplainOutput {
         &self.explanation.judgement
     }
 
-    fn set_recorded(&mut self, recorded: Recorded) {
+    fn set_recorded(&mut self, recorded: RecordedRollAnswer) {
         self.recorded = Some(recorded);
     }
 }

@@ -88,7 +88,7 @@ pub(super) struct OddsOutput {
     #[schemars(extend("x-unlisted" = true))]
     need_unknown: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    compared: Option<Compared>,
+    compared: Option<OddsComparison>,
     /// The chance that a die would have exploded more often than it may.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unlisted" = true))]
@@ -105,7 +105,7 @@ pub(super) struct OddsOutput {
     /// Present where these are estimates: all numbers are shares of the rolls that were made.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unlisted" = true))]
-    simulated: Option<Simulated>,
+    simulated: Option<SimulatedOdds>,
     /// An SVG, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     picture: Option<String>,
@@ -144,7 +144,7 @@ struct Need {
 
 /// The second expression, and how its totals compare with those of the first.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Compared {
+struct OddsComparison {
     expression: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     success_chance: Option<Exact>,
@@ -156,7 +156,7 @@ struct Compared {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Simulated {
+struct SimulatedOdds {
     rolls: u32,
     /// Nineteen times in twenty, a share is no further than this from the chance.
     margin_of_error: f64,
@@ -220,7 +220,7 @@ fn compute_output(input: &OddsInput, entropy: [u8; 32], budget: &ComputationBudg
                 sample_odds(&notation, rolls, &mut |sides| randomness.roll_die(sides), budget).map_err(sample_fault)?;
             // The 95 % margin, which is widest for a chance of one half: 1.96 · √(¼ / n).
             let margin_of_error = 0.98 / f64::from(rolls).sqrt();
-            (odds, Some(Simulated { rolls, margin_of_error, rng: Some(randomness.into_report()) }))
+            (odds, Some(SimulatedOdds { rolls, margin_of_error, rng: Some(randomness.into_report()) }))
         }
     };
     let other = compute_overlay_odds(input.against.as_deref(), input.dialect, budget)?;
@@ -265,7 +265,7 @@ fn compute_output(input: &OddsInput, entropy: [u8; 32], budget: &ComputationBudg
     };
     let Some(table) = table else {
         let shows_seed = input.rng.is_some();
-        let simulated = output.simulated.map(|made| Simulated { rng: made.rng.filter(|_| shows_seed), ..made });
+        let simulated = output.simulated.map(|made| SimulatedOdds { rng: made.rng.filter(|_| shows_seed), ..made });
         return Ok(OddsOutput { simulated, ..output });
     };
     let outcomes = odds.outcomes.into_iter().map(|(outcome, exactly)| OutcomeChance { outcome, exactly }).collect();
@@ -277,9 +277,9 @@ fn compare_odds(
     (odds, other): (&LineOdds, &LineOdds),
     number: impl Fn(Exact) -> Exact,
     budget: &ComputationBudget,
-) -> Result<Compared, Fault> {
+) -> Result<OddsComparison, Fault> {
     let [higher, equal, lower] = odds.compare_with(other, budget).map_err(|refusal| odds_fault(&refusal, "against"))?;
-    Ok(Compared {
+    Ok(OddsComparison {
         expression: shorten_expression(name.to_owned()),
         success_chance: other.success.clone().map(&number),
         mean: number(other.summary().mean),
@@ -312,12 +312,12 @@ impl Need {
 fn summarize_odds(
     roll: &Roll,
     odds: &LineOdds,
-    compared: Option<&Compared>,
+    compared: Option<&OddsComparison>,
     (target, need): (Option<f64>, Option<&Need>),
 ) -> String {
     let mut summary = summarize_line(roll, odds);
     if let Some(compared) = compared {
-        let Compared { expression, higher, equal, lower, .. } = compared;
+        let OddsComparison { expression, higher, equal, lower, .. } = compared;
         let _ = match &compared.success_chance {
             Some(chance) => write!(summary, "; the other {}", format_percent(chance.decimal)),
             None => write!(

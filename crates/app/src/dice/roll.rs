@@ -11,7 +11,7 @@ use skald_domain::{deceptive_characters, limits};
 
 use super::expression_odds::{compute_odds, parse_expression};
 use super::roll_summary::{RollDetail, shorten_expression, summarize_result};
-use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace};
+use crate::campaign::{CampaignAnswer, RecordedRollAnswer, RollDetails, RollOdds, RollPlace};
 use crate::{Allowed, App, Call, Code, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Toolset};
 
 /// Totals of a repeated roll in a short answer.
@@ -86,7 +86,7 @@ pub(super) struct RollOutput {
     rng: Option<RandomReport>,
     /// Where the roll was recorded, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedRollAnswer>,
     #[serde(skip)]
     details: RollDetails,
 }

@@ -9,7 +9,7 @@ use skald_domain::dice::odds::ComputationBudget;
 use skald_domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest, RollResult};
 
 use super::expression_odds::compute_odds;
-use crate::campaign::{CampaignAnswer, Recorded, RollDetails, RollOdds, RollPlace};
+use crate::campaign::{CampaignAnswer, RecordedRollAnswer, RollDetails, RollOdds, RollPlace};
 use crate::{Allowed, App, Call, CommandAnswer, Fault, Operation, OperationKind, PermissionClass, Toolset};
 
 pub(super) struct RollDice;
@@ -36,7 +36,7 @@ pub(super) struct RollDiceOutput {
     rng: RandomReport,
     /// Where the roll was recorded, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedRollAnswer>,
 }
 
 impl Operation for RollDice {

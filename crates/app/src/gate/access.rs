@@ -89,7 +89,7 @@ impl App {
         }
         // A command changes the revision, so only a read reports it here.
         if O::KIND == OperationKind::Read {
-            call.work.set_revision(committed.revision());
+            call.control.set_revision(committed.revision());
         }
         let (acting_role, principal) = (self.acting_role(call.caller), call.caller.id().to_owned());
         Ok(FoundRun { run_id, stream, committed, process, acting_role, principal, paths })

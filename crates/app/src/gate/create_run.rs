@@ -61,7 +61,7 @@ impl Operation for CreateRun {
     type Output = CommandAnswer<CreateRunOutput>;
 
     async fn run(app: &App, call: &Call<'_>, mut input: CreateRunInput) -> Result<Self::Output, Fault> {
-        if let Some(revision) = call.work.expected_revision {
+        if let Some(revision) = call.control.expected_revision {
             let message = format!("revision {revision} is expected of a run that is yet to be created");
             return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
         }
@@ -157,7 +157,7 @@ fn bad_run_id_fault(id: &str) -> Fault {
 /// A new id. Ids sort by time; with an idempotency key the id is derived from the key, so that a retry gets the same
 /// one.
 fn new_run_id(app: &App, call: &Call<'_>) -> String {
-    match &call.work.idempotency_key {
+    match &call.control.idempotency_key {
         Some(key) => id::uuid_from_key(id::RUN, call.caller.id(), "", key),
         None => id::uuid_v7(id::RUN, app.clock.now().as_millisecond(), app.entropy.bytes()),
     }

@@ -149,11 +149,11 @@ impl Operation for EmitEvent {
         let (revision, key) = (Some(input.expected_revision), Some(input.idempotency_key.as_str()));
         merge_input_and_header(
             ("expected_revision", revision),
-            (EXPECTED_REVISION_LABEL, call.work.expected_revision),
+            (EXPECTED_REVISION_LABEL, call.control.expected_revision),
         )?;
         merge_input_and_header(
             ("idempotency_key", key),
-            (IDEMPOTENCY_KEY_LABEL, call.work.idempotency_key.as_deref()),
+            (IDEMPOTENCY_KEY_LABEL, call.control.idempotency_key.as_deref()),
         )?;
         let bad_key = check_idempotency_key(&input.idempotency_key).err();
         for _ in 0..EMIT_TRIES_MAX {

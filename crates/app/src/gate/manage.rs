@@ -293,13 +293,13 @@ impl RunInput {
             let fault = Fault::new(Code::InvalidPayload, misfit.message).with_path(misfit.path);
             return Err(fault.hint("send a key of your own, new for each request"));
         }
-        let from_header = (IDEMPOTENCY_KEY_LABEL, call.work.idempotency_key.as_ref());
+        let from_header = (IDEMPOTENCY_KEY_LABEL, call.control.idempotency_key.as_ref());
         let key = merge_input_and_header(("idempotency_key", self.idempotency_key.as_ref()), from_header)?;
         Ok(CommandTerms::new(self.expected_revision(call)?, key.map(|key| (key.clone(), call.input.to_string()))))
     }
 
     fn expected_revision(&self, call: &Call<'_>) -> Result<Option<u64>, Fault> {
-        let from_header = (EXPECTED_REVISION_LABEL, call.work.expected_revision);
+        let from_header = (EXPECTED_REVISION_LABEL, call.control.expected_revision);
         merge_input_and_header(("expected_revision", self.expected_revision), from_header)
     }
 }

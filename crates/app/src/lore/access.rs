@@ -85,11 +85,11 @@ impl App {
         let entered = self.load_lore(call, campaign_id).await?;
         // The revision counts private changes too, so only game masters are told.
         if O::KIND == OperationKind::Read && entered.sees_private {
-            call.work.set_revision(entered.committed.revision());
+            call.control.set_revision(entered.committed.revision());
         }
         if self.mirror_link(&entered.campaign_id).await?.is_some_and(|link| link.is_linked) {
             let lore = LinkedLore::new(&entered.campaign_id, entered.sees_private);
-            let _ = call.work.linked_lore.set(lore);
+            let _ = call.control.linked_lore.set(lore);
         }
         Ok(entered)
     }

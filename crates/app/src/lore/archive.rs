@@ -88,7 +88,7 @@ impl App {
         mut lore: EnteredLore,
         input: &LoreHistoryInput,
     ) -> Result<LoreHistoryOutput, Fault> {
-        let attempts = if call.work.expected_revision.is_some() { 1 } else { EMPTY_ATTEMPTS };
+        let attempts = if call.control.expected_revision.is_some() { 1 } else { EMPTY_ATTEMPTS };
         for _ in 1..attempts {
             match self.empty_archive(call, &lore, input).await {
                 Err(fault) if fault.code() == Code::RevisionConflict => {}
@@ -106,7 +106,7 @@ impl App {
         input: &LoreHistoryInput,
     ) -> Result<LoreHistoryOutput, Fault> {
         let actual = lore.committed.revision();
-        if let Some(expected) = call.work.expected_revision.filter(|expected| *expected != actual) {
+        if let Some(expected) = call.control.expected_revision.filter(|expected| *expected != actual) {
             return Err(self.lore_fault(JournalFailure::RevisionConflict { expected, actual }));
         }
         let Removal { entity_ids, posts, is_all } = Removal::new(lore, input)?;

@@ -143,7 +143,7 @@ impl From<Fault> for ItemFailure {
 /// Checks the number of items that were sent in a field; `fitting` of them are in the typed input. A batch is several
 /// commands, so that a revision of the whole stream would hold for the first of them only.
 pub(super) fn check_batch(call: &Call<'_>, fitting: usize, field: &str) -> Result<(), Fault> {
-    if let Some(revision) = call.work.expected_revision {
+    if let Some(revision) = call.control.expected_revision {
         let message = format!("{EXPECTED_REVISION_LABEL} is {revision}, but a batch takes none for all of its items");
         return Err(Fault::new(Code::InvalidParams, message).hint("send expected_revision with each item"));
     }
@@ -223,7 +223,7 @@ impl ItemPlace {
 
     /// The key of the call with the number of the item, and the request that it stands for.
     fn idempotency_key(&self, call: &Call<'_>) -> Option<(String, String)> {
-        let key = call.work.idempotency_key.as_ref()?;
+        let key = call.control.idempotency_key.as_ref()?;
         let sent = call.input.pointer(&self.pointer).unwrap_or(&Value::Null);
         Some((format!("{key}#{}", self.number), sent.to_string()))
     }

@@ -16,8 +16,8 @@ impl App {
     pub async fn export_lore(&self, caller: &Caller, campaign_id: &str) -> Result<Vec<ExportedEntity>, Fault> {
         let allowed = Allowed::InCampaign(CampaignRole::Guest);
         let campaign_id = self.enter_campaign_as(caller, "an export", allowed, campaign_id).await?.campaign_id;
-        let work = RequestControl::default();
-        let call = Call::internal(caller, &work);
+        let control = RequestControl::default();
+        let call = Call::internal(caller, &control);
         let lore = self.load_lore(&call, campaign_id).await?;
         let ids: Vec<u64> = lore.state().entities().map(|entity| entity.entity_id).collect();
         let mut exported = Vec::with_capacity(ids.len());

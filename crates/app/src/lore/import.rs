@@ -81,8 +81,8 @@ impl App {
     ) -> Result<ImportReport, Fault> {
         let allowed = Allowed::InCampaign(CampaignRole::Gm);
         let campaign_id = self.enter_campaign_as(caller, "an import", allowed, campaign_id).await?.campaign_id;
-        let work = RequestControl::default();
-        let call = Call::internal(caller, &work);
+        let control = RequestControl::default();
+        let call = Call::internal(caller, &control);
         let lore = self.load_lore(&call, campaign_id).await?;
         let copy = options.dry_run.then(|| lore.state().clone());
         let target = ImportTarget { app: self, caller, stream: lore.stream.clone(), copy };

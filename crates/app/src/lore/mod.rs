@@ -6,7 +6,7 @@ mod access;
 mod archive;
 mod article;
 mod batch;
-mod browse;
+mod browse_lore;
 mod campaign_overview;
 mod canon;
 mod canon_findings;
@@ -102,7 +102,7 @@ impl Noun for LoreNoun {
             OperationEntry::from_operation::<graph::ReadMentionGraph>(),
             OperationEntry::from_operation::<article::ReadArticle>(),
             OperationEntry::from_operation::<article::PreviewEntry>(),
-            OperationEntry::from_operation::<browse::BrowseLore>(),
+            OperationEntry::from_operation::<browse_lore::BrowseLore>(),
             OperationEntry::from_operation::<list_entities::ListEntities>(),
             OperationEntry::from_operation::<list_tags::ListTags>(),
             OperationEntry::from_operation::<write::WriteLore>(),

@@ -106,8 +106,8 @@ impl App {
         if !matches!(request.argument.as_str(), "entity_id" | "query" | "session_id") {
             return None;
         }
-        let work = RequestControl::default();
-        let call = Call::internal(caller, &work);
+        let control = RequestControl::default();
+        let call = Call::internal(caller, &control);
         let entered = self.enter_lore::<FindEntities>(&call, request.argument_value("campaign_id")).await;
         let Ok(lore) = entered else { return Some(Completion::default()) };
         let typed = request.typed.trim();

@@ -218,7 +218,7 @@ impl App {
         change: &LoreWrite,
         index: usize,
     ) -> Result<CommandAnswer<WrittenIds>, Fault> {
-        let key = call.work.idempotency_key.as_ref().map(|key| {
+        let key = call.control.idempotency_key.as_ref().map(|key| {
             let sent = call.input.pointer(&format!("/changes/{index}")).unwrap_or(&Value::Null);
             (format!("{key}#{index}"), sent.to_string())
         });

@@ -89,8 +89,8 @@ impl App {
         &self,
         roles: BTreeMap<String, CampaignRole>,
     ) -> Result<BTreeMap<String, CampaignRole>, Fault> {
-        let (owner, work) = (Caller::owner(), RequestControl::default());
-        let call = Call { caller: &owner, work: &work, input: &serde_json::Value::Null, misfits: &[] };
+        let (owner, control) = (Caller::owner(), RequestControl::default());
+        let call = Call { caller: &owner, control: &control, input: &serde_json::Value::Null, misfits: &[] };
         let mut resolved = BTreeMap::new();
         for (given, role) in roles {
             if given == EVERY_CAMPAIGN {

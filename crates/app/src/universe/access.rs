@@ -77,7 +77,7 @@ impl App {
         let campaign_id: Arc<str> = match committed.state.identity() {
             Some(about) => role_campaign(about.campaign_id.as_deref()).into(),
             // A retry may come after the universe was deleted: its answer is still stored under the key.
-            None if O::KIND == OperationKind::Command && call.work.idempotency_key.is_some() => {
+            None if O::KIND == OperationKind::Command && call.control.idempotency_key.is_some() => {
                 let owner = DocumentOwners::new(&*self.journal).find_owner(UNIVERSE_CAMPAIGNS, universe_id).await;
                 let owner = owner.map_err(|error| self.store_fault(&error))?;
                 let owner = owner.ok_or_else(|| universe_not_found_fault(universe_id))?;
@@ -98,7 +98,7 @@ impl App {
         }
         // A command changes the revision, so only a read reports it here.
         if O::KIND == OperationKind::Read {
-            call.work.set_revision(committed.revision());
+            call.control.set_revision(committed.revision());
         }
         let redaction = Redaction::by_role(call.caller, &campaign_id);
         Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, redaction })

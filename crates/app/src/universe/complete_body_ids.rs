@@ -8,8 +8,8 @@ impl App {
     /// whose name does. Empty if that argument is missing, or names no universe that the caller may see.
     pub(super) async fn complete_body_id(&self, caller: &Caller, request: &CompletionRequest) -> Completion {
         let Some(universe_id) = request.argument_value("universeId") else { return Completion::default() };
-        let work = RequestControl::default();
-        let call = Call::internal(caller, &work);
+        let control = RequestControl::default();
+        let call = Call::internal(caller, &control);
         let found_universe = self.find_universe::<UniverseRead>(&call, universe_id, CampaignRole::Guest).await;
         let Ok(universe) = found_universe.and_then(|found_universe| found_universe.universe()) else {
             return Completion::default();

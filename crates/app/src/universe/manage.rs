@@ -174,7 +174,7 @@ fn parse_sent_state(sent: Option<&SentObject>) -> Result<(Option<SentState>, Vec
 }
 
 async fn create_universe(app: &App, call: &Call<'_>, mut input: ManageUniverseInput) -> Result<Output, Fault> {
-    if let Some(revision) = call.work.expected_revision {
+    if let Some(revision) = call.control.expected_revision {
         let message = format!("revision {revision} is expected of a universe that is yet to be created");
         return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
     }

@@ -1,6 +1,6 @@
 //! Finds the ids that were probably meant where a name or a misspelt id was sent.
 
-use skald_domain::universe::{MissingThing, Snapshot, ThingKind, is_same_word};
+use skald_domain::universe::{MissingItem, Snapshot, ThingKind, is_same_word};
 
 use super::stream::ListedUniverse;
 use crate::{input, truncate_for_message};
@@ -48,7 +48,7 @@ pub(super) fn did_you_mean(ids: &[&str]) -> Option<String> {
 }
 
 /// What to say about a thing that a command names and that does not exist.
-pub(super) fn missing_thing_hint(snapshot: &Snapshot, missing: &MissingThing) -> Option<String> {
+pub(super) fn missing_thing_hint(snapshot: &Snapshot, missing: &MissingItem) -> Option<String> {
     let id = &*missing.id;
     let ids = match missing.kind {
         ThingKind::Body if snapshot.group(id).is_some() => return Some("it is a group, and no body".to_owned()),

@@ -136,8 +136,8 @@ async fn render_universes(app: &App, call: &Call<'_>, listed: &[ListedUniverse])
     let mut pieces = vec![Bytes::from_static(b"[")];
     for universe in listed {
         // A list has no revision, so the revision of each universe is dropped with this `Work`.
-        let work = RequestControl::default();
-        let call = Call { work: &work, ..*call };
+        let control = RequestControl::default();
+        let call = Call { control: &control, ..*call };
         match app.find_universe::<ListUniverses>(&call, &universe.id, CampaignRole::Guest).await {
             Ok(found_universe) => {
                 if pieces.len() > 1 {
@@ -182,18 +182,18 @@ impl WrittenUniverse {
 /// Creates or replaces a universe, then reads it.
 async fn write_and_read(app: &App, call: &Call<'_>, input: ManageUniverseInput) -> Result<WrittenUniverse, Fault> {
     // Report the revision of the read: somebody else may have changed the universe since the write.
-    let (writing, reading) = (call.work.clone(), RequestControl::default());
-    let written = ManageUniverse::run(app, &Call { work: &writing, ..*call }, input).await?;
+    let (writing, reading) = (call.control.clone(), RequestControl::default());
+    let written = ManageUniverse::run(app, &Call { control: &writing, ..*call }, input).await?;
     let internal = |error: serde_json::Error| Fault::internal(error, app.new_request_id());
     let mut written = serde_json::to_value(written).map_err(internal)?;
     let Value::Object(record) = written["universe"].take() else {
         return Err(Fault::internal("a universe was written and is not in the answer", app.new_request_id()));
     };
     let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
-    match app.find_universe::<ReadRecord>(&Call { work: &reading, ..*call }, id, CampaignRole::Guest).await {
+    match app.find_universe::<ReadRecord>(&Call { control: &reading, ..*call }, id, CampaignRole::Guest).await {
         Ok(found_universe) => {
             let revision = found_universe.committed.revision();
-            call.work.set_revision(revision);
+            call.control.set_revision(revision);
             let now = serde_json::to_value(UniverseRecord::from_universe(&found_universe.committed.state, revision))
                 .map_err(internal)?;
             let record = if let Value::Object(now) = now { now } else { record };
@@ -202,7 +202,7 @@ async fn write_and_read(app: &App, call: &Call<'_>, input: ManageUniverseInput) 
         }
         // A retry may come after the universe was deleted: answer with the stored record.
         Err(fault) if fault.class() == Class::NotFound => {
-            writing.revision.get().iter().for_each(|revision| call.work.set_revision(**revision));
+            writing.revision.get().iter().for_each(|revision| call.control.set_revision(**revision));
             Ok(WrittenUniverse { record, state: None, repaired: None })
         }
         Err(fault) => Err(fault),

@@ -265,7 +265,7 @@ async fn unchanged_answer(
         .await
         .map_err(|error| app.store_fault(&error).universe(&found_universe.universe_id))?;
     let revision = committed.revision();
-    call.work.set_revision(revision);
+    call.control.set_revision(revision);
     let sent = SendAnswer {
         universe_id: found_universe.universe_id.clone(),
         revision,

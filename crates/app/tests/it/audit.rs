@@ -208,16 +208,16 @@ fn prompts_and_completions_are_noted_with_their_campaign_and_surface() {
         let arguments = [("campaign_id".to_owned(), campaign_id.clone())];
         let foreign = [("campaign_id".to_owned(), "camp_unknown".to_owned())];
         for surface in [RequestSurface::Mcp, RequestSurface::Grpc] {
-            let work = || RequestControl { surface, ..RequestControl::default() };
-            engine.render(&player, "run_scene", &arguments, &work()).await.expect("a prompt");
-            engine.render(&player, "run_scene", &foreign, &work()).await.expect_err("no campaign");
+            let control = || RequestControl { surface, ..RequestControl::default() };
+            engine.render(&player, "run_scene", &arguments, &control()).await.expect("a prompt");
+            engine.render(&player, "run_scene", &foreign, &control()).await.expect_err("no campaign");
             let request = CompletionRequest {
                 target: CompletionTarget::Resource("lore://{campaign_id}/entity/{entity_id}".to_owned()),
                 argument: "entity_id".to_owned(),
                 typed: "zq".to_owned(),
                 given: arguments.to_vec(),
             };
-            engine.complete(&player, &request, &work()).await.expect("values");
+            engine.complete(&player, &request, &control()).await.expect("values");
         }
     });
     let [who, ..] = &rows[0];

@@ -60,8 +60,8 @@ async fn is_silent(changes: &mut Changes) -> bool {
 
 /// Creates something with an idempotency key, from which its id is derived.
 async fn create(engine: &LocalEngine, operation: &str, key: &str, input: Value) -> String {
-    let work = RequestControl { idempotency_key: Some(key.to_owned()), ..RequestControl::default() };
-    let created = engine.call(&Caller::owner(), operation, input, &work).await.expect("it is created");
+    let control = RequestControl { idempotency_key: Some(key.to_owned()), ..RequestControl::default() };
+    let created = engine.call(&Caller::owner(), operation, input, &control).await.expect("it is created");
     created["id"].as_str().expect("an id").to_owned()
 }
 

@@ -87,10 +87,10 @@ fn a_simulation_says_so_and_can_be_repeated() {
 
 #[test]
 fn odds_that_nobody_waits_for_are_given_up() {
-    let work = RequestControl::default();
-    work.cancelled.cancel();
+    let control = RequestControl::default();
+    control.cancelled.cancel();
     let input = json!({"expression": "500d20 + 500d19 + 500d18 + 500d17"});
-    let fault = block_on(engine().call(&Caller::owner(), "odds", input, &work)).unwrap_err();
+    let fault = block_on(engine().call(&Caller::owner(), "odds", input, &control)).unwrap_err();
     assert_eq!(fault.code(), Code::Unavailable);
 }
 
@@ -129,9 +129,9 @@ fn a_list_is_read_to_its_end_as_a_resource() {
         let engine = engine();
         // Ids are made from entropy, which is constant here, so each call needs an idempotency key of its own.
         let create = async |operation: &str, name: &str, input: Value| {
-            let work =
+            let control =
                 RequestControl { idempotency_key: Some(format!("{operation} {name}")), ..RequestControl::default() };
-            let answer = engine.call(&Caller::owner(), operation, input, &work).await;
+            let answer = engine.call(&Caller::owner(), operation, input, &control).await;
             answer.unwrap_or_else(|fault| panic!("{operation}: {fault}"))["id"].clone()
         };
         let read = async |uri: &str| {

@@ -60,10 +60,10 @@ impl WatchedCampaign {
     /// The answer, and the revision that came with it.
     async fn call(&self, caller: &Caller, operation: &str, mut input: Value) -> (Value, Option<u64>) {
         input["campaign_id"] = json!(self.campaign_id);
-        let work = RequestControl::default();
-        let answer = self.engine.call(caller, operation, input.clone(), &work).await;
+        let control = RequestControl::default();
+        let answer = self.engine.call(caller, operation, input.clone(), &control).await;
         let answer = answer.unwrap_or_else(|fault| panic!("{operation} {input}: {fault}"));
-        (answer, work.revision.get().copied())
+        (answer, control.revision.get().copied())
     }
 
     async fn note(&self, text: &str, visible_to: &str) {

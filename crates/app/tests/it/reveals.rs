@@ -164,10 +164,10 @@ fn a_participant_without_a_role_hears_nothing() {
 async fn revisions(table: &Table) -> [u64; 2] {
     let mut revisions = [0; 2];
     for (at, operation) in ["campaign_read", "find_entities"].into_iter().enumerate() {
-        let work = RequestControl::default();
+        let control = RequestControl::default();
         let input = json!({"campaign_id": table.campaign_id});
-        table.engine.call(&owner(), operation, input, &work).await.expect("an answer");
-        revisions[at] = *work.revision.get().expect("a revision");
+        table.engine.call(&owner(), operation, input, &control).await.expect("an answer");
+        revisions[at] = *control.revision.get().expect("a revision");
     }
     revisions
 }

@@ -198,18 +198,18 @@ fn a_revision_is_insisted_on_and_told() {
         let (engine, owner) = (engine(), Caller::owner());
         create_universe(&engine, "u-1", None).await;
         let at = |revision: u64| RequestControl { expected_revision: Some(revision), ..RequestControl::default() };
-        let work = at(1);
-        engine.call(&owner, "send_universe_command", tick_command("u-1"), &work).await.expect("it stands at 1");
-        assert_eq!(work.revision.get(), Some(&2));
+        let control = at(1);
+        engine.call(&owner, "send_universe_command", tick_command("u-1"), &control).await.expect("it stands at 1");
+        assert_eq!(control.revision.get(), Some(&2));
         let fault =
             engine.call(&owner, "send_universe_command", tick_command("u-1"), &at(1)).await.expect_err("it is at 2");
         assert_eq!(
             (fault.code(), fault.body().details.get("universeId").and_then(Value::as_str)),
             (Code::RevisionConflict, Some("u-1"))
         );
-        let work = RequestControl::default();
-        engine.call(&owner, "get_universe_state", json!({"universeId": "u-1"}), &work).await.expect("a state");
-        assert_eq!(work.revision.get(), Some(&2));
+        let control = RequestControl::default();
+        engine.call(&owner, "get_universe_state", json!({"universeId": "u-1"}), &control).await.expect("a state");
+        assert_eq!(control.revision.get(), Some(&2));
     });
 }
 

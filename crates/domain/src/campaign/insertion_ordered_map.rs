@@ -103,7 +103,7 @@ impl<T: fmt::Debug> fmt::Debug for InsertionOrderedMap<T> {
 
 /// The stored form. `numbers` is rebuilt from the entries.
 #[derive(Serialize, Deserialize)]
-struct Stored<T> {
+struct StoredMap<T> {
     next: u64,
     entries: Vec<(u64, Arc<T>)>,
 }
@@ -111,13 +111,13 @@ struct Stored<T> {
 impl<T: Serialize> Serialize for InsertionOrderedMap<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let entries = self.entries.iter().map(|(number, entry)| (*number, Arc::clone(entry))).collect();
-        Stored { next: self.next, entries }.serialize(serializer)
+        StoredMap { next: self.next, entries }.serialize(serializer)
     }
 }
 
 impl<'de, T: HasId + Deserialize<'de>> Deserialize<'de> for InsertionOrderedMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Stored { next, entries } = Stored::<T>::deserialize(deserializer)?;
+        let StoredMap { next, entries } = StoredMap::<T>::deserialize(deserializer)?;
         let numbers = entries.iter().map(|(number, entry)| (Arc::from(entry.id()), *number)).collect();
         let text_bytes = entries.iter().map(|(_, entry)| entry.text_bytes()).sum();
         Ok(Self { next, entries: entries.into_iter().collect(), numbers, text_bytes })

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::chunk::chunk_number;
 use super::command::{EntityChange, NewEntity, PostChange};
 use super::entity::{Entity, EntityDetails, Post, Tag, TextRef};
+use super::entity_chunk::chunk_number;
 use super::event::LoreEvent;
 use super::find::name_identity;
 use super::index_keys::index_id;

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use memchr::memmem::Finder;
 
-use super::chunk::EntityChunk;
 use super::entity::{EntityType, Post};
+use super::entity_chunk::EntityChunk;
 use super::fuzzy::{FuzzyQuery, FuzzyScratch, comparable_form, match_score};
 use super::state::LoreState;
 use crate::text_fold::fold_text;

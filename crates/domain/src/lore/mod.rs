@@ -13,7 +13,6 @@ mod canon_evolve;
 #[cfg(test)]
 mod canon_tests;
 mod check_fields;
-mod chunk;
 mod chunk_index;
 mod command;
 mod date;
@@ -22,6 +21,7 @@ mod decide_relationship;
 mod decide_tags;
 mod decide_timeline;
 mod entity;
+mod entity_chunk;
 mod entity_version;
 mod event;
 mod evolve;

@@ -13,8 +13,8 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::canon::{CanonMark, Conflict, FindingReview};
-use super::chunk::{EntityChunk, chunk_number};
 use super::entity::{Entity, EntityDetails, EntityType, ImportSource, Post, Tag, TextKey, TextRef};
+use super::entity_chunk::{EntityChunk, chunk_number};
 use super::find::name_identity;
 use super::index_keys::IndexKeys;
 use super::reveals::LoreSubject;

@@ -9,8 +9,8 @@ use imbl::{OrdMap, OrdSet};
 use jiff::Timestamp;
 
 use super::canon::CanonState;
-use super::chunk::{EntityChunk, chunk_number};
 use super::entity::{Entity, EntityType, Post, Tag};
+use super::entity_chunk::{EntityChunk, chunk_number};
 use super::find::{fold_name, name_identity};
 use super::index_keys::{EntityIndexes, index_id, text_hash};
 use super::relationship::Relationships;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body_parts::{BlackHoleProperties, CometMeta, LagrangePointMeta, PlanetaryRing, RoguePlanetMeta};
 use super::check_bounds::{Check, FieldMisfit};
-use super::id_name_color::{Color, Extensions, Id, Name};
+use super::id_name_color::{Extensions, Id, Name, UniverseColor};
 use super::number::{Fraction, Number, NumberInRange};
 use super::ordered_list::{ListSlot, OrderedList};
 use super::patch::{Change, Clearable};
@@ -175,7 +175,7 @@ body! {
         mass: Number,
         /// In world units.
         radius: Number,
-        color: Color,
+        color: UniverseColor,
         /// The radius of a circular orbit, in world units.
         orbital_distance: Number,
         /// In degrees per simulated second.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check_bounds::{Check, FieldMisfit};
-use super::id_name_color::{Color, Id, Name};
+use super::id_name_color::{Id, Name, UniverseColor};
 use super::number::{Fraction, IntegerInRange, Number, NumberInRange, Seed};
 use super::wire_struct_macros::{wire_enum, wire_struct};
 
@@ -36,7 +36,7 @@ wire_struct! {
             thickness: Number,
             opacity: Fraction,
             albedo: Number,
-            color: Color,
+            color: UniverseColor,
             density: Fraction,
         }
         optional {
@@ -58,7 +58,7 @@ wire_struct! {
             has_tail: bool,
             tail_length_base: Number,
             tail_width_base: Number,
-            tail_color: Color,
+            tail_color: UniverseColor,
             tail_opacity_base: Fraction,
             activity_falloff_distance: Number,
         }
@@ -123,11 +123,11 @@ wire_struct! {
         }
         optional {
             disk_turbulence_scale: Fraction,
-            disk_inner_color: Color,
-            disk_outer_color: Color,
+            disk_inner_color: UniverseColor,
+            disk_outer_color: UniverseColor,
             disk_streakiness: Fraction,
-            jet_base_color: Color,
-            jet_tip_color: Color,
+            jet_base_color: UniverseColor,
+            jet_tip_color: UniverseColor,
             /// 2 if left out.
             jet_gradient_power: Number,
             /// 2 if left out.
@@ -152,7 +152,7 @@ wire_struct! {
             velocity: Position,
         }
         optional {
-            color_override: Color,
+            color_override: UniverseColor,
             /// 0 or left out: a straight path.
             path_curvature: Fraction,
             semi_major_axis: Number,

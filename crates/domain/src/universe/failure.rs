@@ -32,7 +32,7 @@ pub enum ThingKind {
 
 /// A thing that a command names and that does not exist. The name of something may have been sent as its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingThing {
+pub struct MissingItem {
     pub kind: ThingKind,
     pub id: Id,
 }
@@ -44,7 +44,7 @@ struct FailureText {
     subjects: Vec<(&'static str, Option<Id>)>,
     pointer: Option<String>,
     command: Option<Value>,
-    missing: Option<MissingThing>,
+    missing: Option<MissingItem>,
     message: String,
     hint: &'static str,
 }
@@ -85,12 +85,12 @@ impl Failure {
     }
 
     /// The thing that the command names and that does not exist.
-    pub fn missing(&self) -> Option<&MissingThing> {
+    pub fn missing(&self) -> Option<&MissingItem> {
         self.0.missing.as_ref()
     }
 
     pub(super) fn with_missing(mut self, kind: ThingKind, id: &Id) -> Self {
-        self.0.missing = Some(MissingThing { kind, id: id.clone() });
+        self.0.missing = Some(MissingItem { kind, id: id.clone() });
         self
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body_parts::Position;
 use super::check_bounds::{Check, FieldMisfit};
-use super::id_name_color::{Color, Extensions, Id, Name};
+use super::id_name_color::{Extensions, Id, Name, UniverseColor};
 use super::ordered_list::{ListSlot, OrderedList};
 use super::patch::{Change, Clearable, is_keep};
 use super::wire_struct_macros::{wire_enum, wire_patch};
@@ -38,7 +38,7 @@ pub struct Group {
     #[serde(default)]
     pub parent_group_id: Option<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub color: Option<Color>,
+    pub color: Option<UniverseColor>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub struct GroupPayload {
     #[serde(default, skip_serializing_if = "is_keep")]
     pub parent_group_id: Clearable<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub color: Option<Color>,
+    pub color: Option<UniverseColor>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ impl Check for Group {
 
 fn check_group_fields(
     name: &Name,
-    color: Option<&Color>,
+    color: Option<&UniverseColor>,
     icon: Option<&Name>,
     position: Option<Position>,
     extensions: Option<&Extensions>,
@@ -147,7 +147,7 @@ wire_patch! {
         }
         required { name: Name, }
         optional {
-            color: Color,
+            color: UniverseColor,
             icon: Name,
             position: Position,
         }

@@ -187,17 +187,17 @@ pub(super) fn is_name_schema(schema: &Value) -> bool {
 
 /// A colour as #RRGGBB; #RGB and an alpha channel are understood too.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Color {
+pub struct UniverseColor {
     text: Arc<str>,
 }
 
-impl From<Arc<str>> for Color {
+impl From<Arc<str>> for UniverseColor {
     fn from(text: Arc<str>) -> Self {
         Self { text }
     }
 }
 
-text_type!(Color, { "type": "string", "pattern": "^#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$" });
+text_type!(UniverseColor, { "type": "string", "pattern": "^#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$" });
 
 /// Deserialises a string directly into an `Arc<str>`.
 struct ArcStrVisitor;
@@ -283,7 +283,7 @@ fn not_plain_problem(text: &str, character: char) -> String {
     )
 }
 
-impl Check for Color {
+impl Check for UniverseColor {
     fn check(&self) -> Result<(), FieldMisfit> {
         let digits = self.strip_prefix('#').unwrap_or_default();
         if matches!(digits.len(), 3 | 4 | 6 | 8) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -381,10 +381,10 @@ mod tests {
     #[test]
     fn a_colour_is_hexadecimal() {
         for color in ["#FFD700", "#fff", "#12345678"] {
-            assert!(Color::from(color).check().is_ok(), "{color}");
+            assert!(UniverseColor::from(color).check().is_ok(), "{color}");
         }
         for color in ["", "#", "yellow", "#12345", "FFD700", "#ggg", "#éé"] {
-            assert_eq!(Color::from(color).check().unwrap_err().reason, Reason::BadColor, "{color}");
+            assert_eq!(UniverseColor::from(color).check().unwrap_err().reason, Reason::BadColor, "{color}");
         }
     }
 

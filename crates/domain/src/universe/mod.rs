@@ -59,9 +59,9 @@ pub use command::{
 pub use command_catalogue::{CATEGORIES, Category, CommandEntry, EXAMPLE_STATE, category, command_entry};
 pub use command_outcomes::{CommandOutcome, FailureEntry, outcome};
 pub use event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
-pub use failure::{Failure, MissingThing, ThingKind};
+pub use failure::{Failure, MissingItem, ThingKind};
 pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
-pub use id_name_color::{Color, Extensions, Id, Name, is_same_word};
+pub use id_name_color::{Extensions, Id, Name, UniverseColor, is_same_word};
 pub use list_rows::{BodyRow, GroupRow};
 pub use motion::{Orbit, local_position, orbit, period};
 pub use number::{Count, Fraction, IntegerInRange, Number, NumberInRange, Seed};

@@ -4,7 +4,7 @@
 
 use super::body_parts::Position;
 use super::check_bounds::{Check, FieldMisfit, Reason};
-use super::id_name_color::{Color, Id, Name};
+use super::id_name_color::{Id, Name, UniverseColor};
 use super::number::{Count, Fraction, Number, NumberInRange, Seed};
 use super::wire_struct_macros::{wire_enum, wire_struct};
 use crate::limits;
@@ -61,7 +61,7 @@ wire_struct! {
             asteroid_ids: Vec<Id>,
         }
         optional {
-            color: Color,
+            color: UniverseColor,
             belt_type: BeltType,
             region_label: Name,
             is_icy: bool,
@@ -86,8 +86,8 @@ wire_struct! {
             /// The standard deviation of the height.
             thickness: Number,
             particle_count: Count,
-            base_color: Color,
-            highlight_color: Color,
+            base_color: UniverseColor,
+            highlight_color: UniverseColor,
             opacity: Fraction,
             brightness: Number,
             clumpiness: Fraction,
@@ -118,8 +118,8 @@ wire_struct! {
             /// Half its height.
             thickness: Number,
             particle_count: Count,
-            base_color: Color,
-            highlight_color: Color,
+            base_color: UniverseColor,
+            highlight_color: UniverseColor,
             opacity: Fraction,
             brightness: Number,
             clumpiness: Fraction,
@@ -153,8 +153,8 @@ wire_struct! {
             radius: Number,
             density: Fraction,
             brightness: Fraction,
-            base_color: Color,
-            accent_color: Color,
+            base_color: UniverseColor,
+            accent_color: UniverseColor,
             noise_scale: Number,
             /// Octaves of noise.
             noise_detail: Number,

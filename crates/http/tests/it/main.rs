@@ -84,8 +84,8 @@ impl Server {
     }
 
     fn call_or_envelope(&self, operation: &str, input: Value) -> Value {
-        let (caller, work) = (Caller::owner(), RequestControl::default());
-        match self.runtime.block_on(self.engine.call(&caller, operation, input, &work)) {
+        let (caller, control) = (Caller::owner(), RequestControl::default());
+        match self.runtime.block_on(self.engine.call(&caller, operation, input, &control)) {
             Ok(answer) => answer,
             Err(fault) => fault.envelope(),
         }

@@ -14,8 +14,8 @@ impl Server {
     fn create_universes(&self, numbers: std::ops::Range<usize>) {
         let created = stream::iter(numbers).for_each_concurrent(64, async |number| {
             let input = json!({"method": "create", "universeId": format!("u-{number:05}"), "name": "Sol"});
-            let (caller, work) = (Caller::owner(), RequestControl::default());
-            self.engine.call(&caller, "universe", input, &work).await.unwrap();
+            let (caller, control) = (Caller::owner(), RequestControl::default());
+            self.engine.call(&caller, "universe", input, &control).await.unwrap();
         });
         self.runtime.block_on(created);
     }

@@ -25,7 +25,7 @@ struct EntityHistoryAnswer {
     #[serde(default)]
     changes: BTreeMap<String, Value>,
     #[serde(default)]
-    archived: Vec<ArchivedThing>,
+    archived: Vec<ArchivedItem>,
     next_cursor: Option<String>,
 }
 
@@ -40,7 +40,7 @@ struct HistoryVersion {
 }
 
 #[derive(Debug, Deserialize)]
-struct ArchivedThing {
+struct ArchivedItem {
     entity_id: u64,
     name: String,
     post_id: Option<u64>,

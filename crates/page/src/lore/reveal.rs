@@ -20,7 +20,7 @@ const VISIBILITY: &str = "visibility";
 /// The entity and its posts with the people who know them, and all players.
 pub(crate) struct LoreKnowledge {
     players: Vec<CampaignPlayer>,
-    things: Vec<KnownThing>,
+    things: Vec<KnownItem>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,7 +33,7 @@ struct CampaignPlayer {
 }
 
 /// The entry or a post, with the people who know it although it is private.
-struct KnownThing {
+struct KnownItem {
     post_id: Option<u64>,
     name: String,
     is_private: bool,
@@ -45,19 +45,19 @@ impl PageContext {
     pub(crate) async fn knowledge(&self, visitor: &Visitor, article: &Article) -> Result<LoreKnowledge, Fault> {
         let campaign_id = article.campaign().id;
         let entity = &article.entity;
-        let entry = KnownThing {
+        let entry = KnownItem {
             post_id: None,
             name: "The entry".to_owned(),
             is_private: entity.is_private,
             people: Vec::new(),
         };
-        let posts = entity.posts.iter().map(|post| KnownThing {
+        let posts = entity.posts.iter().map(|post| KnownItem {
             post_id: Some(post.id),
             name: post.name.clone(),
             is_private: post.is_private,
             people: Vec::new(),
         });
-        let mut things: Vec<KnownThing> = std::iter::once(entry).chain(posts).collect();
+        let mut things: Vec<KnownItem> = std::iter::once(entry).chain(posts).collect();
         if !self.offers(VISIBILITY) {
             return Ok(LoreKnowledge { players: Vec::new(), things });
         }
@@ -96,7 +96,7 @@ impl PageContext {
     }
 }
 
-impl KnownThing {
+impl KnownItem {
     fn name_in(&self, input: &mut Value, entity_id: u64) {
         match self.post_id {
             Some(post_id) => input["post_id"] = post_id.into(),
@@ -120,7 +120,7 @@ pub(crate) fn reveal_forms(article: &Article, knowledge: &LoreKnowledge) -> Mark
     }
 }
 
-fn known_row(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing) -> Markup {
+fn known_row(article: &Article, knowledge: &LoreKnowledge, thing: &KnownItem) -> Markup {
     let knowing: Vec<&str> =
         knowledge.players.iter().filter(|player| thing.knows(player)).map(|player| player.name.as_str()).collect();
     let is_below_secret = thing.post_id.is_some() && article.entity.is_private && !thing.is_private;
@@ -156,7 +156,7 @@ fn known_row(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing) -
 }
 
 /// Buttons for each player; and where there are several, a box for each, to reveal something to some of them at once.
-fn people_form(article: &Article, knowledge: &LoreKnowledge, thing: &KnownThing) -> Markup {
+fn people_form(article: &Article, knowledge: &LoreKnowledge, thing: &KnownItem) -> Markup {
     let unknowing: Vec<&CampaignPlayer> = knowledge.players.iter().filter(|player| !thing.knows(player)).collect();
     let form = |content: &Markup| {
         html! {

@@ -6,6 +6,7 @@ mod commands;
 mod current_session;
 mod drawn_dice;
 mod handouts;
+pub(crate) mod live_table;
 mod log;
 mod recap_text;
 mod roll_view;
@@ -23,9 +24,9 @@ use crate::components::fault_box;
 use crate::extractors::PagePath;
 use crate::form::Form;
 use crate::layout::{CampaignPart, PageLayout};
-use crate::live::live_attributes;
 use crate::middleware::PageError;
 use crate::visitor::Visitor;
+use live_table::live_attributes;
 
 pub(crate) use commands::{change_tracker, end_session, roll, set_spotlight, start_session, take_note};
 pub(crate) use current_session::preview_odds;

@@ -5,9 +5,9 @@ const GREY: [u8; 3] = [0x9a, 0xa4, 0xb2];
 
 /// A colour without its alpha channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Colour([u8; 3]);
+pub(super) struct HexColour([u8; 3]);
 
-impl Colour {
+impl HexColour {
     pub(super) const SHADOW: Self = Self([0x07, 0x09, 0x0f]);
     pub(super) const EMBER: Self = Self([0xff, 0xa9, 0x3a]);
     pub(super) const WHITE: Self = Self([0xff, 0xff, 0xff]);

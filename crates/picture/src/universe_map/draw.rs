@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::chosen_colour::Colour;
+use super::chosen_colour::HexColour;
 use super::labels::{Align, Label, Style};
 use super::map_layout::{BandShape, CloudShape, LineShape, MapLayout, MapLine, MapPath, Panel, WIDTH};
 use super::paths_and_gradients::{Scatter, dots_path, gradient_id, line_path, write_gradients};
@@ -120,7 +120,7 @@ fn draw_backdrop(svg: &mut Svg, panel: &Panel, number: usize) {
 fn draw_cloud(svg: &mut Svg, scene: &UniverseScene, shape: &CloudShape) {
     let cloud = &scene.clouds[shape.cloud];
     let mut scatter = Scatter::new(shape.cloud + 1_000);
-    let (base, accent) = (Colour::parse(cloud.color), Colour::parse(cloud.accent));
+    let (base, accent) = (HexColour::parse(cloud.color), HexColour::parse(cloud.accent));
     let opacity = 0.28 + 0.4 * cloud.density.clamp(0.0, 1.0);
     let whole = svg.element("ellipse").number("cx", shape.at.0).number("cy", shape.at.1);
     let whole = whole.number("rx", shape.size.0).number("ry", shape.size.1);
@@ -138,7 +138,7 @@ fn draw_cloud(svg: &mut Svg, scene: &UniverseScene, shape: &CloudShape) {
 
 /// A soft annulus: of stones, or of dust that is brightest towards its star.
 fn draw_band(svg: &mut Svg, band: &BandShape, number: usize) {
-    let colour = Colour::parse(band.color).hex();
+    let colour = HexColour::parse(band.color).hex();
     let (middle, width) = (f64::midpoint(band.inner, band.outer), band.outer - band.inner);
     let opacity = band.opacity.clamp(0.3, 1.0);
     let (inwards, strength) = if band.is_disk { (0.22, 0.105) } else { (0.5, 0.07) };

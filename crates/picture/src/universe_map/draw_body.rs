@@ -1,6 +1,6 @@
 //! Draws a body by its kind, in its colour, lit by its star.
 
-use super::chosen_colour::Colour;
+use super::chosen_colour::HexColour;
 use super::distance_scale::length;
 use super::map_layout::{Disc, ring_outer_radius};
 use super::paths_and_gradients::gradient_id;
@@ -34,23 +34,23 @@ fn circle(svg: &mut Svg, at: Point, radius: f64) -> crate::svg::Element<'_> {
 }
 
 fn draw_star(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
-    let colour = Colour::parse(body.color);
+    let colour = HexColour::parse(body.color);
     let fill = format!("url(#{})", gradient_id(colour));
     circle(svg, disc.at, disc.radius * 2.9).attribute("fill", &fill).end();
     circle(svg, disc.at, disc.radius).attribute("fill", &colour.hex()).stroke(Ink::Outline, 0.9).end();
-    let heart = circle(svg, disc.at, disc.radius * 0.62).attribute("fill", &Colour::WHITE.hex());
+    let heart = circle(svg, disc.at, disc.radius * 0.62).attribute("fill", &HexColour::WHITE.hex());
     heart.attribute("opacity", "0.35").end();
 }
 
 fn draw_black_hole(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
-    let colour = body.accretion.map_or(Colour::EMBER, Colour::parse);
+    let colour = body.accretion.map_or(HexColour::EMBER, HexColour::parse);
     let fill = format!("url(#{})", gradient_id(colour));
     circle(svg, disc.at, disc.radius * 2.6).attribute("fill", &fill).end();
     if body.accretion.is_some() {
         draw_ring(svg, disc, 2.2, colour, disc.radius * 0.38);
     }
     circle(svg, disc.at, disc.radius * 1.12).attribute("fill", &colour.hex()).end();
-    circle(svg, disc.at, disc.radius).attribute("fill", &Colour::SHADOW.hex()).stroke(Ink::Outline, 0.7).end();
+    circle(svg, disc.at, disc.radius).attribute("fill", &HexColour::SHADOW.hex()).stroke(Ink::Outline, 0.7).end();
     if body.accretion.is_some() {
         draw_ring_front(svg, disc, 2.2, colour, disc.radius * 0.38);
     }
@@ -70,13 +70,13 @@ fn draw_cross(svg: &mut Svg, disc: &Disc) {
 
 /// A planet, a moon or a stone, with its night side and its ring.
 fn draw_ball(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
-    let outer = body.ring.map(|ring| (ring_outer_radius(ring.outer), Colour::parse(ring.color)));
+    let outer = body.ring.map(|ring| (ring_outer_radius(ring.outer), HexColour::parse(ring.color)));
     let width = disc.radius * 0.34;
     if let Some((outer, colour)) = outer {
         draw_ring(svg, disc, outer, colour, width);
     }
     let outline = if disc.radius > 3.0 { 0.8 } else { 0.6 };
-    let fill = Colour::parse(body.color).hex();
+    let fill = HexColour::parse(body.color).hex();
     circle(svg, disc.at, disc.radius).attribute("fill", &fill).stroke(Ink::Outline, outline).end();
     draw_night_side(svg, disc);
     if let Some((outer, colour)) = outer {
@@ -104,11 +104,11 @@ fn draw_night_side(svg: &mut Svg, disc: &Disc) {
         r = radius,
         b = radius * 1.5
     );
-    let night = svg.element("path").attribute("d", &path).attribute("fill", &Colour::SHADOW.hex());
+    let night = svg.element("path").attribute("d", &path).attribute("fill", &HexColour::SHADOW.hex());
     night.attribute("opacity", "0.36").end();
 }
 
-fn draw_ring(svg: &mut Svg, disc: &Disc, outer: f64, colour: Colour, width: f64) {
+fn draw_ring(svg: &mut Svg, disc: &Disc, outer: f64, colour: HexColour, width: f64) {
     let ellipse = svg.element("ellipse").number("cx", disc.at.0).number("cy", disc.at.1);
     let reach = disc.radius * outer - width / 2.0;
     let ellipse =
@@ -118,7 +118,7 @@ fn draw_ring(svg: &mut Svg, disc: &Disc, outer: f64, colour: Colour, width: f64)
 }
 
 /// The part of a ring in front of its planet.
-fn draw_ring_front(svg: &mut Svg, disc: &Disc, outer: f64, colour: Colour, width: f64) {
+fn draw_ring_front(svg: &mut Svg, disc: &Disc, outer: f64, colour: HexColour, width: f64) {
     let reach = disc.radius * outer - width / 2.0;
     let (left, right) = ((disc.at.0 - reach, disc.at.1), (disc.at.0 + reach, disc.at.1));
     let path = format!("M{}A{reach:.2} {:.2} 0 0 0 {}", format_point(left), reach * RING_FLATNESS, format_point(right));
@@ -141,7 +141,7 @@ pub(super) fn tail_line(body: &SceneBody, disc: &Disc) -> Option<(Point, Point)>
 /// Draws overlapping strands, so that the tail gets wider and fainter.
 fn draw_tail(svg: &mut Svg, body: &SceneBody, disc: &Disc) {
     let Some((from, to)) = tail_line(body, disc) else { return };
-    let (along, colour) = ((to.0 - from.0, to.1 - from.1), Colour::parse(body.tail.unwrap_or_default()).hex());
+    let (along, colour) = ((to.0 - from.0, to.1 - from.1), HexColour::parse(body.tail.unwrap_or_default()).hex());
     let side = (-along.1 / TAIL * 0.7, along.0 / TAIL * 0.7);
     for (share, spread) in [(1.0, 2.4), (0.86, 2.1), (0.72, 1.8), (0.58, 1.5), (0.44, 1.2), (0.3, 0.9)] {
         let end = (from.0 + along.0 * share, from.1 + along.1 * share);

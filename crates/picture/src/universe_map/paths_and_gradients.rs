@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::Point;
-use super::chosen_colour::Colour;
+use super::chosen_colour::HexColour;
 use super::map_layout::Panel;
 use super::{SceneBodyKind, UniverseScene};
 use crate::svg::{Svg, format_point};
@@ -48,7 +48,7 @@ pub(super) fn line_path(points: &[Point], is_closed: bool) -> String {
 }
 
 /// The id of a fading gradient. It contains the colour, so two pictures on one page may share the id.
-pub(super) fn gradient_id(colour: Colour) -> String {
+pub(super) fn gradient_id(colour: HexColour) -> String {
     format!("skald-glow-{}", colour.digits())
 }
 
@@ -59,13 +59,13 @@ pub(super) fn write_gradients(svg: &mut Svg, scene: &UniverseScene, panels: &[Pa
         let bodies = panel.discs.iter().map(|disc| &scene.bodies[disc.body]);
         for body in bodies {
             match body.kind {
-                SceneBodyKind::Star => colours.insert(Colour::parse(body.color)),
-                SceneBodyKind::BlackHole => colours.insert(body.accretion.map_or(Colour::EMBER, Colour::parse)),
+                SceneBodyKind::Star => colours.insert(HexColour::parse(body.color)),
+                SceneBodyKind::BlackHole => colours.insert(body.accretion.map_or(HexColour::EMBER, HexColour::parse)),
                 _ => false,
             };
         }
         for cloud in panel.clouds.iter().map(|shape| &scene.clouds[shape.cloud]) {
-            colours.extend([Colour::parse(cloud.color), Colour::parse(cloud.accent)]);
+            colours.extend([HexColour::parse(cloud.color), HexColour::parse(cloud.accent)]);
         }
     }
     if colours.is_empty() {

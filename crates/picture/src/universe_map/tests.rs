@@ -145,7 +145,7 @@ fn a_forced_theme_has_no_style_sheet() {
 
 #[test]
 fn colours_are_read_in_every_form() {
-    let read = |text: &str| chosen_colour::Colour::parse(text).hex();
+    let read = |text: &str| chosen_colour::HexColour::parse(text).hex();
     assert_eq!(["#fa0", "#FA08", "#ffaa00", "#FFAA0080"].map(read), ["#ffaa00"; 4].map(str::to_owned));
     let grey = read("");
     assert_eq!(["red", "#red", "#12", "#12345", "fa0", "#ffaa0g"].map(read), [(); 6].map(|()| grey.clone()));

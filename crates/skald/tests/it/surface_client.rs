@@ -145,8 +145,8 @@ impl SurfaceClient {
                 parse_tool_answer(client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json())
             }
             SurfaceConnection::Grpc(runtime, remote, caller) => {
-                let work = RequestControl { idempotency_key: key.map(str::to_owned), ..RequestControl::default() };
-                let answer = runtime.block_on(remote.call(caller, operation, input.clone(), &work));
+                let control = RequestControl { idempotency_key: key.map(str::to_owned), ..RequestControl::default() };
+                let answer = runtime.block_on(remote.call(caller, operation, input.clone(), &control));
                 answer.map_err(|fault| fault.envelope()["error"].take())
             }
             SurfaceConnection::Modern(client) => {

@@ -63,7 +63,7 @@ impl StreamKind for CounterStream {
     }
 }
 
-pub(crate) fn ask() -> Submission<CounterStream> {
+pub(crate) fn submission() -> Submission<CounterStream> {
     let given = DecisionContext { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
     Submission::new("x".repeat(BODY_BYTES), given)
 }
@@ -117,7 +117,7 @@ pub(crate) async fn drive(journal: Arc<dyn Journal>, writers: usize, streams: us
                 let mut waits = Vec::new();
                 while began.elapsed() < time {
                     let sent = Instant::now();
-                    open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+                    open.execute(&stream, submission()).await.map_err(|_| "failed").unwrap();
                     waits.push(sent.elapsed());
                 }
                 waits
@@ -150,7 +150,7 @@ pub(crate) async fn grow(journal: &Arc<dyn Journal>, id: &str, length: u64) {
             let (open, stream) = (Arc::clone(&open), stream.clone());
             tokio::spawn(async move {
                 for _ in 0..length / writers {
-                    open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+                    open.execute(&stream, submission()).await.map_err(|_| "failed").unwrap();
                 }
             })
         })
@@ -165,12 +165,12 @@ pub(crate) async fn command_p50_ms(journal: &Arc<dyn Journal>, id: &str) -> f64 
     let open = Streams::<CounterStream>::new(Arc::clone(journal));
     let stream = StreamName::new("counter", id);
     for _ in 0..10 {
-        open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+        open.execute(&stream, submission()).await.map_err(|_| "failed").unwrap();
     }
     let mut waits = Vec::new();
     for _ in 0..300 {
         let sent = Instant::now();
-        open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+        open.execute(&stream, submission()).await.map_err(|_| "failed").unwrap();
         waits.push(sent.elapsed().as_secs_f64() * 1e3);
     }
     crate::median(waits)

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use skald_journal::{StreamName, Streams};
 
-use crate::journal_load::{self, CounterStream, ask};
+use crate::journal_load::{self, CounterStream, submission};
 use crate::{ROUND, ROUNDS, RatioTarget, median, row};
 
 const WRITERS: usize = 16;
@@ -57,7 +57,7 @@ pub(crate) async fn measure_reads(folder: &Path) {
                 let (open, stream, is_over) = (Arc::clone(&open), stream.clone(), Arc::clone(&is_over));
                 tokio::spawn(async move {
                     while !is_over.load(Ordering::Relaxed) {
-                        open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+                        open.execute(&stream, submission()).await.map_err(|_| "failed").unwrap();
                     }
                 })
             })

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use skald_journal::{StoreError, StoreHealth};
 use tokio::sync::watch;
 
-use super::file::is_damage;
+use super::open_database::is_damage;
 use super::writer::to_store_error;
 
 pub(super) struct Damage {

@@ -2,9 +2,9 @@
 
 mod audit;
 mod damaged_file;
-mod file;
 mod lock;
 mod node_locks;
+mod open_database;
 mod read_connections;
 mod search;
 mod sql;
@@ -33,8 +33,8 @@ use crate::rebase_batch::LockedStore;
 use crate::signed_number::page_limit;
 use crate::snapshots::assign_mark;
 use damaged_file::Damage;
-use file::DatabasePath;
 use node_locks::NodeLocks;
+use open_database::DatabasePath;
 use read_connections::{ExternalWriteWatcher, ReadConnections};
 use table_queries::SqliteTables;
 use writer::{Writer, WriterJob, WriterTask, to_store_error};
@@ -386,7 +386,7 @@ impl Journal for Sqlite {
     }
 
     fn finish_token_import(&self) -> StoreFuture<'_, ()> {
-        let finished = self.run_write(file::finish_migrations);
+        let finished = self.run_write(open_database::finish_migrations);
         Box::pin(async move {
             finished.await?;
             self.has_tokens_in_rows.store(false, Ordering::Release);

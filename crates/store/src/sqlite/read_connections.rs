@@ -9,7 +9,7 @@ use skald_journal::StoreError;
 use tokio::sync::{Semaphore, watch};
 
 use super::damaged_file::Damage;
-use super::file::DatabasePath;
+use super::open_database::DatabasePath;
 use super::sql;
 
 /// Concurrent reads; more would only compete for the same two or four cores.

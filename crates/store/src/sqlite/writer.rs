@@ -9,8 +9,8 @@ use skald_journal::{Append, StoreError, StoreHealth};
 use tokio::sync::{oneshot, watch};
 
 use super::damaged_file::Damage;
-use super::file::{DatabasePath, is_damage, is_index_damage};
 use super::lock::{Lock, LockError};
+use super::open_database::{DatabasePath, is_damage, is_index_damage};
 use super::sql;
 use super::table_queries::SqliteTables;
 use crate::rebase_batch::{RebaseOutcome, rebase};

@@ -126,7 +126,7 @@ async fn run_case(place: &TestStore, groups: Vec<Vec<SenderAction>>) {
             done_before.push((sent, expected));
         }
         // Sent in order, and so decided in order.
-        let answers = join_all(asks.into_iter().map(|ask| streams.execute(&stream, ask))).await;
+        let answers = join_all(asks.into_iter().map(|submission| streams.execute(&stream, submission))).await;
         for ((expected, state), answer) in expectations.into_iter().zip(answers) {
             let told = answer.map(|done| {
                 // A retry gets the current state.

@@ -321,8 +321,8 @@ fn a_busy_node_does_not_starve_another() {
                 for number in 0_u64.. {
                     // Names are added and removed, so that the state stays small.
                     let name = format!("{task}-{}", number / 2);
-                    let ask = if number % 2 == 0 { add(&name, 1) } else { remove(&name) };
-                    busy.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
+                    let submission = if number % 2 == 0 { add(&name, 1) } else { remove(&name) };
+                    busy.execute(&stream("one"), submission).await.map_err(|_| "failed").unwrap();
                 }
             })
         });

@@ -27,8 +27,8 @@ async fn write_entries(journal: Arc<dyn Journal>, name: &str) {
         let (streams, name) = (Arc::clone(&streams), name.to_owned());
         tokio::spawn(async move {
             for number in 0..EACH / 3 {
-                let ask = add(&format!("{name}-{task}-{number}"), 1);
-                streams.execute(&stream("one"), ask).await.map_err(|failure| format!("{failure:?}")).unwrap();
+                let submission = add(&format!("{name}-{task}-{number}"), 1);
+                streams.execute(&stream("one"), submission).await.map_err(|failure| format!("{failure:?}")).unwrap();
             }
         })
     });
@@ -81,8 +81,8 @@ fn what_another_process_commits_is_seen_at_once() {
                 while streams.read(&stream("one")).await.unwrap().revision() < number {
                     tokio::time::timeout(Duration::from_secs(10), wakes.changed()).await.expect("a wake").unwrap();
                 }
-                let ask = add(&(number + 1).to_string(), 1);
-                streams.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
+                let submission = add(&(number + 1).to_string(), 1);
+                streams.execute(&stream("one"), submission).await.map_err(|_| "failed").unwrap();
             }
         });
         return;
@@ -117,8 +117,8 @@ fn a_busy_process_does_not_starve_another() {
                     for number in 0_u64.. {
                         // Names are added and removed, so that the state stays small.
                         let name = format!("{name}-{task}-{}", number / 2);
-                        let ask = if number % 2 == 0 { add(&name, 1) } else { remove(&name) };
-                        streams.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
+                        let submission = if number % 2 == 0 { add(&name, 1) } else { remove(&name) };
+                        streams.execute(&stream("one"), submission).await.map_err(|_| "failed").unwrap();
                     }
                 })
             });
@@ -150,8 +150,8 @@ fn a_killed_process_takes_nothing_with_it() {
         block_on(async {
             let streams = Streams::<Tally>::new(open(&path).await);
             for number in 0_u64.. {
-                let ask = add(&format!("{name}-{number}"), 1);
-                let done = streams.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
+                let submission = add(&format!("{name}-{number}"), 1);
+                let done = streams.execute(&stream("one"), submission).await.map_err(|_| "failed").unwrap();
                 // Acknowledged revisions are noted outside of the journal.
                 std::fs::write(path.with_extension("acknowledged"), done.revision.to_string()).unwrap();
             }

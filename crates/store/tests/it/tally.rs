@@ -168,15 +168,15 @@ pub(crate) fn remove(name: &str) -> Submission<Tally> {
     Submission::new(TallyCommand::Remove { name: name.to_owned() }, given())
 }
 
-pub(crate) fn with_key(ask: Submission<Tally>, key: &str) -> Submission<Tally> {
-    let request = format!("{:?}", ask.command);
+pub(crate) fn with_key(submission: Submission<Tally>, key: &str) -> Submission<Tally> {
+    let request = format!("{:?}", submission.command);
     let answer: AnswerBuilder<Tally> =
         Box::new(|done: &Applied<Tally>| format!("total {}", done.committed.state.total()));
-    Submission { key: Some((IdempotencyKey::new(key, &[request.as_bytes()]), answer)), ..ask }
+    Submission { key: Some((IdempotencyKey::new(key, &[request.as_bytes()]), answer)), ..submission }
 }
 
-pub(crate) fn with_expected_revision(ask: Submission<Tally>, expected: u64) -> Submission<Tally> {
-    Submission { expected: Some(expected), ..ask }
+pub(crate) fn with_expected_revision(submission: Submission<Tally>, expected: u64) -> Submission<Tally> {
+    Submission { expected: Some(expected), ..submission }
 }
 
 pub(crate) fn stream(id: &str) -> StreamName {

@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use super::super::call_mode;
-use super::super::process::ServerProcess;
+use super::super::server_process::ServerProcess;
 
 pub(in crate::bench) struct Agent {
     process: ServerProcess,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::BenchOptions;
 use super::super::gate::agent::Agent;
 use super::super::load::Connection;
-use super::super::process::BenchServer;
+use super::super::server_process::BenchServer;
 use crate::{paths, run};
 
 const ENTITIES: usize = 100_000;

@@ -7,8 +7,8 @@ use anyhow::ensure;
 
 use super::super::BenchOptions;
 use super::super::load::Connection;
-use super::super::process::BenchServer;
 use super::super::report::{BenchTarget, ReportTable};
+use super::super::server_process::BenchServer;
 use super::super::statistics::median;
 use super::first_visit::BROWSER_ENCODINGS;
 use super::page_server::PageServer;

@@ -9,8 +9,8 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use super::super::BenchOptions;
-use super::super::process::ServerProcess;
 use super::super::report::{BenchTarget, ReportTable, group_thousands};
+use super::super::server_process::ServerProcess;
 use super::universe_server::{BenchClient, UniverseServer, commands_path, universe_id};
 
 const SIZE: usize = 1_000;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::BenchOptions;
 use super::super::load::Connection;
-use super::super::process::BenchServer;
+use super::super::server_process::BenchServer;
 use crate::paths;
 
 /// The number of bodies in each universe, which is also its name. The largest leaves room for bodies that writers add.

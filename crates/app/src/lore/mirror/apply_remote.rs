@@ -11,10 +11,10 @@ use skald_domain::lore::{
     MirroredPost, NewEntity, TextRef, VersionMerge, fold_name, merge_fields,
 };
 
+use super::merge_versions::{alias_travels, fit_text, their_fields, their_post, type_of_kind};
 use super::remote::{RemoteEntity, RemoteKind, RemoteParent, RemotePost, RemoteTarget};
 use super::rows::{AgreedPost, AgreedRow};
 use super::sync_run::{ATTEMPTS, SyncFailure, SyncRun, busy_fault, conflict_value, html_there, is_same_version};
-use super::versions::{alias_travels, fit_text, their_fields, their_post, type_of_kind};
 use crate::limits;
 use crate::lore::stream::LoreStream;
 use skald_journal::{CommittedState, SideRow};

@@ -11,11 +11,11 @@ use skald_domain::lore::{
 use super::apply_remote::{
     DELETED, DELETED_HERE, DELETED_THERE, Step, copy_post_field, is_deleted_here, post_with_nothing_agreed,
 };
+use super::merge_versions::their_post;
 use super::remote::{RemoteEntity, RemotePost};
 use super::rows::{AgreedPost, AgreedRow};
 use super::send_posts::says_the_same;
 use super::sync_run::{SyncFailure, SyncRun};
-use super::versions::their_post;
 use skald_journal::SideRow;
 
 impl SyncRun<'_> {

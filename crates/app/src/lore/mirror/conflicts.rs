@@ -8,9 +8,9 @@ use skald_domain::lore::{
 };
 
 use super::apply_remote::{DELETED, DELETED_THERE, copy_field, copy_post_field};
+use super::merge_versions::{alias_travels, assumed_fields, assumed_post};
 use super::rows::{AgreedPost, AgreedRow, MirrorLink};
 use super::sync_run::{SyncFailure, SyncRun};
-use super::versions::{alias_travels, assumed_fields, assumed_post};
 use crate::lore::access::EnteredLore;
 use crate::lore::stream::refusal_fault;
 use crate::{App, Code, Fault};

@@ -40,8 +40,8 @@ impl LinkedLore {
 impl App {
     /// Adds `mirror` to the answer if the lore that the caller entered is linked. If the freshness cannot be read, the answer
     /// goes out without it: the operation itself has succeeded.
-    pub(crate) async fn with_freshness(&self, work: &RequestControl, mut answer: Answer) -> Answer {
-        let Some(lore) = work.linked_lore.get() else { return answer };
+    pub(crate) async fn with_freshness(&self, control: &RequestControl, mut answer: Answer) -> Answer {
+        let Some(lore) = control.linked_lore.get() else { return answer };
         let fields = match &mut answer {
             Answer::Value(Value::Object(fields)) => fields,
             Answer::Object(object) => &mut object.fields,

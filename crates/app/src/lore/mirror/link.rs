@@ -6,10 +6,10 @@ use std::time::Duration;
 use skald_domain::decider::DecisionContext;
 use skald_domain::lore::{Entity, EntityChange, ExplicitIds, LoreCommand, LoreRefusal, LoreRefusalKind, PostChange};
 
+use super::merge_versions::current_mentions;
 use super::remote::RemoteAddress;
 use super::rows::MirrorLink;
 use super::sync::remote_fault;
-use super::versions::current_mentions;
 use crate::lore::stream::lore_stream;
 use crate::{App, Caller, Code, Fault};
 use skald_journal::{JournalFailure, SideRow, Submission, truncate_to_micros};

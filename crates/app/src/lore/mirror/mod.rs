@@ -11,6 +11,7 @@ mod conflicts;
 mod freshness;
 mod lease;
 mod link;
+mod merge_versions;
 mod operation;
 mod pull;
 mod push;
@@ -24,12 +25,12 @@ mod sent_mentions;
 mod stoppable_remote;
 mod sync;
 mod sync_run;
-mod versions;
 mod waiting;
 
 pub use background::mirror_linked_campaigns;
 pub use freshness::LinkedLore;
 pub use link::NewLink;
+pub use merge_versions::mirrored_tag_name;
 pub use remote::{
     RemoteAddress, RemoteAlias, RemoteChange, RemoteConnector, RemoteCreated, RemoteDraft, RemoteEntity, RemoteFailure,
     RemoteFailureKind, RemoteFuture, RemoteHead, RemoteKind, RemoteLore, RemotePage, RemoteParent, RemotePost,
@@ -37,7 +38,6 @@ pub use remote::{
 };
 pub use sync::SyncScope;
 pub use sync_run::{SyncProgress, SyncReport};
-pub use versions::mirrored_tag_name;
 
 pub(super) use freshness::MirrorFreshness;
 pub(super) use operation::KankaMirror;

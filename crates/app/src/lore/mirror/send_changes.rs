@@ -5,10 +5,10 @@
 use skald_domain::lore::{Entity, MirroredFields, merge_fields, name_identity};
 
 use super::apply_remote::{DELETED, is_deleted_here};
+use super::merge_versions::{SentText, assumed_fields, sent_subtype, their_fields};
 use super::remote::{RemoteChange, RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteKind, RemoteTarget};
 use super::rows::AgreedRow;
 use super::sync_run::{SyncFailure, SyncRun, is_same_version};
-use super::versions::{SentText, assumed_fields, sent_subtype, their_fields};
 
 /// The id of an alias while it is being created there.
 const BEING_CREATED: u64 = 0;

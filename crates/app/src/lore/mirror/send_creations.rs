@@ -3,10 +3,10 @@
 use skald_domain::lore::{Entity, MirroredFields};
 
 use super::apply_remote::store_seen_fields;
+use super::merge_versions::{kind_of_type, our_fields, sent_subtype, sent_text, their_fields};
 use super::remote::{RemoteCreated, RemoteDraft, RemoteFailure, RemoteFailureKind, RemoteKind, RemoteTarget};
 use super::rows::{AgreedRow, CreatedRow};
 use super::sync_run::{SyncFailure, SyncRun};
-use super::versions::{kind_of_type, our_fields, sent_subtype, sent_text, their_fields};
 use crate::lore::stream::LoreStream;
 use skald_journal::CommittedState;
 

@@ -7,10 +7,10 @@ use serde_json::json;
 use skald_domain::lore::{Entity, LoreCommand, MirroredPost, MirroredText, Post, PostChange, merge_post};
 
 use super::apply_remote::{DELETED, DELETED_THERE, is_deleted_here};
+use super::merge_versions::{SentText, assumed_post, their_post};
 use super::remote::{RemoteFailure, RemoteFailureKind, RemotePost, RemotePostChange};
 use super::rows::{AgreedPost, AgreedRow};
 use super::sync_run::{SyncFailure, SyncRun};
-use super::versions::{SentText, assumed_post, their_post};
 use crate::lore::stream::LoreStream;
 use skald_journal::CommittedState;
 

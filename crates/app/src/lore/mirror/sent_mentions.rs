@@ -2,9 +2,9 @@
 
 use skald_domain::lore::{Entity, EntityChange, LoreCommand, PostChange, TextRef};
 
+use super::merge_versions::current_mentions;
 use super::rows::AgreedRow;
 use super::sync_run::{SyncFailure, SyncRun};
-use super::versions::current_mentions;
 use crate::lore::stream::LoreStream;
 use skald_journal::CommittedState;
 

@@ -12,11 +12,11 @@ use skald_domain::lore::{
 use skald_markup::Entry;
 
 use super::lease::MirrorLease;
+use super::merge_versions::{SentText, our_fields, our_post, sent_text};
 use super::operation::KankaMirror;
 use super::remote::{RemoteEntity, RemoteFailure, RemoteFailureKind, RemoteKind, RemoteLore, RemoteParent};
 use super::rows::{AgreedPost, AgreedRow, CreatedRow, MirrorLink};
 use super::stoppable_remote::StoppableRemote;
-use super::versions::{SentText, our_fields, our_post, sent_text};
 use crate::lore::canon_hold::HeldChange;
 use crate::lore::stream::{LoreStream, lore_stream};
 use crate::{App, Code, Fault, Operation};

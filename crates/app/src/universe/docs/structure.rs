@@ -14,9 +14,9 @@ const HEAD: &str = "# Structure\n\nA universe is an object with nine keys, and a
     in it has an id of your choice, up to 200 characters, which is also its key.\n";
 
 /// A section: its title, its text, and the schema of the type whose fields it lists.
-type Thing = (&'static str, &'static str, fn(&mut SchemaGenerator) -> Schema);
+type DocumentedType = (&'static str, &'static str, fn(&mut SchemaGenerator) -> Schema);
 
-const THINGS: [Thing; 7] = [
+const DOCUMENTED_TYPES: [DocumentedType; 7] = [
     (
         "The whole",
         "Lengths are in world units, angles in degrees, times in simulated seconds.",
@@ -44,7 +44,7 @@ const THINGS: [Thing; 7] = [
 
 pub(super) fn render_page() -> String {
     let mut page = HEAD.to_owned();
-    for (title, about, make) in THINGS {
+    for (title, about, make) in DOCUMENTED_TYPES {
         let (shown, _) = json_schema::custom_schema(make);
         let _ = write!(page, "\n## {title}\n\n{about}\n\n| field | type | required | what |\n|---|---|---|---|\n");
         for row in reference_pages::field_rows(&shown, "") {

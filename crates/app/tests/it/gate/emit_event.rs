@@ -282,24 +282,24 @@ fn a_revision_and_a_key_beside_the_input_are_the_same_or_refused() {
             idempotency_key: key.map(str::to_owned),
             ..RequestControl::default()
         };
-        for (work, field, words) in [
+        for (control, field, words) in [
             (beside(Some(1), None), "/expected_revision", ["is 2", "is 1"]),
             (beside(Some(2), Some("other")), "/idempotency_key", ["is note", "is other"]),
         ] {
             let refused =
-                engine.call(&Caller::owner(), "state_gate.emit_event", note.clone(), &work).await.unwrap_err();
+                engine.call(&Caller::owner(), "state_gate.emit_event", note.clone(), &control).await.unwrap_err();
             assert_eq!((refused.code(), refused.body().path.as_deref()), (Code::InvalidParams, Some(field)));
             assert!(words.iter().all(|word| refused.body().message.contains(word)), "{refused}");
             let cancel = json!({
                 "method": "cancel", "run_id": RUN, "expected_revision": 2, "idempotency_key": "note",
             });
-            let refused = engine.call(&human_caller("mara"), "state_gate.run", cancel, &work).await.unwrap_err();
+            let refused = engine.call(&human_caller("mara"), "state_gate.run", cancel, &control).await.unwrap_err();
             assert_eq!((refused.code(), refused.body().path.as_deref()), (Code::InvalidParams, Some(field)));
         }
         let state = call_as_owner(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
         assert_eq!(state["revision"], 2, "nothing was done");
-        let work = beside(Some(2), Some("note"));
-        let answer = engine.call(&Caller::owner(), "state_gate.emit_event", note, &work).await.unwrap();
+        let control = beside(Some(2), Some("note"));
+        let answer = engine.call(&Caller::owner(), "state_gate.emit_event", note, &control).await.unwrap();
         assert_eq!(answer["success"], true, "{answer}");
     });
 }

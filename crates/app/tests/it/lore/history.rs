@@ -322,8 +322,8 @@ async fn with_key_and_revision(
     input: Value,
 ) -> Result<Value, Fault> {
     let idempotency_key = key.map(str::to_owned);
-    let work = RequestControl { idempotency_key, expected_revision: revision, ..RequestControl::default() };
-    lore.engine.call(&Caller::owner(), "lore_history", input, &work).await
+    let control = RequestControl { idempotency_key, expected_revision: revision, ..RequestControl::default() };
+    lore.engine.call(&Caller::owner(), "lore_history", input, &control).await
 }
 
 #[test]

@@ -98,8 +98,8 @@ impl LoreCampaign {
     }
 
     async fn call_with_key(&self, key: &str, operation: &str, input: Value) -> Value {
-        let work = RequestControl { idempotency_key: Some(key.to_owned()), ..RequestControl::default() };
-        let answer = self.engine.call(&Caller::owner(), operation, input, &work).await;
+        let control = RequestControl { idempotency_key: Some(key.to_owned()), ..RequestControl::default() };
+        let answer = self.engine.call(&Caller::owner(), operation, input, &control).await;
         answer.unwrap_or_else(|fault| panic!("{operation}: {fault}"))
     }
 

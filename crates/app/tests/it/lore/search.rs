@@ -615,9 +615,9 @@ fn the_revision_of_a_read_changes_with_the_lore() {
     run(async {
         let lore = LoreCampaign::new().await;
         let revision = async || {
-            let work = RequestControl::default();
-            lore.engine.call(&Caller::owner(), "find_entities", json!({}), &work).await.expect("an answer");
-            work.revision.get().copied()
+            let control = RequestControl::default();
+            lore.engine.call(&Caller::owner(), "find_entities", json!({}), &control).await.expect("an answer");
+            control.revision.get().copied()
         };
         let before = revision().await;
         lore.create(numbered_places(0..1, None)).await;

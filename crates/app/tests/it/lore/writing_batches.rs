@@ -190,9 +190,9 @@ fn an_item_that_does_not_fit_leaves_the_others_alone() {
 fn a_batch_takes_no_revision_of_the_lore() {
     run(async {
         let lore = LoreCampaign::new().await;
-        let work = RequestControl { expected_revision: Some(7), ..RequestControl::default() };
+        let control = RequestControl { expected_revision: Some(7), ..RequestControl::default() };
         let input = json!({"entities": [character("Ann")]});
-        let fault = lore.engine.call(&Caller::owner(), "create_entities", input, &work).await.unwrap_err();
+        let fault = lore.engine.call(&Caller::owner(), "create_entities", input, &control).await.unwrap_err();
         assert_eq!(fault.code(), Code::InvalidParams);
         assert!(fault.to_string().contains("If-Match") && fault.to_string().contains('7'), "{fault}");
         assert_eq!(lore.stream_revision().await, 0);

@@ -42,7 +42,7 @@ fn a_refusal_says_what_is_missing() {
         (json!({"type": "updateNebula", "id": "x", "patch": {}}), ThingKind::Nebula, "x"),
     ] {
         let missing = refusal_of(&mut sky, &command).missing().cloned();
-        assert_eq!(missing, Some(MissingThing { kind, id: id.into() }), "{command}");
+        assert_eq!(missing, Some(MissingItem { kind, id: id.into() }), "{command}");
     }
     for command in [
         json!({"type": "attachStar", "childId": "sun", "parentId": "moon"}),

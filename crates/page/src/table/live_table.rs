@@ -21,10 +21,10 @@ use serde::Deserialize;
 use skald_app::{Changes, Fault, limits};
 use tokio::sync::Mutex;
 
+use super::{TableState, fragments};
 use crate::SharedContext;
 use crate::extractors::{PagePath, PageQuery};
 use crate::middleware::PageError;
-use crate::table::{TableState, fragments};
 use crate::visitor::Visitor;
 
 /// A standard header that the `http` crate has no constant for.
