@@ -113,12 +113,12 @@ fn redact_event(
             CampaignEvent::TrackerRemoved { owner, name, value, visible_to }
         }
         CampaignEvent::ActorAdded { actor_id, name, kind, notes, notes_visible_to } => {
-            let (notes, notes_visible_to) = shown.keep_notes(&actor_id, notes_visible_to, Some(notes));
+            let (notes, notes_visible_to) = shown.keep_notes(&actor_id, &notes_visible_to, Some(notes));
             let notes = notes.unwrap_or_default();
             CampaignEvent::ActorAdded { actor_id, name, kind, notes, notes_visible_to }
         }
         CampaignEvent::ActorUpdated { actor_id, name, kind, notes, notes_visible_to } => {
-            let (notes, notes_visible_to) = shown.keep_notes(&actor_id, notes_visible_to, notes);
+            let (notes, notes_visible_to) = shown.keep_notes(&actor_id, &notes_visible_to, notes);
             if name.is_none() && kind.is_none() && notes.is_none() {
                 return None;
             }
@@ -158,13 +158,13 @@ impl ShownTexts<'_> {
         (written.is_visible_to(self.viewer) || was_shown() == Some(true)).then_some(value)
     }
 
-    fn keep_notes(&self, actor_id: &str, written: Visibility, notes: Option<String>) -> (Option<String>, Visibility) {
+    fn keep_notes(&self, actor_id: &str, written: &Visibility, notes: Option<String>) -> (Option<String>, Visibility) {
         let of = SecretSubject::actor_notes(actor_id);
         let now = self.state.visibility_of(&of);
         if !now.is_visible_to(self.viewer) {
             return (None, Visibility::Table);
         }
-        let notes = notes.and_then(|notes| self.keep(&of, SecretPart::Text, &written, notes));
+        let notes = notes.and_then(|notes| self.keep(&of, SecretPart::Text, written, notes));
         (notes, now.narrow_for(self.viewer))
     }
 }

@@ -10,7 +10,7 @@ use super::entities::{
     SessionStatus,
 };
 use super::event::CampaignEvent;
-use super::secrets::{SecretPart, SecretSubject};
+use super::secrets::SecretSubject;
 use super::state::{CampaignState, NoteOrigin};
 use super::tracker::{Tracker, TrackerOwner, public_time};
 use crate::Moment;
@@ -44,9 +44,7 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
         }
         E::ActorAdded { actor_id, name, kind, notes, notes_visible_to } => {
             state.add_actor(actor_id, name, *kind, notes, at);
-            let of = SecretSubject::actor_notes(actor_id);
-            state.record_visibility(&of, notes_visible_to, None, given.at);
-            state.record_written(&of, SecretPart::Text, given.at);
+            state.record_visibility(&SecretSubject::actor_notes(actor_id), notes_visible_to, None, given.at);
         }
         E::ActorUpdated { actor_id, name, kind, notes, .. } => {
             let public_at = public_time(&event.visibility(), at);
@@ -56,9 +54,6 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
                 set_if_some(&mut actor.notes, notes.as_ref());
                 actor.updated_at = public_at.unwrap_or(actor.updated_at);
             });
-            if notes.is_some() {
-                state.record_written(&SecretSubject::actor_notes(actor_id), SecretPart::Text, given.at);
-            }
         }
         E::ActorRemoved { actor_id, .. } => {
             state.set_controller(actor_id, None, at);
@@ -79,16 +74,7 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
             let origin = NoteOrigin { session_id: session_id.clone(), by: given.by.clone(), number };
             state.notes.insert(note_id.as_str().into(), Arc::new(origin));
             state.count_notes(session_id.as_deref(), public_time(visible_to, at), |count| count + 1);
-            let of = SecretSubject::note(note_id);
-            state.record_visibility(&of, visible_to, session_id.as_deref(), given.at);
-            state.record_written(&of, SecretPart::Text, given.at);
-            state.record_written(&of, SecretPart::Tags, given.at);
-        }
-        E::NoteChanged { note_id, text, tags, .. } => {
-            let written = [(SecretPart::Text, text.is_some()), (SecretPart::Tags, tags.is_some())];
-            for (part, _) in written.into_iter().filter(|(_, is_written)| *is_written) {
-                state.record_written(&SecretSubject::note(note_id), part, given.at);
-            }
+            state.record_visibility(&SecretSubject::note(note_id), visible_to, session_id.as_deref(), given.at);
         }
         E::NoteRemoved { note_id, visible_to } => state.remove_note(note_id, public_time(visible_to, at)),
         E::RollRecorded(roll) => {
@@ -108,7 +94,6 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
             state.put_tracker(owner, tracker, at);
             let of = SecretSubject::tracker(owner, &tracker.name);
             state.record_visibility(&of, &tracker.visible_to, None, given.at);
-            state.record_written(&of, SecretPart::Text, given.at);
         }
         E::TrackerChanged { change, .. } => state.apply_tracker_change(change, at),
         E::TrackerRemoved { owner, name, visible_to, .. } => {
@@ -119,13 +104,15 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &De
             let session_id = state.session_of_subject(of);
             state.record_visibility(of, visible_to, session_id.as_deref(), given.at);
         }
-        E::SpotlightSet { .. }
+        E::NoteChanged { .. }
+        | E::SpotlightSet { .. }
         | E::CampaignUpdated { .. }
         | E::CampaignActivated {}
         | E::CampaignCompleted {}
         | E::CampaignArchived {}
         | E::CampaignRestored {} => {}
     }
+    state.record_written(event, given.at);
     state.spotlight.record_event(event);
     state.update_campaign(event, at);
     state
@@ -183,7 +170,6 @@ impl CampaignState {
             let visible_to = known.unwrap_or_else(|| tracker.visible_to.clone());
             self.put_tracker(&owner, &Tracker { visible_to: visible_to.clone(), ..tracker.clone() }, at);
             self.record_visibility(&of, &visible_to, None, written_at);
-            self.record_written(&of, SecretPart::Text, written_at);
         }
     }
 

@@ -317,10 +317,12 @@ impl CampaignState {
         }
     }
 
-    /// Records that a part of something was written. What was never a secret is not recorded.
-    pub(super) fn record_written(&mut self, of: &SecretSubject, part: SecretPart, at: Timestamp) {
-        if let Some(secret) = self.secrets.get_mut(of.key().as_str()) {
-            Arc::make_mut(secret).record_written(part, at);
+    /// Records which texts an event wrote. What was never a secret is not recorded.
+    pub(super) fn record_written(&mut self, event: &CampaignEvent, at: Timestamp) {
+        for (of, part) in event.written_parts() {
+            if let Some(secret) = self.secrets.get_mut(of.key().as_str()) {
+                Arc::make_mut(secret).record_written(part, at);
+            }
         }
     }
 
@@ -363,6 +365,29 @@ impl CampaignEvent {
             Self::ActorUpdated { actor_id, name: None, kind: None, .. } => Some(SecretSubject::actor_notes(actor_id)),
             Self::VisibilityChanged { of, .. } => Some(of.clone()),
             _ => None,
+        }
+    }
+
+    /// The parts of things with a visibility that the event writes.
+    fn written_parts(&self) -> Vec<(SecretSubject, SecretPart)> {
+        let of_tracker = |owner: &TrackerOwner, name: &str| (SecretSubject::tracker(owner, name), SecretPart::Text);
+        match self {
+            Self::ActorAdded { actor_id, .. } | Self::ActorUpdated { actor_id, notes: Some(_), .. } => {
+                vec![(SecretSubject::actor_notes(actor_id), SecretPart::Text)]
+            }
+            Self::NoteAdded { note_id, .. } => {
+                [SecretPart::Text, SecretPart::Tags].map(|part| (SecretSubject::note(note_id), part)).into()
+            }
+            Self::NoteChanged { note_id, text, tags, .. } => {
+                let written = [text.as_ref().map(|_| SecretPart::Text), tags.as_ref().map(|_| SecretPart::Tags)];
+                written.into_iter().flatten().map(|part| (SecretSubject::note(note_id), part)).collect()
+            }
+            Self::TrackerSet { owner, tracker, .. } => vec![of_tracker(owner, &tracker.name)],
+            Self::ActorSheetSet { actor_id, trackers, .. } => {
+                let owner = TrackerOwner::actor(actor_id);
+                trackers.iter().map(|tracker| of_tracker(&owner, &tracker.name)).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
