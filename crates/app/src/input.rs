@@ -318,7 +318,13 @@ fn missing_fields_fault(missing: &[(String, &Value)]) -> Fault {
     hints.dedup();
     let hint = if hints.is_empty() { format!("send {}", join_names(&names)) } else { hints.join(" ") };
     let fault = Fault::new(Code::InvalidParams, format!("{} {verb} required", join_names(&names)));
-    fault.with_path(missing.first().map(|(at, _)| at.as_str()).unwrap_or_default()).hint(hint)
+    // The words of the only missing field, if it takes one of several.
+    let words = match missing {
+        [(_, schema)] => schema.get("enum").and_then(Value::as_array),
+        _ => None,
+    };
+    let words = words.into_iter().flatten().filter_map(Value::as_str);
+    fault.with_path(missing.first().map(|(at, _)| at.as_str()).unwrap_or_default()).hint(hint).allowed(words)
 }
 
 /// "a", "a and b", "a, b and c".
@@ -534,7 +540,8 @@ pub(crate) fn escape_pointer(field: &str) -> String {
 /// The description of a field in its schema, as a hint.
 fn description_hint(schema: &Value, field: &str) -> String {
     match schema.get("description").and_then(Value::as_str) {
-        Some(about) => format!("{field}: {about}"),
+        // A description of several lines has a line break wherever the source has one.
+        Some(about) => format!("{field}: {}", about.replace('\n', " ")),
         None => "the input schema says what goes here".to_owned(),
     }
 }

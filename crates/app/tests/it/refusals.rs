@@ -150,6 +150,11 @@ fn missing_fields_are_named_by_their_paths_wherever_they_are() {
         assert!(refused("roll_dice", many).await.0.ends_with("dice/4/count and 30 more are required"));
         let one = refused("duality_outcome", json!({"hope": 8})).await;
         assert_eq!(one, ("fear is required".to_owned(), "/fear".to_owned()));
+        let untyped = json!({"entities": [{"name": "Dunmere"}]});
+        let untyped = call(&engine, &Caller::owner(), "create_entities", untyped).await.expect_err("it has no type");
+        let allowed = &untyped.body().allowed;
+        assert!(allowed.iter().any(|word| word == "location") && allowed.len() > 8, "{untyped}: {allowed:?}");
+        assert!(untyped.body().hint.as_deref().is_some_and(|hint| !hint.contains('\n')), "{untyped}");
         let two = refused("universe", json!({"method": "rename"})).await;
         assert_eq!(two, ("rename needs universeId and name".to_owned(), "/universeId".to_owned()));
     });
