@@ -267,6 +267,10 @@ fn check_invariants(lore: &LoreFixture) {
 
 /// What `find` does, entity by entity.
 fn found_one_by_one(state: &LoreState, filter: &EntityFilter) -> BTreeSet<u64> {
+    let is_visible = |entity: &Entity| !entity.is_superseded() && (filter.sees_private || !entity.is_private);
+    let is_tag_visible = |tag_id: &u32| {
+        filter.sees_private || state.entities().any(|entity| is_visible(entity) && entity.tags.contains(tag_id))
+    };
     let contains = |text: &str, part: &str| fold_name(text).contains(part);
     let matches = |entity: &&std::sync::Arc<Entity>| {
         let names = || std::iter::once(&entity.name).chain(&entity.details().aliases);
@@ -284,11 +288,10 @@ fn found_one_by_one(state: &LoreState, filter: &EntityFilter) -> BTreeSet<u64> {
             let whole = [entity.entity_type.as_str().to_owned(), fold_name(&entity.subtype)];
             names().any(|name| contains(name, &query)) || whole.contains(&query) || tags.contains(&query)
         });
-        !entity.is_superseded()
-            && (filter.sees_private || !entity.is_private)
+        is_visible(entity)
             && filter.entity_type.is_none_or(|entity_type| entity_type == entity.entity_type)
             && filter.subtype.as_deref().is_none_or(|subtype| fold_name(subtype) == fold_name(&entity.subtype))
-            && filter.tags.iter().all(|tag| match state.find_tag(tag) {
+            && filter.tags.iter().all(|tag| match state.find_tag(tag).filter(is_tag_visible) {
                 Some(tag_id) => entity.tags.contains(&tag_id),
                 None => tags.contains(&fold_name(tag)),
             })

@@ -255,7 +255,9 @@ impl<'a> Walk<'a> {
 
 /// Streams that end only with the connection.
 pub(crate) fn is_endless(route: &str) -> bool {
-    route == "/mcp" || ["/events", "/live", "/changes", "/changes/{page}"].iter().any(|end| route.ends_with(end))
+    route == "/mcp"
+        || route.starts_with("/changes/")
+        || ["/events", "/live", "/changes", "/changes/{page}"].iter().any(|end| route.ends_with(end))
 }
 
 /// The routes that this server has mounted, from its log.
