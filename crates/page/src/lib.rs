@@ -114,7 +114,7 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> PageRouteLi
         ("/", get(home::show)),
         ("/changes", get(live_pages::home_changes)),
         (live_pages::RUNS_STREAM, get(live_pages::run_changes)),
-        (live_pages::SKIES_STREAM, get(live_pages::sky_changes)),
+        (live_pages::SKIES_STREAM, get(live_pages::universe_changes)),
         ("/c/{campaign}/changes/{page}", get(live_pages::page_changes)),
         ("/sign-in", get(sign_in::show).post(sign_in::sign_in)),
         ("/sign-out", post(sign_in::sign_out)),

@@ -90,7 +90,7 @@ pub(crate) async fn run_changes(
 }
 
 /// `GET /changes/skies`: says when there are other universes, or others that the visitor may see.
-pub(crate) async fn sky_changes(
+pub(crate) async fn universe_changes(
     State(context): State<SharedContext>,
     headers: HeaderMap,
     visitor: Visitor,

@@ -79,14 +79,14 @@ fn redact_event(
     Some(match event {
         CampaignEvent::NoteAdded { note_id, session_id, text, tags, .. } => {
             let of = SecretSubject::note(&note_id);
-            let text = shown.keep(&of, SecretPart::Text, &written, text).unwrap_or_default();
-            let tags = shown.keep(&of, SecretPart::Tags, &written, tags).unwrap_or_default();
+            let text = shown.value_if_shown(&of, SecretPart::Text, &written, text).unwrap_or_default();
+            let tags = shown.value_if_shown(&of, SecretPart::Tags, &written, tags).unwrap_or_default();
             CampaignEvent::NoteAdded { note_id, session_id, text, tags, visible_to }
         }
         CampaignEvent::NoteChanged { note_id, text, tags, .. } => {
             let of = SecretSubject::note(&note_id);
-            let text = text.and_then(|text| shown.keep(&of, SecretPart::Text, &written, text));
-            let tags = tags.and_then(|tags| shown.keep(&of, SecretPart::Tags, &written, tags));
+            let text = text.and_then(|text| shown.value_if_shown(&of, SecretPart::Text, &written, text));
+            let tags = tags.and_then(|tags| shown.value_if_shown(&of, SecretPart::Tags, &written, tags));
             if text.is_none() && tags.is_none() {
                 return None;
             }
@@ -99,7 +99,7 @@ fn redact_event(
         CampaignEvent::TrackerSet { owner, mut tracker, from, reason, session_id } => {
             let meaning = std::mem::take(&mut tracker.meaning);
             let of = SecretSubject::tracker(&owner, &tracker.name);
-            tracker.meaning = shown.keep(&of, SecretPart::Text, &written, meaning).unwrap_or_default();
+            tracker.meaning = shown.value_if_shown(&of, SecretPart::Text, &written, meaning).unwrap_or_default();
             tracker.visible_to = visible_to;
             let reason = shown_reason(viewer, &written, reason);
             CampaignEvent::TrackerSet { owner, tracker, from, reason, session_id }
@@ -150,7 +150,7 @@ struct ShownTexts<'a> {
 
 impl ShownTexts<'_> {
     /// What was written, if the viewer could see it when it was written, or before it was replaced.
-    fn keep<T>(&self, of: &SecretSubject, part: SecretPart, written: &Visibility, value: T) -> Option<T> {
+    fn value_if_shown<T>(&self, of: &SecretSubject, part: SecretPart, written: &Visibility, value: T) -> Option<T> {
         let was_shown = || {
             let (secret, at) = (self.state.secret(of)?, self.recorded_at?);
             Some(secret.was_shown(self.viewer, part, at))
@@ -164,7 +164,7 @@ impl ShownTexts<'_> {
         if !now.is_visible_to(self.viewer) {
             return (None, Visibility::Table);
         }
-        let notes = notes.and_then(|notes| self.keep(&of, SecretPart::Text, written, notes));
+        let notes = notes.and_then(|notes| self.value_if_shown(&of, SecretPart::Text, written, notes));
         (notes, now.narrow_for(self.viewer))
     }
 }
@@ -181,7 +181,7 @@ fn redact_set(shown: &ShownTexts<'_>, owner: &TrackerOwner, mut tracker: Tracker
         return None;
     }
     let meaning = std::mem::take(&mut tracker.meaning);
-    tracker.meaning = shown.keep(&of, SecretPart::Text, &tracker.visible_to, meaning).unwrap_or_default();
+    tracker.meaning = shown.value_if_shown(&of, SecretPart::Text, &tracker.visible_to, meaning).unwrap_or_default();
     Some(Tracker { visible_to: now.narrow_for(shown.viewer), ..tracker })
 }
 

@@ -109,7 +109,7 @@ impl LoreState {
     }
 
     /// Whether an entity that the filter may find has the tag.
-    fn is_tag_in_sight(&self, tag_id: u32, filter: &EntityFilter) -> bool {
+    fn is_tag_visible(&self, tag_id: u32, filter: &EntityFilter) -> bool {
         filter.sees_private
             || self.chunks.iter().any(|(number, chunk)| {
                 let index = chunk.index();
@@ -184,7 +184,7 @@ impl PreparedEntityFilter {
     /// `None` if a tag is unknown: no entity has it.
     fn new(state: &LoreState, filter: &EntityFilter) -> Option<Self> {
         // A tag that is there with other accents only is what is meant. One that only hidden entities have is not there.
-        let exact = |name: &String| state.find_tag(name).filter(|tag| state.is_tag_in_sight(*tag, filter));
+        let exact = |name: &String| state.find_tag(name).filter(|tag| state.is_tag_visible(*tag, filter));
         let tags = filter.tags.iter().map(|name| exact(name).map_or_else(|| state.tags_like(name), |tag| vec![tag]));
         let tags: Vec<Vec<u32>> = tags.collect();
         if tags.iter().any(Vec::is_empty) {

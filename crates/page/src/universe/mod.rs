@@ -45,7 +45,7 @@ pub(crate) struct UniverseAddress {
 
 impl PageContext {
     /// Where the universes of a campaign are, or those without one.
-    async fn sky_place(&self, visitor: &Visitor, campaign_id: Option<&str>) -> Result<CampaignPlace, Fault> {
+    async fn place_of_universe(&self, visitor: &Visitor, campaign_id: Option<&str>) -> Result<CampaignPlace, Fault> {
         self.campaign_place(visitor, campaign_id, CampaignPart::Sky, MainPart::Skies).await
     }
 
@@ -68,7 +68,7 @@ pub(crate) async fn list_universes(
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let query = Form::parse(&query.unwrap_or_default());
-    let place = context.sky_place(&visitor, Some(&campaign_id)).await?;
+    let place = context.place_of_universe(&visitor, Some(&campaign_id)).await?;
     list_page(&context, &visitor, &place, query.filled("cursor"), None).await
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn list_universes_without_campaign(
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let query = Form::parse(&query.unwrap_or_default());
-    let place = context.sky_place(&visitor, None).await?;
+    let place = context.place_of_universe(&visitor, None).await?;
     list_page(&context, &visitor, &place, query.filled("cursor"), None).await
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn create_universe(
     PagePath(campaign_id): PagePath<String>,
     form: Form,
 ) -> Result<Response, PageError> {
-    let place = context.sky_place(&visitor, Some(&campaign_id)).await?;
+    let place = context.place_of_universe(&visitor, Some(&campaign_id)).await?;
     let input = json!({"method": "create", "name": form.text("name").trim(), "campaignId": place.campaign_id()});
     match context.send::<CreateAnswer>(&visitor.caller, "universe", input).await {
         Ok(made) => Ok(Redirect::to(&place.item_path(&made.universe.id)).into_response()),

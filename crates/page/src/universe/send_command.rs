@@ -22,7 +22,7 @@ pub(crate) async fn send_command(
     PagePath(address): PagePath<UniverseAddress>,
     form: Form,
 ) -> Result<Response, PageError> {
-    let place = context.sky_place(&visitor, address.campaign.as_deref()).await?;
+    let place = context.place_of_universe(&visitor, address.campaign.as_deref()).await?;
     let universe_id = address.universe;
     context.universe_of(&visitor, &place, &universe_id).await?;
     let sent = match command_from_form(&form) {

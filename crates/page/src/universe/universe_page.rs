@@ -70,7 +70,7 @@ pub(crate) async fn show_universe(
     PagePath(address): PagePath<UniverseAddress>,
     PageQuery(query): PageQuery<UniverseQuery>,
 ) -> Result<Response, PageError> {
-    let place = context.sky_place(&visitor, address.campaign.as_deref()).await?;
+    let place = context.place_of_universe(&visitor, address.campaign.as_deref()).await?;
     let universe_id = address.universe;
     universe_page(&context, &visitor, &place, &universe_id, &query, None).await
 }
@@ -240,7 +240,7 @@ pub(crate) async fn universe_map(
     PagePath(address): PagePath<UniverseAddress>,
     PageQuery(query): PageQuery<FramesQuery>,
 ) -> Result<Response, PageError> {
-    let place = context.sky_place(&visitor, address.campaign.as_deref()).await?;
+    let place = context.place_of_universe(&visitor, address.campaign.as_deref()).await?;
     let universe_id = address.universe;
     let universe = context.universe_of(&visitor, &place, &universe_id).await?;
     let first = match query.t {
@@ -269,7 +269,7 @@ pub(crate) async fn universe_events(
     headers: HeaderMap,
     PagePath(address): PagePath<UniverseAddress>,
 ) -> Result<Response, PageError> {
-    let place = context.sky_place(&visitor, address.campaign.as_deref()).await?;
+    let place = context.place_of_universe(&visitor, address.campaign.as_deref()).await?;
     let universe_id = address.universe;
     let universe = context.universe_of(&visitor, &place, &universe_id).await?;
     let uri = format!("universe://{}", percent_encode(&universe.id));
