@@ -1,20 +1,24 @@
-//! `/`: the campaigns, what is going on in them, how to connect an AI, and the health of the store.
+//! `/`: the campaigns, what is going on in them, a form for a new one, how to connect an AI, and the health of the store.
 
 use std::net::IpAddr;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
-use skald_app::Fault;
+use skald_app::{CampaignRole, Fault};
 
-use crate::components::{card, clock_time, copy_block, count, empty_state, next_page};
+use crate::components::{
+    TextField, card, clock_time, copy_block, count, described_by, empty_state, fault_box, field_fault, invalid,
+    next_page,
+};
 use crate::extractors::PageQuery;
+use crate::form::Form;
 use crate::layout::{MainPart, PageLayout};
-use crate::middleware::PageError;
+use crate::middleware::{PageError, status};
 use crate::session_cookie::is_https;
 use crate::table::{SessionRow, TableSpotlight};
 use crate::visitor::Visitor;
@@ -22,6 +26,9 @@ use crate::{ClientConnection, ConnectionRequest, PageContext, SharedContext};
 
 /// Campaigns of one page. The active session and the scene of each are read too.
 const CAMPAIGNS_SHOWN: u64 = 24;
+const CREATE: &str = "campaign_create";
+/// Who may run a game: the word of the operation, and what people read.
+const GM_MODES: [(&str, &str); 3] = [("HUMAN", "you"), ("AI", "an AI"), ("HYBRID", "both, you and an AI")];
 
 #[derive(Debug, Deserialize)]
 struct CampaignRow {
@@ -61,6 +68,11 @@ struct CampaignPage {
 }
 
 #[derive(Debug, Deserialize)]
+struct NewCampaignAnswer {
+    id: String,
+}
+
+#[derive(Debug, Deserialize)]
 pub(crate) struct HomeQuery {
     cursor: Option<String>,
 }
@@ -72,6 +84,31 @@ pub(crate) async fn show(
     headers: HeaderMap,
     visitor: Visitor,
 ) -> Result<Response, PageError> {
+    home_page(&context, &visitor, &headers, cursor.as_deref(), None).await
+}
+
+/// `POST /`: a new campaign, with nobody in it yet.
+pub(crate) async fn create_campaign(
+    State(context): State<SharedContext>,
+    headers: HeaderMap,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, PageError> {
+    let [name, gm_mode, theme_prompt] = ["name", "gm_mode", "theme_prompt"].map(|field| form.text(field).trim());
+    let input = json!({"name": name, "gm_mode": gm_mode, "theme_prompt": theme_prompt});
+    match context.send::<NewCampaignAnswer>(&visitor.caller, CREATE, input).await {
+        Ok(created) => Ok(Redirect::to(&format!("/c/{}", created.id)).into_response()),
+        Err(fault) => home_page(&context, &visitor, &headers, None, Some((&form, fault))).await,
+    }
+}
+
+async fn home_page(
+    context: &SharedContext,
+    visitor: &Visitor,
+    headers: &HeaderMap,
+    cursor: Option<&str>,
+    refused: Option<(&Form, Fault)>,
+) -> Result<Response, PageError> {
     let page: CampaignPage = context
         .read(
             &visitor.caller,
@@ -81,32 +118,42 @@ pub(crate) async fn show(
         .await?;
     let mut rows = Vec::with_capacity(page.campaigns.len());
     for row in page.campaigns {
-        let play = context.current_play(&visitor, &row.id).await;
+        let play = context.current_play(visitor, &row.id).await;
         rows.push((row, play));
     }
     // Where somebody plays right now comes first. The sort is stable, so that the others stay in their order.
     rows.sort_by_key(|(_, play)| play.session.is_none());
-    let has_runs = context.has_runs_without_campaign(&visitor).await;
-    let has_universes = context.has_universes_without_campaign(&visitor).await;
-    let connections = (context.options.connections)(&connection_request(&visitor, &headers));
+    let has_runs = context.has_runs_without_campaign(visitor).await;
+    let has_universes = context.has_universes_without_campaign(visitor).await;
+    let connections = (context.options.connections)(&connection_request(visitor, headers));
     let trouble = (context.options.store_trouble)();
-    let layout = PageLayout::for_visitor("Home", &visitor).part(MainPart::Home).script("live-parts.js");
-    Ok(layout.render(html! {
+    let may_create = context.offers(CREATE) && visitor.caller.has_role_anywhere(CampaignRole::Gm);
+    let is_first = may_create && rows.is_empty();
+    let fault = refused.as_ref().map(|(_, fault)| fault);
+    let layout = PageLayout::for_visitor("Home", visitor).part(MainPart::Home).script("live-parts.js");
+    let mut response = layout.render(html! {
         div.home data-live-parts="/changes" {
             h1 { "Your tables" }
             @if let Some(trouble) = &trouble {
                 p.warning role="alert" { "Nothing can be stored right now: " (trouble) }
             }
+            @if let Some(fault) = fault { (fault_box(fault)) }
+            @if is_first { (new_campaign(true, refused.as_ref())) }
             div.stack #campaigns data-live-part {
-                (campaigns(&rows))
+                (campaigns(&rows, may_create))
                 (next_page("/", page.next_cursor.as_deref()))
                 @if has_runs { p { a href=(MainPart::Runs.path()) { "Runs without a campaign" } } }
                 @if has_universes { p { a href=(MainPart::Skies.path()) { "Universes without a campaign" } } }
             }
+            @if may_create && !is_first { (new_campaign(refused.is_some(), refused.as_ref())) }
             (connect(&connections))
             @if trouble.is_none() { p.muted { "The store is well." } }
         }
-    }))
+    });
+    if let Some(fault) = fault {
+        *response.status_mut() = status(fault.class());
+    }
+    Ok(response)
 }
 
 impl PageContext {
@@ -134,11 +181,56 @@ fn current_play(play: &CurrentPlay) -> Markup {
     }
 }
 
-fn campaigns(rows: &[(CampaignRow, CurrentPlay)]) -> Markup {
+/// The form for a new campaign. It is no live part, so that a change elsewhere leaves what is typed in it.
+fn new_campaign(is_open: bool, refused: Option<&(&Form, Fault)>) -> Markup {
+    let typed_text = |field: &str| refused.map_or("", |(form, _)| form.text(field));
+    let fault = refused.map(|(_, fault)| fault);
+    html! {
+        details.card #new-campaign open[is_open] {
+            summary { "New campaign" }
+            form.stack method="post" action="/" {
+                (TextField {
+                    name: "name",
+                    label: "Name",
+                    value: typed_text("name"),
+                    kind: "text",
+                    note: None,
+                    is_required: true,
+                    fault,
+                }.render())
+                div.field {
+                    label for="gm_mode" { "Who runs the game" }
+                    select #gm_mode name="gm_mode" aria-describedby=[described_by(None, fault, "gm_mode")]
+                        aria-invalid=[invalid(fault, "gm_mode")] {
+                        @for (word, shown) in GM_MODES {
+                            option value=(word) selected[word == typed_text("gm_mode")] { (shown) }
+                        }
+                    }
+                    (field_fault(fault, "gm_mode"))
+                }
+                (TextField {
+                    name: "theme_prompt",
+                    label: "What it is about",
+                    value: typed_text("theme_prompt"),
+                    kind: "textarea",
+                    note: Some("You may leave it empty. Everybody in the campaign reads it."),
+                    is_required: false,
+                    fault,
+                }.render())
+                div { button.primary { "Create it" } }
+            }
+        }
+    }
+}
+
+fn campaigns(rows: &[(CampaignRow, CurrentPlay)], may_create: bool) -> Markup {
     html! {
         @if rows.is_empty() {
             (empty_state("No campaign yet", &html! {
-                p { "Connect your AI below and ask it to start one, or ask the game master for an invitation." }
+                p {
+                    @if may_create { "Create one here, or connect your AI below and ask it to start one." }
+                    @else { "Ask the game master for an invitation." }
+                }
             }))
         } @else {
             ul.cards {

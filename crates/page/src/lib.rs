@@ -111,7 +111,7 @@ pub fn page_routes(engine: Arc<dyn Engine>, options: PageOptions) -> PageRouteLi
     let context = Arc::new(PageContext { engine, options, rendered: table::live_table::RenderedTables::default() });
     let mut routes: Vec<(&'static str, MethodRouter<SharedContext>)> = vec![
         ("/assets/{name}", get(assets::serve)),
-        ("/", get(home::show)),
+        ("/", get(home::show).post(home::create_campaign)),
         ("/changes", get(live_pages::home_changes)),
         (live_pages::RUNS_STREAM, get(live_pages::run_changes)),
         (live_pages::SKIES_STREAM, get(live_pages::universe_changes)),

@@ -3,7 +3,7 @@
 
 /// Where a page has what an operation does: the operation, and the clause that names the page.
 const PAGES: [(&str, &str); 18] = [
-    ("campaign_create", "your AI can create one"),
+    ("campaign_create", "game masters create one on Home"),
     ("campaign_read", "the table of the campaign shows them"),
     ("canon", "the page Canon lists what waits for a decision"),
     ("create_posts", "\"Add a post\" on the page of the entry adds them"),

@@ -20,7 +20,9 @@ pub(crate) use access::{
     AccessArguments, AuditArgument, AuditArguments, AuditCommand, AuditFilterArguments, InviteArguments, InviteCommand,
     RestrictionArguments, ScopeArgument,
 };
-pub(crate) use campaign::{CampaignArguments, CampaignRecapArguments, CampaignSubcommand};
+pub(crate) use campaign::{
+    CampaignArguments, CampaignCreateArguments, CampaignRecapArguments, CampaignSubcommand, RunByArgument,
+};
 pub(crate) use gate::{
     ChangeArguments, CheckArguments, CreateRunArguments, DiagramArguments, EvidenceArguments, GATE_SERVERS,
     GateArguments, GateCallArguments, GateCommand, HookCommand, ListRunsArguments, PostToolUseArguments,

@@ -14,7 +14,14 @@ pub(super) fn render(state: &TableState) -> Markup {
     html! {
         h2 { "Characters" }
         @if state.actors.is_empty() {
-            (empty_state("Nobody yet", &html! { p { "Ask your AI to add the characters." } }))
+            (empty_state("Nobody yet", &html! {
+                @if state.is_game_master {
+                    p { "Ask your AI to add them: “Add Mira, whom Ana plays.” Without an AI, docs/campaign.md has the commands." }
+                    p { "You can play without them too: start a session, then roll and take notes." }
+                } @else {
+                    p { "The game master adds the characters." }
+                }
+            }))
         }
         ul.people { @for actor in played { (person(state, actor)) } }
         @if !state.trackers.is_empty() {

@@ -75,8 +75,56 @@ fn campaigns_are_listed_and_told_again_in_a_terminal() {
         assert!(recap.contains("Something below counted her steps."), "{recap}");
     }
     let unknown = stderr_of_failure(world.command(&["campaign", "recap", "The Salt Road"]));
-    assert!(unknown.contains("The Salt Road"), "{unknown}");
+    assert!(
+        unknown.contains("there is no campaign \"The Salt Road\"; there are The Drowned Bells (camp_"),
+        "{unknown}"
+    );
+    let session = stderr_of_failure(world.command(&["campaign", "recap", "--session", "sess_nowhere"]));
+    assert!(session.contains("sess_nowhere") && !session.contains("there are The Drowned Bells"), "{session}");
+    client.ok("campaign_create", &json!({"name": "Open Sea", "gm_mode": "AI"}));
+    let missing = stderr_of_failure(world.command(&["campaign", "recap"]));
+    assert!(missing.contains("more than one campaign") && missing.contains("Open Sea (camp_"), "{missing}");
+    for error in [unknown, missing] {
+        assert!(!error.contains("campaign_read") && !error.contains("set_context"), "{error}");
+    }
     drop(server);
+}
+
+#[test]
+fn a_campaign_is_created_in_a_terminal_before_there_is_a_store() {
+    let folder = TemporaryFolder::new();
+    let command = |arguments: &[&str]| {
+        let mut command = skald_command(arguments);
+        command.env("HOME", folder.file(".")).env("XDG_DATA_HOME", folder.file("data")).env_remove("SKALD_STORE");
+        command.stdin(Stdio::null());
+        command
+    };
+    let output = |arguments: &[&str]| {
+        let output = command(arguments).output().expect("the binary starts");
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let told = output(&["campaign", "create", "The Drowned Bells", "--about", "Bells below the water."]);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(told.starts_with("Created The Drowned Bells (camp_") && told.contains("start `skald serve` and"), "{told}");
+    assert!(told.trim_end().contains("open http://127.0.0.1:8081/c/camp_"), "{told}");
+    assert!(output(&["campaign", "list"]).contains("The Drowned Bells"));
+    let created = output(&["campaign", "create", "Open Sea", "--run-by", "hybrid", "--json"]);
+    let created: Value = serde_json::from_str(&created).expect("JSON");
+    let id = created["id"].as_str().expect("an id");
+    assert_eq!(created, json!({"id": id, "name": "Open Sea", "page": format!("http://127.0.0.1:8081/c/{id}")}));
+    let refused = stderr_of_failure(command(&["campaign", "create", " "]));
+    assert!(refused.contains("name"), "{refused}");
+    let refused = stderr_of_failure(command(&["campaign", "create", "Fog", "--run-by", "nobody"]));
+    assert!(refused.contains("human, ai, hybrid"), "{refused}");
+    // On a store that is named, the next step says so.
+    let store = format!("sqlite:{}", folder.file("other.db").display());
+    let told = output(&["campaign", "create", "Fog", "--store", &store]);
+    assert!(told.contains("start `skald serve` with the same store"), "{told}");
+    let empty = format!("sqlite:{}", folder.file("empty.db").display());
+    output(&["token", "create", "Ada", "--store", &empty]);
+    let none = stderr_of_failure(command(&["campaign", "recap", "--store", &empty]));
+    assert!(none.contains("there is no campaign yet; `skald campaign create NAME` makes one"), "{none}");
 }
 
 #[test]
