@@ -66,7 +66,7 @@ pub const PERMISSIONS: &[PermissionRow] = &[
     ),
     row(
         PermissionClass::Gate,
-        "read runs and move them on: players their own runs, game masters all runs of the campaign",
+        "read runs and move them on: players their own runs, with a gate role also those without a campaign, game masters all of the campaign",
         Some(CampaignRole::Player),
     ),
     row(PermissionClass::ReadUniverse, "read universes", Some(CampaignRole::Guest)),
