@@ -148,12 +148,12 @@ impl RateLimits {
         RateAllowance { figure: Some(figure), remaining, retry_after_ms: None }
     }
 
-    /// Microseconds between two requests at the figure, or at this node's share of it.
+    /// Microseconds between two requests at the figure, or at this node's share of it; at least one, since it divides.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a few minutes at most")]
     fn interval_us(&self, figure: u32) -> i64 {
         let nodes = self.nodes.load(Ordering::Relaxed).max(1);
         let share = (NODES_SUM / nodes as f64).min(1.0);
-        (MINUTE_US as f64 / (f64::from(figure) * share)) as i64
+        ((MINUTE_US as f64 / (f64::from(figure) * share)) as i64).max(1)
     }
 }
 
@@ -201,6 +201,16 @@ mod tests {
     /// How many of a thousand requests at one time are taken.
     fn count_taken(limits: &RateLimits, holder: &Holder, class: RateClass, now: Timestamp) -> usize {
         (0..1_000).filter(|_| check(limits, holder, class, now).is_ok()).count()
+    }
+
+    /// More requests than microseconds: the interval between two of them must not become zero.
+    #[test]
+    fn the_largest_figure_is_a_limit_like_others() {
+        let limits = RateLimits::default();
+        let most = holder("Bot", RateFigures { calls: Some(u32::MAX), ..RateFigures::default() });
+        for _ in 0..3 {
+            assert_eq!(limits.take(&most, RateClass::Call, Timestamp::UNIX_EPOCH).retry_after_ms, None);
+        }
     }
 
     #[test]
