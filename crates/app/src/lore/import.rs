@@ -401,7 +401,7 @@ impl<'a> ImportRun<'a> {
         }
         let sources = plans.iter().filter_map(|plan| plan.before.as_ref()?.details().source.as_ref());
         let keys = sources.flat_map(|source| source.posts.values().filter_map(|post| post.text));
-        let of_posts: Vec<TextRef> = keys.map(|key| TextRef { key, mentions: Vec::new() }).collect();
+        let of_posts: Vec<TextRef> = keys.map(|key| TextRef { key, mentions: Box::default() }).collect();
         references.extend(&of_posts);
         self.app.load_texts(&self.lore.campaign_id, references.into_iter()).await
     }

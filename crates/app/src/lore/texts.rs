@@ -91,7 +91,7 @@ impl App {
         let body = serde_json::to_string(&row).map_err(|error| Fault::internal(error, self.new_request_id()))?;
         let key = TextKey::from(<[u8; 32]>::from(Sha256::digest(body.as_bytes())));
         let row = SideRow { kind: text_kind(campaign_id).into(), key: key.to_string(), body: body.into() };
-        Ok(NewText { reference: TextRef { key, mentions }, row })
+        Ok(NewText { reference: TextRef { key, mentions: mentions.into() }, row })
     }
 
     /// The texts under these references.

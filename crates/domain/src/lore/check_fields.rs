@@ -80,7 +80,7 @@ pub(super) fn check_description(text: &str, chars_max: usize) -> Result<String, 
 
 /// Mentions in ascending order, each once.
 pub(super) fn check_text(text: &TextRef) -> Result<TextRef, LoreRefusal> {
-    let mut mentions = text.mentions.clone();
+    let mut mentions = text.mentions.to_vec();
     mentions.sort_unstable();
     mentions.dedup();
     let (count, count_max) = (mentions.len(), limits::LORE_MENTIONS_MAX);
@@ -89,7 +89,7 @@ pub(super) fn check_text(text: &TextRef) -> Result<TextRef, LoreRefusal> {
     }
     // Numbers past the range name no entity, and no entity will ever have them.
     mentions.retain(|entity_id| check_id("entry", *entity_id).is_ok());
-    Ok(TextRef { key: text.key, mentions })
+    Ok(TextRef { key: text.key, mentions: mentions.into() })
 }
 
 pub(super) fn check_source(source: &ImportSource) -> Result<ImportSource, LoreRefusal> {

@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 
 use super::entity::{Entity, EntityType};
 use super::find::MatchRank;
-use super::fuzzy::{CharacterBag, FuzzyQuery, FuzzyScratch, character_bag, comparable_form};
+use super::fuzzy::{FuzzyQuery, FuzzyScratch, PackedBag, comparable_form};
 use super::slot_set::SlotSet;
 use crate::text_fold::fold_text;
 
@@ -48,7 +48,7 @@ struct NameEntry {
 #[derive(Debug)]
 struct FuzzyIndex {
     lengths: Box<[u16]>,
-    bags: Box<[CharacterBag]>,
+    bags: Box<[PackedBag]>,
 }
 
 impl ChunkIndex {
@@ -209,7 +209,7 @@ impl ChunkIndex {
     fn fuzzy_index(&self) -> FuzzyIndex {
         let names = || (0..self.entries.len()).map(|entry| self.comparable_name(entry));
         let length = |name: &str| u16::try_from(name.chars().count()).unwrap_or(u16::MAX);
-        FuzzyIndex { lengths: names().map(length).collect(), bags: names().map(character_bag).collect() }
+        FuzzyIndex { lengths: names().map(length).collect(), bags: names().map(PackedBag::new).collect() }
     }
 }
 

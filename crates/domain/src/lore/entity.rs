@@ -174,8 +174,8 @@ impl JsonSchema for TextKey {
 pub struct TextRef {
     pub key: TextKey,
     /// Ids of the entities that the text mentions, ascending.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mentions: Vec<u64>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub mentions: Box<[u64]>,
 }
 
 impl TextRef {

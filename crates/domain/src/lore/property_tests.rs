@@ -31,7 +31,7 @@ fn id() -> impl Strategy<Value = u64> {
 
 fn any_text() -> impl Strategy<Value = TextRef> {
     (0..20_u8, proptest::collection::vec(id(), 0..4))
-        .prop_map(|(number, mentions)| TextRef { key: TextKey::from([number; 32]), mentions })
+        .prop_map(|(number, mentions)| TextRef { key: TextKey::from([number; 32]), mentions: mentions.into() })
 }
 
 fn any_source() -> impl Strategy<Value = ImportSource> {

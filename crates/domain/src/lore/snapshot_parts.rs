@@ -410,7 +410,7 @@ impl<'a> WrittenPost<'a> {
 }
 
 fn stored_text(text: Option<&TextRef>) -> Option<StoredText<'_>> {
-    text.map(|text| (text.key, text.mentions.as_slice()))
+    text.map(|text| (text.key, &*text.mentions))
 }
 
 #[derive(Deserialize)]
@@ -511,9 +511,8 @@ impl ReadPost {
     }
 }
 
-fn text_ref((key, mut mentions): (TextKey, Vec<u64>)) -> TextRef {
-    mentions.shrink_to_fit();
-    TextRef { key, mentions }
+fn text_ref((key, mentions): (TextKey, Vec<u64>)) -> TextRef {
+    TextRef { key, mentions: mentions.into() }
 }
 
 pub(super) fn moment(micros: Micros) -> Option<Timestamp> {

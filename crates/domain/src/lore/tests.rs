@@ -82,7 +82,7 @@ pub(super) fn new_post(entity_id: u64, name: &str, text: Option<TextRef>) -> Lor
 }
 
 pub(super) fn text(number: u8, mentions: &[u64]) -> TextRef {
-    TextRef { key: TextKey::from([number; 32]), mentions: mentions.to_vec() }
+    TextRef { key: TextKey::from([number; 32]), mentions: mentions.into() }
 }
 
 pub(super) fn update(entity_id: u64, change: EntityChange) -> LoreCommand {
@@ -666,7 +666,7 @@ fn a_renumbered_entity_keeps_everything_and_answers_to_its_old_id() {
     assert_eq!(taken, LoreRefusal::IdTaken { field: "entity_id", id: ann });
     let ben = lore.create(NewEntity { parent: Some(keep), text: Some(text(2, &[keep])), ..character("Ben") });
     assert_eq!(lore.entity(ben).details().parent, Some(1_205));
-    assert_eq!(lore.entity(ben).text.as_ref().unwrap().mentions, [1_205]);
+    assert_eq!(lore.entity(ben).text.as_ref().unwrap().mentions[..], [1_205]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::database_error::StatementError;
 use super::reconnecting_connection::ReconnectingConnection;
 use super::rows;
 use super::search::{SearchColumns, SearchRow, SideRowBodies, TextToIndex, make_rows};
+use super::search_statistics::SearchStatistics;
 use super::session::{DATABASE_TIMEOUT, DatabaseSession, Parameters};
 use super::sql;
 use crate::answer_digest::answer_column;
@@ -49,6 +50,7 @@ pub(super) struct Committer {
     pub(super) wakes: watch::Sender<u64>,
     /// Wakes the notifier after every commit, to notify other nodes.
     pub(super) news: Arc<Notify>,
+    pub(super) search_statistics: Arc<SearchStatistics>,
 }
 
 impl Committer {
@@ -105,6 +107,7 @@ impl Committer {
                 if !stored.is_empty() {
                     self.wakes.send_modify(|wakes| *wakes += 1);
                     self.news.notify_one();
+                    self.search_statistics.count_written(indexed.iter().map(Vec::len).sum());
                 }
                 let (done, missed): (Vec<_>, Vec<_>) =
                     group.into_iter().partition(|job| stored.contains(job.append.stream.as_str()));

@@ -9,6 +9,7 @@ mod reconnecting_connection;
 mod rows;
 mod schema;
 mod search;
+mod search_statistics;
 mod session;
 mod sql;
 mod status;
@@ -39,6 +40,7 @@ use database_error::StatementError;
 use notifier::Notifier;
 use reconnecting_connection::ReconnectingConnection;
 use schema::{finish_migrations, migrate};
+use search_statistics::SearchStatistics;
 use session::{DATABASE_TIMEOUT, Parameters};
 use status::Status;
 
@@ -58,6 +60,7 @@ pub struct Postgres {
     link: ReconnectingConnection,
     /// The connection for searches, so that other reads need not wait for them. Opened by the first.
     search_link: OnceCell<ReconnectingConnection>,
+    search_statistics: Arc<SearchStatistics>,
     notifier: JoinHandle<()>,
     status: Arc<Status>,
     wakes: watch::Sender<u64>,
@@ -76,18 +79,31 @@ impl Postgres {
         let link = |number| ReconnectingConnection::open(&database, number, Arc::clone(&status));
         let links = try_join(link(COMMITTERS), try_join_all((0..COMMITTERS).map(link))).await;
         let (reading, committing) = links.map_err(|trouble| database.to_open_error(&trouble))?;
+        let search_statistics = Arc::new(SearchStatistics::new(database.clone()));
         let mut jobs = Vec::with_capacity(COMMITTERS);
         for link in committing {
             let (sender, receiver) = mpsc::channel(QUEUE);
             jobs.push(sender);
-            let committer = Committer { link, jobs: receiver, wakes: wakes.clone(), news: Arc::clone(&news) };
+            let (news, search_statistics) = (Arc::clone(&news), Arc::clone(&search_statistics));
+            let committer = Committer { link, jobs: receiver, wakes: wakes.clone(), news, search_statistics };
             tokio::spawn(committer.run());
         }
         let node = format!("{:x}", random_mark());
         let notifier = Notifier { database: database.clone(), node, news, wakes: wakes.clone() };
         let notifier = tokio::spawn(notifier.run());
         let (link, search_link, is_waking) = (reading, OnceCell::new(), Arc::default());
-        Ok(Arc::new(Self { jobs, link, search_link, notifier, status, wakes, is_waking, database, has_tokens_in_rows }))
+        Ok(Arc::new(Self {
+            jobs,
+            link,
+            search_link,
+            search_statistics,
+            notifier,
+            status,
+            wakes,
+            is_waking,
+            database,
+            has_tokens_in_rows,
+        }))
     }
 }
 
@@ -324,6 +340,8 @@ impl Journal for Postgres {
             let replaced = self.link.query_within(REBUILD_TIMEOUT, sql::REPLACE_DOCUMENTS, parameters).await?;
             let is_replaced = replaced.iter().any(|row| row.get::<_, i64>(0) == 1);
             if is_replaced && search::put_rows(&self.link, stream, head, &documents).await? {
+                let indexed = documents.iter().filter(|document| document.search.is_some());
+                self.search_statistics.count_written(indexed.count());
                 return Ok(());
             }
             Err(StoreError::Conflict { head: self.head(stream).await? })

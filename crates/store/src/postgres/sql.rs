@@ -7,6 +7,7 @@ macro_rules! statements {
 }
 
 statements! {
+    ANALYZE_SEARCH_ROWS "analyze_search_rows";
     APPEND "append";
     AUDIT_AFTER "audit_after";
     AUDIT_LATEST "audit_latest";

@@ -6,6 +6,7 @@ use std::time::Duration;
 use skald_journal::{Cursor, Journal, JournalFailure, StoreError, StoreHealth, Streams};
 use skald_store::OpenError;
 
+use crate::indexed_notes::{Notebook, note};
 use crate::tally::{Tally, add, is_fair, overtaking_counts, remove, stream, with_key};
 use crate::test_stores::{block_on, connect, create_schema, server_address, wait_until};
 
@@ -188,6 +189,24 @@ fn only_an_older_schema_awaits_the_import_of_tokens() {
             assert!(!node.awaits_token_import());
         }
         assert!(!skald_store::open(&store_address).await.unwrap().awaits_token_import());
+    });
+}
+
+/// Without statistics the database may plan to read the whole table for one word.
+#[test]
+fn many_new_texts_refresh_the_statistics_of_the_search_index() {
+    block_on(async {
+        let address = create_schema().await;
+        let journal = skald_store::open(&address).await.unwrap();
+        let notebook = Notebook::new(&journal, "c");
+        let admin = connect(&address).await;
+        // A stream takes so many commands at once.
+        for first in (0..5_500).step_by(250) {
+            notebook.write((first..first + 250).map(|serial| note(serial, "A tale."))).await;
+        }
+        let known_rows = "SELECT reltuples FROM pg_class WHERE oid = 'search_rows'::regclass";
+        wait_until("the refresh", async || admin.query_one(known_rows, &[]).await.unwrap().get::<_, f32>(0) > 4_000.0)
+            .await;
     });
 }
 

@@ -245,7 +245,8 @@ impl SyncRun<'_> {
             return Ok(None);
         }
         let mut text = self.app.new_text(self.campaign_id, entry)?;
-        text.reference.mentions.truncate(limits::LORE_MENTIONS_MAX);
+        let mentions = &mut text.reference.mentions;
+        *mentions = mentions.iter().copied().take(limits::LORE_MENTIONS_MAX).collect();
         side_rows.push(text.row);
         Ok(Some(text.reference))
     }

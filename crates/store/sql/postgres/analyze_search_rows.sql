@@ -1,0 +1,1 @@
+ANALYZE search_rows
