@@ -10,13 +10,14 @@ use super::empty_folder;
 use crate::{install, paths, print_line, run};
 
 /// Mounts `/proc` and the folders of this machine for the program alone, and makes a folder its root. The shell stays: it
-/// ends with us, and everything that it started with it, while a program that changes its user would outlive us.
+/// ends with us, and everything that it started with it, while a program that changes its user would outlive us. The path is
+/// that of the program in the root, so `chroot` is called by its own.
 const ENTER: &str = "root=$1; user=$2; mounts=$3; shift 3; \
     mount -t proc proc \"$root/proc\"; \
     while [ \"$mounts\" -gt 0 ]; do \
         mkdir -p \"$root$1\"; mount --rbind \"$1\" \"$root$1\"; shift; mounts=$((mounts - 1)); \
     done; \
-    chroot --userspec=\"$user\" \"$root\" \"$@\" || exit $?";
+    /usr/sbin/chroot --userspec=\"$user\" \"$root\" \"$@\" || exit $?";
 
 /// Where a Debian looks for programs.
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
