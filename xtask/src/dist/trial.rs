@@ -185,6 +185,8 @@ pub(super) fn check_health(server: &TestServer) -> anyhow::Result<()> {
 /// Unpacks the image by umoci, and starts it as its configuration says: as its user, with its environment.
 fn try_image(release: &Release, folder: &Path) -> anyhow::Result<()> {
     let unpacked = paths::target().join("roots/image");
+    // A trial that failed leaves its bundle behind.
+    empty_folder(&unpacked)?;
     empty_folder(&unpacked.join("layout"))?;
     let archive = folder.join(release.file_name("oci.tar"));
     run::run_captured(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(unpacked.join("layout")))?;
