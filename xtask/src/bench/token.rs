@@ -16,7 +16,7 @@ use super::statistics::median;
 use crate::{paths, run};
 
 const ROUNDS: u32 = 5;
-const ROUNDS_LONG: u32 = 11;
+const ROUNDS_LONG: u32 = 7;
 const CONNECTIONS: u32 = 16;
 const WARM_UP_CALLS: u32 = 200;
 const CALLS: u32 = 1_500;
